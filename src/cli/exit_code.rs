@@ -17,7 +17,8 @@ pub enum Exit {
 }
 
 /// Lowest severity that makes the exit code 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum FailOn {
     Error,
     Warning,
@@ -25,16 +26,27 @@ pub(super) enum FailOn {
     Never,
 }
 
+impl FailOn {
+    /// The severity; `None` for never.
+    pub(super) fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Error => Some(Severity::Error),
+            Self::Warning => Some(Severity::Warning),
+            Self::Info => Some(Severity::Info),
+            Self::Never => None,
+        }
+    }
+}
+
 impl Exit {
     /// The code of a review: unreadable input first, then the most severe finding.
     pub(super) fn of_review(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
-        let least = match fail_on {
-            _ if unreadable => return Self::Usage,
-            FailOn::Error => Severity::Error,
-            FailOn::Warning => Severity::Warning,
-            FailOn::Info => Severity::Info,
-            FailOn::Never => return Self::Clean,
-        };
-        if worst.is_some_and(|worst| worst >= least) { Self::Findings } else { Self::Clean }
+        if unreadable {
+            return Self::Usage;
+        }
+        match (worst, fail_on.severity()) {
+            (Some(worst), Some(least)) if worst >= least => Self::Findings,
+            _ => Self::Clean,
+        }
     }
 }

@@ -13,6 +13,7 @@ mod probe;
 mod review;
 mod rules;
 mod serve;
+mod terminal;
 mod tls;
 mod values;
 mod version;

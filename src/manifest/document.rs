@@ -100,12 +100,15 @@ impl Document {
 
     /// Where a part starts in the JSON text. A corrected copy of a part is found by its pointer.
     fn start(&self, (part, at): (&str, &str)) -> usize {
+        self.part(part).map_or_else(|| pointer::resolve(self.json.get(), 0, at).start, |range| range.start)
+    }
+
+    /// Where a part is in the JSON text; `None` for a copy.
+    #[must_use]
+    pub fn part(&self, part: &str) -> Option<Range<usize>> {
         let (whole, part) = (self.json.get().as_bytes().as_ptr_range(), part.as_bytes().as_ptr_range());
-        if whole.start <= part.start && part.end <= whole.end {
-            part.start.addr() - whole.start.addr()
-        } else {
-            pointer::resolve(self.json.get(), 0, at).start
-        }
+        let offset = |at: *const u8| at.addr() - whole.start.addr();
+        (whole.start <= part.start && part.end <= whole.end).then(|| offset(part.start)..offset(part.end))
     }
 
     /// Position of a character of the string at a pointer below a part, by its line and column in the string, both from 1;

@@ -76,9 +76,13 @@ mod rules {
 /// The command line and its published formats.
 mod cli {
     pub(crate) mod bad_input;
+    pub(crate) mod ci_formats;
+    pub(crate) mod config;
     pub(crate) mod doctor;
     pub(crate) mod examples;
+    pub(crate) mod explain;
     pub(crate) mod schema;
+    pub(crate) mod shown;
     pub(crate) mod streams;
     pub(crate) mod usage;
 }
@@ -162,9 +166,13 @@ fn main() -> std::process::ExitCode {
 
     cli::bad_input::add(&mut suite);
     cli::doctor::add(&mut suite);
+    cli::ci_formats::add(&mut suite);
+    cli::config::add(&mut suite);
+    cli::explain::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
+    cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
 
     server::live::add(&mut suite);

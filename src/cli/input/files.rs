@@ -55,6 +55,14 @@ pub(in crate::cli) fn add(
     reader.decode();
     *loaded = reader.loaded;
 }
+
+/// The files of a path, in the order of the reader.
+pub(in crate::cli) fn found(path: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    list(path, &mut files, &mut Vec::new());
+    files
+}
+
 /// A number that changes with the names and contents of the files.
 pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
     let mut files = Vec::new();

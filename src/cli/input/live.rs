@@ -1,6 +1,8 @@
 //! `--live`: facts from a cluster, read once.
 
-use crate::cluster::{client, once, pod};
+use crate::cli::Exit;
+use crate::cluster::client::{self, ClientError};
+use crate::cluster::{once, pod};
 use crate::snapshot::Builder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,33 +20,39 @@ pub(in crate::cli) fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
     home.exists().then_some(home)
 }
 
-/// Adds the facts of the cluster, and reads the pods named as `pod/NAME`. `None`, with the reason on `err`, if the cluster
-/// cannot be reached.
+/// Adds the facts of the cluster, and reads the pods named as `pod/NAME`. `Err` with the exit code, and the reason on
+/// `err`, where no cluster is named or the cluster cannot be reached.
 pub(super) fn look(
     given: Option<&Path>,
     context: Option<&str>,
     builder: Builder,
     pods: (&str, &[String]),
     err: &mut dyn Write,
-) -> io::Result<Option<(Builder, Vec<String>)>> {
+) -> io::Result<Result<(Builder, Vec<String>), Exit>> {
     let path = kubeconfig(given);
     if path.is_none() && !client::in_cluster() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
-        return Ok(None);
+        return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let seen = runtime.block_on(async {
-        let client = client::connect(path.as_deref(), context).await.map_err(|e| e.to_string())?;
+        // A kubeconfig that names no cluster is a mistake of the caller, a cluster that does not answer is not.
+        let client = client::connect(path.as_deref(), context).await.map_err(|error| match error {
+            ClientError::Kubeconfig { .. } => (Exit::Usage, error.to_string()),
+            _ => (Exit::Internal, error.to_string()),
+        })?;
+        let failed = |message: String| (Exit::Internal, message);
         let mut running = Vec::new();
         for name in pods.1 {
-            running.push(pod(&client, pods.0, name).await.map_err(|e| e.to_string())?);
+            running.push(pod(&client, pods.0, name).await.map_err(|e| failed(e.to_string()))?);
         }
-        Ok::<_, String>((once(&client, builder).await.map_err(|e| e.to_string())?, running))
+        let seen = once(&client, builder).await.map_err(|e| failed(e.to_string()))?;
+        Ok::<_, (Exit, String)>((seen, running))
     });
     match seen {
-        Err(message) => {
+        Err((exit, message)) => {
             writeln!(err, "error: --live: {message}")?;
-            Ok(None)
+            Ok(Err(exit))
         }
         Ok((seen, running)) => {
             for (kind, why) in &seen.forbidden {
@@ -53,7 +61,7 @@ pub(super) fn look(
                     "warning: --live: no permission to read {kind}, so objects of this kind are unknown ({why})"
                 )?;
             }
-            Ok(Some((seen.builder, running)))
+            Ok(Ok((seen.builder, running)))
         }
     }
 }

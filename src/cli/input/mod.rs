@@ -24,7 +24,7 @@ use std::sync::Arc;
 use super::Exit;
 pub(super) use loaded::{File, Loaded, Ready, place, source};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Inputs {
     /// Manifest file, directory with manifests (*.yaml, *.yml, *.json), or - for standard input. To read a running
     /// pod, use pod/NAME and --live
@@ -50,14 +50,43 @@ pub(super) struct Inputs {
     /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace for objects whose manifest does not set metadata.namespace
-    #[arg(long, short, value_name = "NS", default_value = "default", value_parser = namespace)]
-    namespace: String,
+    /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
+    #[arg(long, short, value_name = "NS", value_parser = namespace)]
+    namespace: Option<String>,
     /// Do not fail if standard input is empty or a directory has no manifests
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
     choice: Choice,
+}
+
+/// Values for flags that are not given.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Defaults {
+    pub(super) profile: Option<String>,
+    pub(super) profiles: Option<PathBuf>,
+    pub(super) cluster: Vec<PathBuf>,
+    pub(super) namespace: Option<String>,
+}
+
+impl Inputs {
+    /// The paths as they are given.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// The same settings for some of the inputs, with values for the flags that are not given.
+    pub(super) fn with(&self, paths: Vec<PathBuf>, defaults: Defaults) -> Self {
+        let given = self.clone();
+        Self {
+            paths,
+            profile: given.profile.or(defaults.profile),
+            profiles: given.profiles.or(defaults.profiles),
+            cluster: if given.cluster.is_empty() { defaults.cluster } else { given.cluster },
+            namespace: given.namespace.or(defaults.namespace),
+            ..given
+        }
+    }
 }
 
 /// Settings of the cluster; the same for the offline review and for the webhook.
@@ -211,6 +240,7 @@ pub(super) fn prepare(
             return Ok(Err(Exit::Internal));
         }
     };
+    let own = arguments.namespace.as_deref().unwrap_or("default");
     let mut builder = Builder::new(bases.clone());
     builder.set(Settings { operator_namespaces, ..arguments.choice.settings() });
     let mut problems = objects::Problems::default();
@@ -223,7 +253,6 @@ pub(super) fn prepare(
         }
     }
     for path in &arguments.cluster {
-        let own = &arguments.namespace;
         let mut visit = |documents: &[Document]| {
             objects::facts(documents, Layer::Cluster, own, &mut builder, &mut problems);
         };
@@ -239,13 +268,12 @@ pub(super) fn prepare(
     }
     if arguments.live {
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
-        let named = (arguments.namespace.as_str(), pods.as_slice());
+        let named = (own, pods.as_slice());
         match live::look(kubeconfig, context, builder, named, err)? {
-            Some(seen) => (builder, running) = seen,
-            None => return Ok(Err(Exit::Internal)),
+            Ok(seen) => (builder, running) = seen,
+            Err(exit) => return Ok(Err(exit)),
         }
     }
-    let own = &arguments.namespace;
     let mut visit = |documents: &[Document]| {
         objects::facts(documents, Layer::Input, own, &mut builder, &mut problems);
     };
@@ -271,7 +299,7 @@ pub(super) fn prepare(
     };
     report(&problems, err)?;
     let unread = problems.errors.into_iter().map(|(u, _)| u).collect();
-    let namespace = arguments.namespace.clone();
+    let namespace = own.to_owned();
     Ok(Ok(Prepared { loaded, snapshot, profile, namespace, unread }))
 }
 

@@ -1,7 +1,7 @@
 //! Objects to results.
 
 use super::reviewed::{DocumentReview, Given};
-use super::settings::Setting;
+use super::setting::Setting;
 use super::{file_text, placeholders, repeated_findings};
 use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
@@ -35,6 +35,7 @@ pub(in crate::cli) fn document(
             Found::Unread(unread) => review.unread.push(unread),
         }
     }
+    setting.ignores.apply(&document.file, &mut review.results);
     repeated_findings::from_anchors(document, &mut review.results);
     review
 }
@@ -250,13 +251,16 @@ fn reviewed(
         namespace,
         name: object.name.clone(),
         generate_name: object.generate_name.clone(),
+        part: object.document.part(json),
         template,
         opted_in,
         mode,
         decision,
         findings,
         repeated: Repeated::default(),
+        not_shown: 0,
         suppressed,
+        waived: Vec::new(),
         containers: Vec::new(),
         why: None,
     }

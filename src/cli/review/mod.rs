@@ -1,22 +1,32 @@
 //! `review`: changes and findings for manifests, offline. Formats of one result are in `report`; here is what concerns
 //! many files: order, settings, repeated findings, placeholders.
 
+mod config;
 pub(super) mod decide;
 mod file_text;
+mod filter;
 mod output;
 pub(super) mod placeholders;
 mod repeated_findings;
 pub(super) mod reviewed;
+mod setting;
 mod settings;
 
-pub(super) use settings::Setting;
+pub(super) use config::Ignores;
+pub(super) use setting::Setting;
 
 use super::exit_code::FailOn;
+use super::terminal;
 use super::{Exit, input};
-use crate::facts::Mode;
-use clap::ValueEnum;
-use settings::{AudienceArgument, Format};
+use crate::report::Unread;
+use crate::report::text::View;
+use config::{Choice, Group};
+use filter::{Filter, Least};
+use output::{Output, Shown, Target};
+use settings::{AudienceArgument, ModeArgument, OutputArgument};
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -26,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
     /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
-    #[arg(long, value_name = "VERSION", value_parser = kube_version)]
+    #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<(u32, u32)>,
     /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
     /// caller. Without this flag, the review uses all objects
@@ -39,55 +49,135 @@ pub(super) struct Arguments {
         default_values = input::OPERATOR_NAMESPACES
     )]
     operator_namespaces: Vec<String>,
-    /// Output format
-    #[arg(long, short, value_enum, default_value_t = Format::Text)]
-    output: Format,
-    /// Lowest severity of a finding for which the command exits with code 1
-    #[arg(long, value_enum, default_value_t = FailOn::Error)]
-    fail_on: FailOn,
-    /// Show all findings in text output. Without this flag, the output hides info findings about settings that are
-    /// often intended
+    /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. FORMAT=FILE writes to a file;
+    /// repeatable
+    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = settings::output, default_value = "text")]
+    output: Vec<OutputArgument>,
+    /// Lowest severity of a finding for which the command exits with code 1; default: error
+    #[arg(long, value_enum)]
+    fail_on: Option<FailOn>,
+    /// Use this configuration for all inputs. Without this flag, each input has the nearest .fabric-admission.yaml of
+    /// its directory and the directories above
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
+    config: Option<PathBuf>,
+    /// Use no configuration, only flags
+    #[arg(long)]
+    no_config: bool,
+    /// Show only findings of this rule, such as FAB301; repeatable, or a list with commas
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = filter::rule)]
+    rule: Vec<&'static str>,
+    /// Lowest severity of the findings that are shown
+    #[arg(long, value_enum, default_value_t = Least::Info)]
+    severity: Least,
+    /// Leave out objects without findings, changes, and skipped objects in text output
+    #[arg(long)]
+    only_findings: bool,
+    /// Write nothing to standard output; only the exit code, the files of --output and errors remain
+    #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
+    quiet: bool,
+    /// Show all findings. Without this flag, the output hides info findings about settings that are often intended
+    /// (json has all findings)
     #[arg(long, short)]
     verbose: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ModeArgument {
-    /// Deny on errors
-    Enforce,
-    /// Report errors, but deny nothing
-    Audit,
-}
-
-fn kube_version(text: &str) -> Result<(u32, u32), String> {
-    let mut parts = text.trim_start_matches('v').split(['.', '+', '-']);
-    let mut number = || parts.next().and_then(|p| p.parse::<u32>().ok());
-    match (number(), number()) {
-        (Some(major), Some(minor)) if (major, minor) >= (1, 33) => Ok((major, minor)),
-        (Some(_), Some(_)) => Err("expected 1.33 or newer: older versions are not supported".to_owned()),
-        _ => Err("expected a version such as 1.36".to_owned()),
-    }
-}
-
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let named = || arguments.operator_namespaces.iter().cloned().collect();
-    let operators = arguments.audience.map(|_| named());
-    let prepared = match input::prepare(&arguments.input, operators, err)? {
+    if let Some(clash) = settings::clash(&arguments.output) {
+        writeln!(err, "error: --output: {clash}")?;
+        return Ok(Exit::Usage);
+    }
+    let choice = match (&arguments.config, arguments.no_config) {
+        (Some(file), _) => Choice::File(file),
+        (None, true) => Choice::None,
+        (None, false) => Choice::Nearest,
+    };
+    let groups = match config::groups(arguments.input.paths(), &choice) {
+        Ok(groups) => groups,
+        Err(problem) => {
+            let Unread { file, line, column, message } = problem;
+            writeln!(err, "error: {file}:{line}:{column}: {message}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let inputs: Vec<PathBuf> = groups.iter().flat_map(|group| group.paths.iter().cloned()).collect();
+    // Everything is read before anything is written.
+    let mut reviews = Vec::new();
+    for group in groups {
+        match prepare(arguments, group, err)? {
+            Ok(review) => reviews.push(review),
+            Err(exit) => return Ok(exit),
+        }
+    }
+    let mut targets = Vec::new();
+    let mut out = Some(out);
+    for OutputArgument { format, file } in &arguments.output {
+        let writer: Box<dyn Write> = match (file, out.take_if(|_| file.is_none())) {
+            (Some(file), _) => match create(file, &inputs) {
+                Ok(created) => Box::new(created),
+                Err(message) => {
+                    writeln!(err, "error: --output: {}: {message}", file.display())?;
+                    return Ok(Exit::Usage);
+                }
+            },
+            (None, Some(out)) if !arguments.quiet => Box::new(out),
+            (None, _) => Box::new(io::sink()),
+        };
+        targets.push(Target { format: *format, out: writer, stdout: file.is_none() });
+    }
+    let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
+    let view = View { verbose, only_findings, width: terminal::width() };
+    let filter = Filter::new(&arguments.rule, arguments.severity);
+    let mut output = Output::begin(targets, Shown { view, filter, quiet: arguments.quiet })?;
+    let mut fails = false;
+    for Review { prepared, setting, fail_on } in reviews {
+        let least = fail_on.severity();
+        let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
+        let worst = output.add(&loaded, prepared.unread, &snapshot, &setting, least, err)?;
+        fails |= Exit::of_review(false, worst, fail_on) == Exit::Findings;
+    }
+    let summary = output.end(err)?;
+    Ok(match (summary.partial, fails) {
+        (true, _) => Exit::Usage,
+        (false, true) => Exit::Findings,
+        (false, false) => Exit::Clean,
+    })
+}
+
+/// The inputs of one configuration, ready to be reviewed.
+struct Review {
+    prepared: input::Prepared,
+    setting: Setting,
+    fail_on: FailOn,
+}
+
+/// Reads inputs. Flags count more than their configuration.
+fn prepare(arguments: &Arguments, group: Group, err: &mut dyn Write) -> io::Result<Result<Review, Exit>> {
+    let Group { config, paths } = group;
+    let audience = arguments.audience.or(config.audience);
+    let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
+    let inputs = arguments.input.with(paths, config.inputs);
+    let mut prepared = match input::prepare(&inputs, operators, err)? {
         Ok(prepared) => prepared,
-        Err(exit) => return Ok(exit),
+        Err(exit) => return Ok(Err(exit)),
     };
     let setting = Setting {
-        namespace: prepared.namespace,
-        mode: arguments.mode.map(|m| match m {
-            ModeArgument::Enforce => Mode::Enforce,
-            ModeArgument::Audit => Mode::Audit,
-        }),
-        profile: prepared.profile,
-        audience: arguments.audience.map(AudienceArgument::audience),
-        verbose: arguments.verbose,
+        namespace: std::mem::take(&mut prepared.namespace),
+        mode: arguments.mode.or(config.mode).map(ModeArgument::mode),
+        profile: prepared.profile.take(),
+        audience: audience.map(AudienceArgument::audience),
+        ignores: config.ignores,
         why: false,
     };
-    let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
-    let sum = output::write(arguments.output, &loaded, prepared.unread, &snapshot, &setting, out, err)?;
-    Ok(Exit::of_review(sum.summary.errors > 0, sum.worst, arguments.fail_on))
+    let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::Error);
+    Ok(Ok(Review { prepared, setting, fail_on }))
+}
+
+/// Creates a file for results. An input is never overwritten.
+fn create(file: &Path, inputs: &[PathBuf]) -> Result<File, String> {
+    if let Ok(existing) = file.canonicalize()
+        && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == existing))
+    {
+        return Err("this file is an input".to_owned());
+    }
+    File::create(file).map_err(|error| error.to_string())
 }

@@ -9,7 +9,7 @@ pub mod unread;
 pub mod value;
 pub mod version;
 
-pub use table::{Reading, Status, Variable, find};
+pub use table::{Reading, Status, Variable, all, find};
 pub use unread::{Unread, unread};
 pub use version::NcclVersion;
 

@@ -1,6 +1,7 @@
 //! The review as JSON, `fabric-admission.dev/review/v1`. Fields are only ever added; unknown values are
 //! `null`, never absent.
 
+use super::by_rule::RuleCount;
 use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
 use crate::patch::Operation;
@@ -23,6 +24,8 @@ pub struct Document<'a> {
     pub summary: Summary,
     /// One entry for each pod template, and one for each object with rules of its own.
     pub results: Vec<ResultEntry<'a>>,
+    /// Findings by rule and severity, the most severe first.
+    pub rules: Vec<RuleCount>,
     /// Skipped objects.
     pub skipped: Vec<Skipped>,
     /// Errors of unreadable inputs.
@@ -69,7 +72,10 @@ pub struct ResultEntry<'a> {
     /// Findings that are reported once, with an earlier result (count): from the same YAML anchor, on the same
     /// placeholders of the file, or on the same pair of objects. They affect the verdict and the exit code.
     repeated: usize,
-    /// Findings that annotations ignore; they affect neither verdict nor exit code.
+    /// Findings that the flags --rule and --severity leave out (count). They affect the verdict and the exit code.
+    not_shown: usize,
+    /// Ignored findings. They do not affect the exit code; those that an annotation ignores do not affect the verdict
+    /// either.
     suppressed: Vec<SuppressedEntry<'a>>,
 }
 
@@ -118,7 +124,7 @@ pub struct FindingEntry<'a> {
     column: Option<u32>,
 }
 
-/// One finding that an annotation ignores.
+/// One ignored finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SuppressedEntry<'a> {
     /// Id of the rule.
@@ -131,8 +137,10 @@ pub struct SuppressedEntry<'a> {
     message: Cow<'a, str>,
     /// Fix.
     fix: &'a str,
-    /// Reason for ignoring it, from the annotation.
+    /// Reason for ignoring it.
     reason: &'a str,
+    /// `annotation` or `configuration` (`.fabric-admission.yaml`).
+    by: &'static str,
     /// Line in the file, from 1.
     line: Option<u32>,
     /// Column in the file, from 1.
@@ -200,16 +208,20 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                 })
                 .collect(),
             repeated: r.repeated.count,
+            not_shown: r.not_shown,
             suppressed: r
                 .suppressed
                 .iter()
-                .map(|Located { item: s, place, .. }| SuppressedEntry {
+                .map(|suppressed| ("annotation", suppressed))
+                .chain(r.waived.iter().map(|waived| ("configuration", waived)))
+                .map(|(by, Located { item: s, place, .. })| SuppressedEntry {
                     rule: s.finding.rule,
                     severity: s.finding.severity,
                     path: &s.finding.path,
                     message: message(decision, &s.finding),
                     fix: &s.finding.fix,
                     reason: &s.reason,
+                    by,
                     line: Some(place.line),
                     column: Some(place.column),
                 })

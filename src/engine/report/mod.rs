@@ -2,11 +2,16 @@
 //! webhook are in `review::response`; nothing here decides.
 
 pub mod admission_policies;
+pub mod by_rule;
+pub mod ci;
+pub mod fingerprint;
 pub mod isolation_policy;
 pub mod json;
+pub mod layout;
 pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;
+pub mod snippet;
 pub mod text;
 pub mod why_layout;
 
@@ -106,6 +111,8 @@ pub struct Reviewed {
     pub name: Option<String>,
     /// `metadata.generateName`.
     pub generate_name: Option<String>,
+    /// Where its text, or that of its template, is in the JSON of its document; `None` for a corrected text.
+    pub part: Option<std::ops::Range<usize>>,
     /// Pointer of the pod template; empty for a pod itself, `None` for the object's own findings.
     pub template: Option<String>,
     /// Whether the namespace opted in.
@@ -118,8 +125,13 @@ pub struct Reviewed {
     pub findings: Vec<Located<Finding>>,
     /// Findings that are reported with an earlier result.
     pub repeated: Repeated,
+    /// Findings that the caller's filters leave out (count). They count for the verdict and the exit code.
+    pub not_shown: usize,
     /// Findings that annotations set aside.
     pub suppressed: Vec<Located<Suppressed>>,
+    /// Findings that the caller's configuration sets aside. They count for the verdict, which is the webhook's, and not for
+    /// the exit code.
+    pub waived: Vec<Located<Suppressed>>,
     /// Names of the pod's app containers, in their order.
     pub containers: Vec<String>,
     /// How its profile was found, where that is asked for.
@@ -145,7 +157,8 @@ impl Reviewed {
 
     /// Sets the verdict by the findings.
     pub fn settle(&mut self) {
-        self.decision.apply_verdict(self.worst() == Some(Severity::Error), self.mode);
+        let waived = self.waived.iter().map(|waived| waived.item.finding.severity).max();
+        self.decision.apply_verdict(self.worst().max(waived) == Some(Severity::Error), self.mode);
     }
 }
 
@@ -184,6 +197,8 @@ pub struct Summary {
     pub errors: usize,
     /// Inputs (files, or standard input) with such an error.
     pub unreadable: usize,
+    /// Whether an input, or a part of one, could not be read. Then the counts and results are those of the rest.
+    pub partial: bool,
     /// Denied results.
     pub denied: usize,
     /// Results with a warning and no error.

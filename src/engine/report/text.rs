@@ -1,6 +1,9 @@
 //! The review as text, to be read at three in the morning: a line of verdict for each object, the
 //! changes with their reasons, the findings with their fixes, and a summary.
 
+use super::by_rule::{ByRule, RuleCount};
+use super::layout::{bare, columns, wrapped};
+use super::snippet::{Lines, snippet};
 use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
@@ -18,14 +21,41 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 
-/// Writes one result. Returns how many findings it left out: without `verbose`, information of the rules whose findings
-/// are often intended.
+/// What of a review is shown, and how wide.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// Whether to show information of the rules whose findings are often intended.
+    pub verbose: bool,
+    /// Whether to leave out objects without findings, changes and ignored findings.
+    pub only_findings: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+impl View {
+    /// Everything, unwrapped.
+    pub(super) const WHOLE: Self = Self { verbose: true, only_findings: false, width: usize::MAX };
+
+    /// Whether it has a finding.
+    #[must_use]
+    pub fn shows(&self, finding: &Finding) -> bool {
+        self.verbose
+            || finding.severity != Severity::Info
+            || find(finding.rule).is_none_or(|rule| !rule.quiet)
+    }
+}
+
+/// Writes one result, with the lines of its file where they are known. Returns how many findings it left out because
+/// they are often intended.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn result(out: &mut dyn Write, r: &Reviewed, verbose: bool) -> io::Result<usize> {
+pub fn result(out: &mut dyn Write, r: &Reviewed, view: View, lines: Option<&Lines<'_>>) -> io::Result<usize> {
+    if view.only_findings && !r.findings.iter().any(|found| view.shows(&found.item)) {
+        return Ok(r.findings.len());
+    }
     head(out, r)?;
-    body(out, r, verbose)
+    body(out, r, view, lines)
 }
 
 /// The line of verdict.
@@ -45,30 +75,42 @@ pub(super) fn head(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
 }
 
 /// Changes and findings; returns how many findings it left out.
-pub(super) fn body(out: &mut dyn Write, r: &Reviewed, verbose: bool) -> io::Result<usize> {
+pub(super) fn body(
+    out: &mut dyn Write,
+    r: &Reviewed,
+    view: View,
+    lines: Option<&Lines<'_>>,
+) -> io::Result<usize> {
     let decision = &r.decision;
-    for change in &decision.plan.changes {
-        change_lines(out, change, &r.containers)?;
+    if !view.only_findings {
+        for change in &decision.plan.changes {
+            change_lines(out, change, &r.containers, view.width)?;
+        }
     }
     let mut hidden = 0;
     for found in &r.findings {
-        if !verbose && is_quiet(&found.item) {
+        if view.shows(&found.item) {
+            finding(out, decision, found, view.width, lines)?;
+        } else {
             hidden += 1;
-            continue;
         }
-        finding_lines(out, decision, found)?;
     }
-    for Located { item: Suppressed { finding, reason }, place, .. } in &r.suppressed {
+    if view.only_findings {
+        return Ok(hidden);
+    }
+    for Located { item: Suppressed { finding, reason }, place, .. } in r.suppressed.iter().chain(&r.waived) {
         let Place { line, column } = place;
-        writeln!(out, "  {DIM}ignored {} {line}:{column} {}", finding.rule, finding.message)?;
-        writeln!(out, "      because {reason}{DIM:#}")?;
+        let start = format!("  ignored {} {line}:{column} ", finding.rule);
+        let message = wrapped(&finding.message, columns(&start), FIELD, view.width);
+        writeln!(out, "{DIM}{start}{message}")?;
+        writeln!(out, "      because {}{DIM:#}", wrapped(reason, 14, TEXT, view.width))?;
     }
     Ok(hidden)
 }
 
-fn is_quiet(finding: &Finding) -> bool {
-    finding.severity == Severity::Info && find(finding.rule).is_some_and(|rule| rule.quiet)
-}
+/// Where the names of a finding's fields begin, and where their texts do.
+const FIELD: usize = 6;
+const TEXT: usize = 10;
 
 /// File and line.
 #[must_use]
@@ -109,7 +151,7 @@ fn outcome(r: &Reviewed) -> String {
     let changes = decision.plan.changes.len();
     if changes > 0 {
         parts.push(count(changes, "change"));
-    } else if r.findings.is_empty() && r.repeated.count == 0 {
+    } else if r.findings.is_empty() && r.waived.is_empty() && r.repeated.count == 0 && r.not_shown == 0 {
         let words = match (decision.in_scope, decision.rules_only) {
             (true, false) => "fits as it is",
             (true, true) => "requests no accelerator; no problem found",
@@ -121,41 +163,96 @@ fn outcome(r: &Reviewed) -> String {
         0 => {}
         n => parts.push(format!("{} reported above", count(n, "finding"))),
     }
+    match r.not_shown {
+        0 => {}
+        n => parts.push(format!("{} not shown", count(n, "finding"))),
+    }
     if parts.is_empty() { String::new() } else { format!("({})", parts.join("; ")) }
 }
 
-fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String]) -> io::Result<()> {
+fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String], width: usize) -> io::Result<()> {
     let owner = change.edit.container().and_then(|i| containers.get(i));
     let owner = owner.map(|name| format!("{}: ", printable(name, 63))).unwrap_or_default();
     // `~` for a value that is raised or extended, `+` for a new one.
     let sign = if change.edit.is_new() { '+' } else { '~' };
     writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
-    writeln!(out, "      {DIM}{}{DIM:#}", change.reason)
+    writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&change.reason, FIELD, FIELD, width))
 }
 
-fn finding_lines(out: &mut dyn Write, decision: &Decision, found: &Located<Finding>) -> io::Result<()> {
-    let Located { item: finding, place, repeats } = found;
-    let style = match finding.severity {
+/// The colour of a severity.
+fn style_of(severity: Severity) -> Style {
+    match severity {
         Severity::Error => RED,
         Severity::Warning => YELLOW,
         Severity::Info => CYAN,
-    };
-    let Place { line, column } = place;
+    }
+}
+
+/// Writes a finding: what is wrong, the line of the file, the field and the fix.
+///
+/// # Errors
+/// Those of the writer.
+pub fn finding(
+    out: &mut dyn Write,
+    decision: &Decision,
+    found: &Located<Finding>,
+    width: usize,
+    lines: Option<&Lines<'_>>,
+) -> io::Result<()> {
+    let Located { item: finding, place, repeats } = found;
     let severity = finding.severity;
+    let style = style_of(severity);
+    let Place { line, column } = place;
     let more = if *repeats == 0 { String::new() } else { format!(" ({repeats} more of the same)") };
-    writeln!(
-        out,
-        "  {style}{severity} {}{style:#} {line}:{column} {}{more}",
-        finding.rule,
-        message(decision, finding)
-    )?;
+    let start = format!("  {severity} {} {line}:{column} ", finding.rule);
+    let message = format!("{}{more}", message(decision, finding));
+    let message = wrapped(&message, columns(&start), FIELD, width);
+    writeln!(out, "  {style}{severity} {}{style:#} {line}:{column} {message}", finding.rule)?;
+    // A whole object has no place of its own, and the file does not have what the plan adds.
+    if !finding.path.is_empty()
+        && !decision.plan.adds(&finding.path)
+        && let Some(text) = lines.and_then(|lines| lines.get(*line))
+    {
+        let number = line.to_string();
+        let room = width.saturating_sub(FIELD + number.len() + 3);
+        if let Some(shown) = snippet(text, *column, room) {
+            let blank = " ".repeat(number.len());
+            writeln!(out, "      {DIM}{number} |{DIM:#} {}", shown.line)?;
+            let margin = shown.marks.len() - shown.marks.trim_start().len();
+            let (before, marks) = shown.marks.split_at_checked(margin).unwrap_or(("", &shown.marks));
+            writeln!(out, "      {DIM}{blank} |{DIM:#} {before}{style}{marks}{style:#}")?;
+        }
+    }
     let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
     writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
-    writeln!(out, "      fix {}", finding.fix)?;
+    writeln!(out, "      fix {}", wrapped(&finding.fix, TEXT, TEXT, width))?;
     match finding.because {
-        Some(reason) => writeln!(out, "      {DIM}{severity} because {reason}{DIM:#}"),
+        Some(reason) => {
+            let start = format!("      {severity} because ");
+            let reason = wrapped(reason, columns(&start), TEXT, width);
+            writeln!(out, "{DIM}{start}{reason}{DIM:#}")
+        }
         None => Ok(()),
     }
+}
+
+/// Writes the findings by rule.
+///
+/// # Errors
+/// Those of the writer.
+pub fn by_rule(out: &mut dyn Write, counts: &ByRule, width: usize) -> io::Result<()> {
+    let rows = counts.rows();
+    let Some(first) = rows.first() else { return Ok(()) };
+    let digits = rows.iter().map(|row| row.count.to_string().len()).max().unwrap_or_default();
+    writeln!(out, "\nfindings by rule")?;
+    for RuleCount { rule, severity, count, summary } in &rows {
+        let style = style_of(*severity);
+        let (severity, start) = (severity.to_string(), 19 + digits);
+        let summary = bare(summary);
+        let summary = wrapped(&summary, start, start, width);
+        writeln!(out, "  {style}{severity:<7} {rule}{style:#} {count:>digits$}  {summary}")?;
+    }
+    writeln!(out, "{DIM}To explain a rule, run fabric-admission explain {}.{DIM:#}", first.rule)
 }
 
 /// Writes a skipped object.
@@ -171,11 +268,11 @@ pub fn skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn summary(out: &mut dyn Write, s: &Summary, hidden: usize) -> io::Result<()> {
+pub fn summary(out: &mut dyn Write, s: &Summary, hidden: usize, width: usize) -> io::Result<()> {
     let style = if s.denied > 0 || s.errors > 0 { RED } else { BOLD };
     writeln!(out)?;
     if s.without_profile > 0 {
-        without_profile(out, s.without_profile)?;
+        without_profile(out, s.without_profile, width)?;
     }
     write!(
         out,
@@ -190,7 +287,7 @@ pub fn summary(out: &mut dyn Write, s: &Summary, hidden: usize) -> io::Result<()
         write!(out, "; {} skipped", s.skipped)?;
     }
     if s.unreadable > 0 {
-        write!(out, "; {RED}{} unreadable{RED:#}", count(s.unreadable, "input"))?;
+        write!(out, "; {RED}partial result: {} unreadable{RED:#}", count(s.unreadable, "input"))?;
     }
     if hidden > 0 {
         write!(out, "; {} hidden (-v shows them)", count(hidden, "note"))?;
@@ -199,13 +296,12 @@ pub fn summary(out: &mut dyn Write, s: &Summary, hidden: usize) -> io::Result<()
 }
 
 /// One line for all pods without a profile: without profiles at hand nearly every pod of a review is one.
-fn without_profile(out: &mut dyn Write, pods: usize) -> io::Result<()> {
+fn without_profile(out: &mut dyn Write, pods: usize, width: usize) -> io::Result<()> {
     let (match_, get) = if pods == 1 { ("matches", "gets") } else { ("match", "get") };
-    writeln!(
-        out,
-        "{CYAN}info {}{CYAN:#} {} {match_} no fabric profile and {get} no RDMA network: add --profile NAME, --profiles PATH \
-         or --cluster PATH, or annotate the pod template with {PROFILE_ANNOTATION}: NAME",
-        NO_PROFILE.id,
+    let text = format!(
+        "{} {match_} no fabric profile and {get} no RDMA network: add --profile NAME, --profiles PATH or --cluster PATH, or \
+         annotate the pod template with {PROFILE_ANNOTATION}: NAME",
         count(pods, "pod")
-    )
+    );
+    writeln!(out, "{CYAN}info {}{CYAN:#} {}", NO_PROFILE.id, wrapped(&text, 12, FIELD, width))
 }

@@ -1,7 +1,7 @@
 //! How a profile was found, as people and programs read it (`fabric-admission.dev/why/v1`).
 
 use super::json::ResultEntry;
-use super::text::{BOLD, DIM, GREEN, body, head};
+use super::text::{BOLD, DIM, GREEN, View, body, head};
 use super::{Reviewed, Skipped, Unread};
 use crate::nodes::Dropped;
 use crate::plan::UserFabric;
@@ -299,7 +299,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     if !plain {
         writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
     }
-    body(out, reviewed, true).map(drop)
+    body(out, reviewed, View::WHOLE, None).map(drop)
 }
 
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {

@@ -55,7 +55,7 @@ fn kept(name: &str) -> Result<(), String> {
     let (text, diff) = (show("text")?, show("diff")?);
     same("exit code of -o diff", text.code, diff.code)?;
     let noted = text.stderr + &diff.stderr;
-    same("stderr", true, noted.lines().all(|line| line.starts_with("denied: ")))?;
+    same("stderr", true, noted.lines().all(|line| line.starts_with("denied: ") || line.starts_with("  ")))?;
     let mut page = format!("exit {}\n{}", text.code, text.stdout);
     if !diff.stdout.is_empty() {
         page.push_str(&format!("\n{}", diff.stdout));

@@ -208,8 +208,9 @@ fn nulls(value: &Value, at: &str) -> Result<(), String> {
     }
 }
 
-/// The part of JSON Schema that our schemas use. Keys that a schema does not list are refused.
-fn validate(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(), String> {
+/// The part of JSON Schema that our schemas and that of SARIF use. Keys that a schema does not list are refused, unless it
+/// allows them by name.
+pub(crate) fn validate(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(), String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let pointer = reference.trim_start_matches('#');
         let target = root.pointer(pointer).ok_or_else(|| format!("no {reference} in the schema"))?;
@@ -255,6 +256,7 @@ fn validate(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(),
     };
     object.iter().try_for_each(|(key, value)| match properties.get(key) {
         Some(property) => validate(value, property, root, &format!("{at}/{key}")),
+        None if schema["additionalProperties"] == true => Ok(()),
         None => Err(format!("{at}: key {key:?} is not in the schema")),
     })
 }

@@ -81,8 +81,9 @@ impl Case {
         args.extend(self.args.iter().cloned());
         args.push(self.input.clone());
         let ran = run(&args, b"", directory)?;
-        // Formats without findings name denied objects there.
-        match ran.stderr.lines().all(|line| format != "text" && line.starts_with("denied: ")) {
+        // Formats without findings have denied objects there, with their errors.
+        let of_denied = |line: &str| line.starts_with("denied: ") || line.starts_with("  ");
+        match ran.stderr.lines().all(|line| format != "text" && of_denied(line)) {
             true => Ok(ran),
             false => Err(format!("-o {format} on stderr: {}", ran.stderr)),
         }

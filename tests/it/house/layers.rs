@@ -98,6 +98,7 @@ const DEPENDENCIES: &[&str] = &[
     "serde_path_to_error",
     "strsim",
     "thiserror",
+    "unicode-width",
 ];
 
 /// Dependencies of the core that are not on the list.

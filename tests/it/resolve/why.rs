@@ -17,7 +17,7 @@ const SITE: [&str; 6] = [
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::example_site", || {
         let ran = run(&SITE, b"", root())?;
-        same("exit code", 0, ran.code)?;
+        same("exit code, since a job is ambiguous", 1, ran.code)?;
         same("stderr", "", ran.stderr.as_str())?;
         Ok(golden(&root().join("tests/examples/site-why.txt"), Some(&ran.stdout))?)
     });

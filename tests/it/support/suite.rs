@@ -23,6 +23,8 @@ pub(crate) enum Need {
     Prometheus,
     /// A static binary, buildah, skopeo, umoci, and runc or crun.
     Image,
+    /// The JSON schema of SARIF 2.1.0, a file of OASIS.
+    Sarif,
 }
 
 impl Need {
@@ -35,6 +37,7 @@ impl Need {
             Self::Helm => "helm",
             Self::Prometheus => "prometheus",
             Self::Image => "image",
+            Self::Sarif => "sarif",
         }
     }
 
@@ -66,6 +69,9 @@ impl Need {
                     ["prometheus", "promtool"].iter().all(|tool| directory.join(tool).is_file())
                 })
             }
+            Self::Sarif => std::env::var_os("FABRIC_ADMISSION_SARIF_SCHEMA")
+                .map(PathBuf::from)
+                .filter(|path| path.is_file()),
             Self::Image => {
                 let given = std::env::var_os("FABRIC_ADMISSION_STATIC").map(PathBuf::from);
                 let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
@@ -92,6 +98,7 @@ impl Need {
                 "no static binary (just dist; FABRIC_ADMISSION_STATIC), buildah, skopeo, umoci and runc or crun"
             }
             Self::Prometheus => "no prometheus and promtool on the PATH",
+            Self::Sarif => "no schema of SARIF; set FABRIC_ADMISSION_SARIF_SCHEMA",
             Self::Helm => "no helm; set FABRIC_ADMISSION_HELM",
             Self::E2e => "no kubectl, etcd and kube-apiserver; set KUBEBUILDER_ASSETS",
         }

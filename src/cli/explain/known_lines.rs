@@ -1,0 +1,236 @@
+//! Lines of logs and events that a missing or broken fabric causes, in our own words.
+
+/// A line that a program writes.
+pub(super) struct LogLine {
+    /// Parts of the line, in their order; names and numbers between them vary.
+    pub(super) fragments: &'static [&'static str],
+    /// The program.
+    pub(super) from: &'static str,
+    pub(super) cause: &'static str,
+    pub(super) fix: &'static str,
+    /// Rules that find the cause in manifests.
+    pub(super) rules: &'static [&'static str],
+    /// Where the line or its cause is documented.
+    pub(super) source: &'static str,
+}
+
+const NCCL_SOURCE: &str = "NVIDIA/nccl, src/transport/net_ib.cc and src/misc, 2.18 to 2.30";
+const WEBHOOK_SOURCE: &str = "docs/failures.md, measured with kube-apiserver 1.36";
+
+pub(super) const ALL: [LogLine; 25] = [
+    LogLine {
+        fragments: &["NET/IB : No device found"],
+        from: "NCCL, with NCCL_DEBUG=INFO",
+        cause: "NCCL sees no RDMA device in the container, or NCCL_IB_HCA matches none. NCCL then uses TCP over sockets.",
+        fix: "Request the RDMA resource and its network in the container that runs NCCL, and check that NCCL_IB_HCA matches the \
+              devices of the container. ls /dev/infiniband shows whether the container has one.",
+        rules: &["FAB202", "FAB226", "FAB412", "FAB801"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["Failed to open libibverbs.so"],
+        from: "NCCL, with NCCL_DEBUG=INFO",
+        cause: "The image has no libibverbs, so NCCL cannot use RDMA and falls back to TCP.",
+        fix: "Install libibverbs and the provider library of the NIC (Debian: libibverbs1, ibverbs-providers) in the image.",
+        rules: &[],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["Using network Socket"],
+        from: "NCCL, with NCCL_DEBUG=INFO",
+        cause: "NCCL runs over TCP. On a node with an RDMA fabric, a line before this one names the reason.",
+        fix: "Read the lines NET/IB and NET/Plugin before it. With NCCL_NET=IB, NCCL stops with an error instead.",
+        rules: &["FAB401", "FAB413", "FAB601"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["GPU Direct RDMA Disabled for HCA"],
+        from: "NCCL, with NCCL_DEBUG=INFO",
+        cause: "Data between GPU and NIC passes through host memory: the module nvidia_peermem or DMA-BUF support is missing, or GPU \
+                and NIC are too far apart for NCCL_NET_GDR_LEVEL.",
+        fix: "Load nvidia_peermem on the node, or use a driver and kernel with DMA-BUF. Remove NCCL_NET_GDR_LEVEL if it is set.",
+        rules: &["FAB416"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["Call to ibv_reg_mr", "failed"],
+        from: "NCCL",
+        cause: "NCCL cannot register memory with the NIC. With errno 12 (Cannot allocate memory) the limit of locked memory is too \
+                low: NCCL pins its buffers. Pods often have 8 MiB or 64 KiB.",
+        fix: "Add capability IPC_LOCK to a container that runs as root. For other users, raise LimitMEMLOCK of the container runtime: \
+              IPC_LOCK has no effect for them.",
+        rules: &["FAB502", "FAB503", "FAB507"],
+        source: "NVIDIA/nccl-tests issue 206; NVIDIA/nvidia-container-toolkit issue 2037",
+    },
+    LogLine {
+        fragments: &["Call to ibv_create_cq", "failed"],
+        from: "NCCL",
+        cause: "NCCL cannot create a completion queue. With errno 12 (Cannot allocate memory) the limit of locked memory is too low.",
+        fix: "Add capability IPC_LOCK to a container that runs as root, or raise LimitMEMLOCK of the container runtime.",
+        rules: &["FAB502", "FAB507"],
+        source: "NVIDIA/nccl-tests issue 206",
+    },
+    LogLine {
+        fragments: &["Call to ibv_create_qp", "failed"],
+        from: "NCCL",
+        cause: "NCCL cannot create a queue pair. With errno 12 (Cannot allocate memory) the limit of locked memory is too low.",
+        fix: "Add capability IPC_LOCK to a container that runs as root, or raise LimitMEMLOCK of the container runtime.",
+        rules: &["FAB502", "FAB507"],
+        source: "NVIDIA/nccl-tests issue 206",
+    },
+    LogLine {
+        fragments: &["Unable to register memory", "RC", "-12"],
+        from: "aws-ofi-nccl",
+        cause: "The limit of locked memory is too low for the EFA provider.",
+        fix: "Add capability IPC_LOCK to a container that runs as root, or raise LimitMEMLOCK of the container runtime.",
+        rules: &["FAB507"],
+        source: "NVIDIA/nccl issue 563",
+    },
+    LogLine {
+        fragments: &["please set max locked memory"],
+        from: "UCX",
+        cause: "UCX cannot register memory, because the limit of locked memory is too low.",
+        fix: "Add capability IPC_LOCK to a container that runs as root, or raise LimitMEMLOCK of the container runtime.",
+        rules: &["FAB502", "FAB507"],
+        source: "openucx/ucx, message of ibv_reg_mr",
+    },
+    LogLine {
+        fragments: &["failed to extend /dev/shm/nccl-"],
+        from: "NCCL",
+        cause: "/dev/shm is full. Without a volume it has the 64 MiB of the container runtime.",
+        fix: "Mount an emptyDir with medium: Memory at /dev/shm, with a sizeLimit of 8Gi per accelerator.",
+        rules: &["FAB501", "FAB505"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["no socket interface found"],
+        from: "NCCL, bootstrap",
+        cause: "NCCL_SOCKET_IFNAME matches no interface of the pod.",
+        fix: "Set NCCL_SOCKET_IFNAME to an interface that every pod of the job has and can reach, usually eth0, or remove it.",
+        rules: &["FAB411", "FAB415"],
+        source: "NVIDIA/nccl, src/bootstrap.cc",
+    },
+    LogLine {
+        fragments: &["ncclIbRoceGetVersionNum"],
+        from: "NCCL",
+        cause: "NCCL cannot read the RoCE version of a GID: the device has no usable GID at this index in the pod.",
+        fix: "Give the network addresses, so that the device gets a RoCE v2 GID. Remove NCCL_IB_GID_INDEX if it is set.",
+        rules: &["FAB132", "FAB414"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["ibv_modify_qp failed with"],
+        from: "NCCL",
+        cause: "A queue pair cannot reach its peer. Errors 22 and 19 are usually a wrong or missing GID, 110 is a peer that does not \
+                answer.",
+        fix: "Remove NCCL_IB_GID_INDEX, check the addresses of the RoCE networks, and check that the rails of both nodes are connected.",
+        rules: &["FAB132", "FAB414"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["Got completion from peer", "status=12"],
+        from: "NCCL",
+        cause: "The peer did not acknowledge after all retries: a broken link, a rail that is not routed, or a congested fabric \
+                without flow control.",
+        fix: "Check the link and the switch of this rail, and test the two nodes with ib_write_bw.",
+        rules: &[],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["incompatible devices"],
+        from: "NCCL",
+        cause: "One rank has an InfiniBand device and another one a RoCE device at the same position.",
+        fix: "Run all pods of the job on one fabric: name one FabricProfile, or select the nodes of one fabric.",
+        rules: &["FAB806", "FAB412"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["Detected mixed local Net device counts across ranks"],
+        from: "NCCL 2.30",
+        cause: "Ranks of the job have different numbers of NICs.",
+        fix: "Give all pods of the job the same networks and units, or one FabricProfile.",
+        rules: &["FAB202"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["No eligible providers were found"],
+        from: "aws-ofi-nccl",
+        cause: "libfabric finds no EFA device in the container. NCCL then uses TCP.",
+        fix: "Request vpc.amazonaws.com/efa in the container, and remove variables that choose another provider.",
+        rules: &["FAB601", "FAB602"],
+        source: "aws/aws-ofi-nccl, with NCCL_DEBUG=INFO",
+    },
+    LogLine {
+        fragments: &["Could not find: libnccl-net.so"],
+        from: "NCCL, with NCCL_DEBUG=INFO",
+        cause: "This is not a failure: no network plugin is installed, and NCCL uses its own transports. Only EFA and the GPUDirect-TCPX \
+                fabrics of Google need a plugin.",
+        fix: "Ignore the line, unless the fabric needs a plugin: then install the plugin in the image.",
+        rules: &["FAB601"],
+        source: NCCL_SOURCE,
+    },
+    LogLine {
+        fragments: &["cannot find a network-attachment-definition"],
+        from: "Multus, event NoNetworkFound",
+        cause: "The network of annotation k8s.v1.cni.cncf.io/networks does not exist in the namespace where Multus looks: the \
+                namespace before '/', else the pod's own. The kubelet retries, and the pod stays in ContainerCreating.",
+        fix: "Write NAMESPACE/NAME of the network, or create the network in this namespace.",
+        rules: &["FAB106", "FAB801"],
+        source: "k8snetworkplumbingwg/multus-cni, pkg/k8sclient/k8sclient.go",
+    },
+    LogLine {
+        fragments: &["failed to parse pod Network Attachment Selection Annotation JSON format"],
+        from: "Multus",
+        cause: "The networks annotation looks like JSON but is not an array of objects.",
+        fix: "Write an array, such as '[{\"name\": \"rail\"}]', or names with commas without brackets, braces and quotes.",
+        rules: &["FAB101"],
+        source: "k8snetworkplumbingwg/multus-cni, pkg/k8sclient/k8sclient.go",
+    },
+    LogLine {
+        fragments: &["UnexpectedAdmissionError"],
+        from: "kubelet, reason of a failed pod",
+        cause: "The kubelet could not allocate the pod's devices, often because the device plugin restarted or has fewer healthy devices \
+                than the scheduler counted. The kubelet does not retry this pod.",
+        fix: "Delete the pod, so that its controller creates another one. If this repeats, check the device plugin on the node and \
+              compare its devices with the node's allocatable resources.",
+        rules: &[],
+        source: "kubernetes/kubernetes, pkg/kubelet: \"Allocate failed due to …, which is unexpected\"",
+    },
+    LogLine {
+        fragments: &["x509: certificate"],
+        from: "API server",
+        cause: "The API server does not trust the certificate of the webhook: it has expired, has another name, or its CA is not in the \
+                caBundle of the webhook configuration.",
+        fix: "Check who changed caBundle (GitOps tools and kubectl apply can overwrite it), and that a replica of the server is ready. \
+              fabric-admission probe tests the call.",
+        rules: &[],
+        source: WEBHOOK_SOURCE,
+    },
+    LogLine {
+        fragments: &["context deadline exceeded"],
+        from: "API server",
+        cause: "The webhook did not answer in time. Often a firewall between control plane and nodes drops the connection: private \
+                clusters allow only some ports.",
+        fix: "Allow the control plane to reach the target port of the Service, and check that NetworkPolicies admit it.",
+        rules: &[],
+        source: WEBHOOK_SOURCE,
+    },
+    LogLine {
+        fragments: &["failed calling webhook", "connection refused"],
+        from: "API server",
+        cause: "No process listens at the address of the webhook's Service.",
+        fix: "Check that the pods of the server are ready and that the Service has their port.",
+        rules: &[],
+        source: WEBHOOK_SOURCE,
+    },
+    LogLine {
+        fragments: &["add operation does not apply", "doc is missing path"],
+        from: "API server",
+        cause: "A patch of a mutating webhook does not fit the pod. The API server refuses the pod, and failurePolicy: Ignore does \
+                not prevent this. The error names no webhook.",
+        fix: "Annotate the pod with fabric-admission.dev/inject: \"false\". If the pod is then created, report the pod as a bug of \
+              fabric-admission; else another webhook sends the patch.",
+        rules: &[],
+        source: WEBHOOK_SOURCE,
+    },
+];

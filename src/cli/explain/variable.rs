@@ -1,0 +1,58 @@
+//! `explain NCCL_IB_HCA`.
+
+use crate::cli::Exit;
+use crate::nccl::{KNOWN_UP_TO, Status, Unread, Variable};
+use std::io::{self, Write};
+
+pub(super) fn known(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
+    let read_by = if v.family == "none" { "no library" } else { v.family };
+    writeln!(out, "{} (read by {read_by}; {}; about {})\n", v.name, v.kind, v.relevance)?;
+    let since = v.since.map(|s| s.strip_prefix("..").map_or(s.to_owned(), |s| format!("{s} or earlier")));
+    let bounds = match v.range {
+        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
+        (Some(least), None) => Some(format!("{least} or more")),
+        (None, most) => most.map(|most| format!("at most {most}")),
+    };
+    let status = match v.status {
+        Status::Read | Status::Other => None,
+        Status::Deprecated => Some("deprecated"),
+        Status::Removed => Some("no longer read"),
+        Status::Newer => {
+            Some("documented, but only for an NCCL release that is newer than the latest known one")
+        }
+    };
+    let ranks = v
+        .uniform
+        .map(|uniform| if uniform { "must have the same value" } else { "may have different values" });
+    let text = |t: Option<&str>| t.map(str::to_owned);
+    let listed = |t: &str| (!t.is_empty()).then(|| t.replace(',', ", "));
+    for (title, value) in [
+        ("Status", text(status)),
+        ("Read as", text(v.reading.words())),
+        ("Allowed words", listed(v.values)),
+        ("Bounds", bounds),
+        ("Default", text(v.default)),
+        ("Ranks", text(ranks)),
+        ("Since", since),
+        ("Until", text(v.until)),
+        ("Deprecated since", text(v.deprecated)),
+        ("Instead", text(v.instead)),
+        ("Misspelt as", listed(v.misnames)),
+    ] {
+        if let Some(value) = value {
+            writeln!(out, "{title:<18}{value}")?;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+pub(super) fn unread(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<Exit> {
+    let hint = match what {
+        Unread::Misname(v) | Unread::Opposite(v) | Unread::Typo(v) | Unread::Removed(v) => {
+            format!("; did you mean {}?", v.name)
+        }
+        Unread::Unknown => String::new(),
+    };
+    writeln!(err, "error: unknown variable {name:?} (known up to NCCL {KNOWN_UP_TO}){hint}")?;
+    Ok(Exit::Usage)
+}

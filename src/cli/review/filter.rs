@@ -1,0 +1,59 @@
+//! `--rule` and `--severity`: which findings are shown. They change neither verdicts nor the exit code.
+
+use crate::report::Reviewed;
+use crate::rules::{self, Finding, RULES, Severity};
+use crate::text::nearest;
+use clap::ValueEnum;
+
+/// Lowest severity that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Least {
+    Error,
+    Warning,
+    Info,
+}
+
+/// The findings that are shown.
+pub(super) struct Filter {
+    /// Ids of rules; empty for all.
+    pub(super) rules: Vec<&'static str>,
+    pub(super) severity: Severity,
+}
+
+impl Filter {
+    pub(super) fn new(rules: &[&'static str], least: Least) -> Self {
+        let severity = match least {
+            Least::Error => Severity::Error,
+            Least::Warning => Severity::Warning,
+            Least::Info => Severity::Info,
+        };
+        Self { rules: rules.to_vec(), severity }
+    }
+
+    /// Leaves out the findings that are not shown, and counts them.
+    pub(super) fn apply(&self, reviewed: &mut Reviewed) {
+        if self.rules.is_empty() && self.severity == Severity::Info {
+            return;
+        }
+        let shown = |finding: &Finding| {
+            finding.severity >= self.severity && (self.rules.is_empty() || self.rules.contains(&finding.rule))
+        };
+        let before = reviewed.findings.len();
+        reviewed.findings.retain(|found| shown(&found.item));
+        reviewed.not_shown = before - reviewed.findings.len();
+        reviewed.suppressed.retain(|found| shown(&found.item.finding));
+        reviewed.waived.retain(|found| shown(&found.item.finding));
+    }
+}
+
+/// The id of a rule on the command line.
+pub(super) fn rule(text: &str) -> Result<&'static str, String> {
+    if let Some(rule) = rules::find(text) {
+        return Ok(rule.id);
+    }
+    let near = nearest(&text.to_ascii_uppercase(), RULES.iter().map(|rule| rule.id));
+    Err(match near {
+        Some(near) => format!("unknown rule; did you mean {near}?"),
+        None => "unknown rule; fabric-admission rules list shows all rules".to_owned(),
+    })
+}

@@ -1,0 +1,51 @@
+//! The formats for CI systems.
+
+use super::repository::Repository;
+use super::sheet::{Page, Sheet, Tail};
+use crate::report::Unread;
+use crate::report::ci::{CiFormat, Fingerprints, Issue};
+use crate::report::text::View;
+use std::io::{self, Write};
+
+pub(super) struct Ci {
+    format: Box<dyn CiFormat>,
+    view: View,
+    repository: Repository,
+    fingerprints: Fingerprints,
+}
+
+impl Ci {
+    pub(super) fn new(format: Box<dyn CiFormat>, view: View) -> Self {
+        Self { format, view, repository: Repository::here(), fingerprints: Fingerprints::default() }
+    }
+}
+
+impl Sheet for Ci {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.format.begin(out)
+    }
+
+    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+        if page.review.results.is_empty() {
+            return Ok(());
+        }
+        let file = self.repository.name(&page.document.file);
+        for r in &page.review.results {
+            let json = r.part.clone().and_then(|part| page.document.json.get().get(part)).unwrap_or_default();
+            let shown = r.findings.iter().filter(|found| self.view.shows(&found.item));
+            let issues: Vec<Issue<'_>> = shown
+                .map(|found| {
+                    Issue::new((r, found), (&file, json), page.lines, page.fails, &mut self.fingerprints)
+                })
+                .collect();
+            self.format.add(out, &file, r, &issues)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+        let named = |unread: &Unread| Unread { file: self.repository.name(&unread.file), ..unread.clone() };
+        let unread: Vec<Unread> = tail.unread.iter().map(named).collect();
+        self.format.end(out, &unread)
+    }
+}

@@ -1,0 +1,200 @@
+//! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in order, so that
+//! memory does not grow with the number of results.
+
+mod changes;
+mod ci;
+mod denied;
+mod reports;
+mod repository;
+mod sheet;
+
+use super::decide;
+use super::filter::Filter;
+use super::placeholders::{self, Reported};
+use super::repeated_findings::Pairs;
+use super::reviewed::DocumentReview;
+use super::setting::Setting;
+use super::settings::Format;
+use crate::cli::input::{File, Loaded, Ready, warn_of_duplicates};
+use crate::manifest::Document;
+use crate::report::ci::{GitHub, GitLab, JUnit, Sarif};
+use crate::report::snippet::Lines;
+use crate::report::text::View;
+use crate::report::{Summary, Unread};
+use crate::rules::Severity;
+use crate::snapshot::Snapshot;
+use crate::text::count;
+use ci::Ci;
+use rayon::prelude::*;
+use sheet::{Kept, Page, Sheet, Tail};
+use std::io::{self, Write};
+
+/// Where a format is written.
+pub(super) struct Target<'w> {
+    pub(super) format: Format,
+    pub(super) out: Box<dyn Write + 'w>,
+    /// Whether it is standard output.
+    pub(super) stdout: bool,
+}
+
+/// What is shown of a review.
+pub(super) struct Shown {
+    pub(super) view: View,
+    pub(super) filter: Filter,
+    /// Whether stderr has errors of inputs only.
+    pub(super) quiet: bool,
+}
+
+/// The output of a review: all its formats at once.
+pub(super) struct Output<'w> {
+    sheets: Vec<(Box<dyn Sheet>, Box<dyn Write + 'w>)>,
+    /// The format whose reader has to learn of denied objects from stderr.
+    silent: Option<Format>,
+    shown: Shown,
+    tail: Tail,
+}
+
+fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
+    match format {
+        Format::Text => Box::new(reports::Text::new(shown.view)),
+        Format::Json => Box::new(reports::Json::default()),
+        Format::Yaml => Box::new(changes::Yaml::default()),
+        Format::Patch => Box::new(changes::Patch),
+        Format::Diff => Box::new(changes::Diff),
+        Format::Sarif => Box::new(Ci::new(Box::new(Sarif::default()), shown.view)),
+        Format::Junit => Box::new(Ci::new(Box::new(JUnit::default()), shown.view)),
+        Format::Github => Box::new(Ci::new(Box::new(GitHub::default()), shown.view)),
+        Format::Gitlab => Box::new(Ci::new(Box::new(GitLab::default()), shown.view)),
+    }
+}
+
+fn kept(format: Format) -> Kept {
+    match format {
+        Format::Text => Kept { skipped: reports::MAX_SKIPPED, errors: false },
+        Format::Json => Kept { skipped: usize::MAX, errors: true },
+        Format::Yaml | Format::Patch | Format::Diff => Kept::default(),
+        Format::Sarif | Format::Junit | Format::Github | Format::Gitlab => Kept { skipped: 0, errors: true },
+    }
+}
+
+impl<'w> Output<'w> {
+    /// Begins the output in each format.
+    pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown) -> io::Result<Self> {
+        let read = targets.iter().find(|target| target.stdout).or(targets.first());
+        let silent = read.map(|target| target.format).filter(|format| !format.reports() && !shown.quiet);
+        let tail =
+            Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
+        let mut sheets = Vec::new();
+        for target in targets {
+            let mut sheet = sheet(target.format, &shown);
+            let mut out: Box<dyn Write + 'w> = Box::new(io::BufWriter::with_capacity(1 << 16, target.out));
+            sheet.begin(&mut out)?;
+            sheets.push((sheet, out));
+        }
+        Ok(Self { sheets, silent, shown, tail })
+    }
+
+    /// Reviews the documents of some inputs. Returns the severity of the most severe finding.
+    pub(super) fn add(
+        &mut self,
+        loaded: &Loaded,
+        unread: Vec<Unread>,
+        snapshot: &Snapshot,
+        setting: &Setting,
+        fails: Option<Severity>,
+        err: &mut dyn Write,
+    ) -> io::Result<Option<Severity>> {
+        self.tail.summary.documents += loaded.documents;
+        self.tail.skip(loaded.skipped.clone());
+        self.tail.fail(unread);
+        let mut worst = None;
+        let mut pairs = Pairs::default();
+        let mut reported = Reported::default();
+        for files in loaded.batches() {
+            let (files, changed): (Vec<_>, Vec<_>) = files.into_iter().partition(Result::is_ok);
+            let changed: Vec<Unread> = changed.into_iter().filter_map(Result::err).collect();
+            complain(&changed, err)?;
+            self.tail.fail(changed);
+            let files: Vec<Ready<'_>> = files.into_iter().filter_map(Result::ok).collect();
+            let mut lines: Option<(&File, Lines<'_>)> = None;
+            for (file, document, mut review) in decided(&files, &mut reported, setting, snapshot) {
+                complain(&review.unread, err)?;
+                let lines = match &lines {
+                    Some((of, lines)) if std::ptr::eq(*of, file) => lines,
+                    _ => &lines.insert((file, Lines::new(&file.text, file.line))).1,
+                };
+                for reviewed in &mut review.results {
+                    pairs.fold(reviewed);
+                    self.tail.summary.count(reviewed);
+                    worst = worst.max(reviewed.worst());
+                }
+                if let Some(format) = self.silent {
+                    warn_of_duplicates(document, err)?;
+                    denied::write(err, format, &review, self.shown.view.width, lines)?;
+                }
+                review.results.iter_mut().for_each(|reviewed| self.shown.filter.apply(reviewed));
+                for (sheet, out) in &mut self.sheets {
+                    sheet.document(out, Page { file, document, review: &review, lines, fails })?;
+                }
+                self.tail.skip(review.skipped);
+                self.tail.fail(review.unread);
+            }
+        }
+        Ok(worst)
+    }
+
+    /// Ends the output in each format.
+    pub(super) fn end(mut self, err: &mut dyn Write) -> io::Result<Summary> {
+        for (sheet, out) in &mut self.sheets {
+            sheet.end(out, &self.tail)?;
+            out.flush()?;
+        }
+        // Each of its lines is one patch.
+        if self.silent == Some(Format::Patch) && self.tail.summary.partial {
+            let inputs = count(self.tail.summary.unreadable, "input");
+            writeln!(err, "warning: partial result: {inputs} unreadable")?;
+        }
+        Ok(self.tail.summary)
+    }
+}
+
+fn complain(problems: &[Unread], err: &mut dyn Write) -> io::Result<()> {
+    for Unread { file, line, column, message } in problems {
+        writeln!(err, "error: {file}:{line}:{column}: {message}")?;
+    }
+    Ok(())
+}
+
+/// The reviews of all documents of some files, in order. `reported` is about the file that the first of them continues.
+fn decided<'a>(
+    files: &'a [Ready<'a>],
+    reported: &mut Reported,
+    setting: &'a Setting,
+    snapshot: &Snapshot,
+) -> impl Iterator<Item = (&'a File, &'a Document, DocumentReview)> {
+    let ignores = &setting.ignores;
+    let documents: Vec<(&File, &Document)> = files
+        .iter()
+        .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
+        .collect();
+    let mut reviews: Vec<DocumentReview> = documents
+        .par_iter()
+        .map(|(file, document)| decide::document(file, document, setting, snapshot))
+        .collect();
+    let mut rest = reviews.as_mut_slice();
+    for parts in files.chunk_by(|_, next| next.continues) {
+        if !parts.first().is_some_and(|first| first.continues) {
+            reported.clear();
+        }
+        let length = parts.iter().map(|part| part.documents.len()).sum();
+        let Some((own, behind)) = rest.split_at_mut_checked(length) else { break };
+        placeholders::report(own, reported);
+        rest = behind;
+    }
+    // Findings on the placeholders of a file are known only now.
+    let ignored = move |((file, document), mut review): ((&'a File, &'a Document), DocumentReview)| {
+        ignores.apply(&document.file, &mut review.results);
+        (file, document, review)
+    };
+    documents.into_iter().zip(reviews).map(ignored)
+}

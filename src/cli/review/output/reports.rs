@@ -1,0 +1,81 @@
+//! The formats with verdicts, changes and findings: text and JSON.
+
+use super::sheet::{Page, Sheet, Tail};
+use crate::report::by_rule::ByRule;
+use crate::report::json::{ResultEntry, SCHEMA};
+use crate::report::text::{self, View};
+use std::io::{self, Write};
+
+/// Skipped objects that text lists.
+pub(super) const MAX_SKIPPED: usize = 10_000;
+
+pub(super) struct Text {
+    view: View,
+    hidden: usize,
+    rules: ByRule,
+}
+
+impl Text {
+    pub(super) fn new(view: View) -> Self {
+        Self { view, hidden: 0, rules: ByRule::default() }
+    }
+}
+
+impl Sheet for Text {
+    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+        for reviewed in &page.review.results {
+            self.hidden += text::result(out, reviewed, self.view, Some(page.lines))?;
+            let shown = reviewed.findings.iter().filter(|found| self.view.shows(&found.item));
+            shown.for_each(|found| self.rules.count(found));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+        if !self.view.only_findings {
+            let listed = tail.skipped.iter().take(MAX_SKIPPED);
+            for skipped in listed.clone() {
+                text::skipped(out, skipped)?;
+            }
+            if tail.summary.skipped > listed.len() {
+                writeln!(out, "SKIP   {} more", tail.summary.skipped - listed.len())?;
+            }
+        }
+        text::by_rule(out, &self.rules, self.view.width)?;
+        text::summary(out, &tail.summary, self.hidden, self.view.width)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Json {
+    begun: bool,
+    rules: ByRule,
+}
+
+impl Sheet for Json {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{{\"schema\":\"{SCHEMA}\",\n\"results\":[")
+    }
+
+    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+        for reviewed in &page.review.results {
+            out.write_all(if self.begun { b",\n" } else { b"\n" })?;
+            self.begun = true;
+            serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
+            reviewed.findings.iter().for_each(|found| self.rules.count(found));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+        write!(out, "],\n\"rules\":")?;
+        serde_json::to_writer(&mut *out, &self.rules.rows())?;
+        write!(out, ",\n\"skipped\":")?;
+        serde_json::to_writer(&mut *out, &tail.skipped)?;
+        write!(out, ",\n\"errors\":")?;
+        serde_json::to_writer(&mut *out, &tail.unread)?;
+        write!(out, ",\n\"summary\":")?;
+        serde_json::to_writer(&mut *out, &tail.summary)?;
+        writeln!(out, "}}")
+    }
+}

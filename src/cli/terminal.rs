@@ -1,0 +1,11 @@
+//! The terminal that shows the output.
+
+/// Columns where there is no terminal: pipes, files and logs of CI.
+const WITHOUT: usize = 100;
+
+/// Columns of a line: those of variable COLUMNS, else those of the terminal.
+pub(super) fn width() -> usize {
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    set.or_else(seen).filter(|columns| *columns > 0).unwrap_or(WITHOUT)
+}

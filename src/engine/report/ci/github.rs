@@ -1,0 +1,135 @@
+//! GitHub's workflow commands: lines of a step's log that become annotations of a pull request.
+
+use super::{CiFormat, Issue};
+use crate::report::text::object;
+use crate::report::{Reviewed, Unread};
+use crate::rules::Severity;
+use crate::text::count;
+use std::io::{self, Write};
+
+/// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
+const MOST: usize = 10;
+
+/// Writes commands up to the limit, and plain lines beyond it.
+#[derive(Debug, Default)]
+pub struct GitHub {
+    errors: Level,
+    warnings: Level,
+    notices: Level,
+}
+
+/// The annotations of one level.
+#[derive(Debug, Default)]
+struct Level {
+    count: usize,
+    /// The last one that fits, while it is not known whether more follow: then a count takes its place.
+    last: Option<String>,
+}
+
+impl Level {
+    fn add(&mut self, out: &mut dyn Write, command: String, plain: &str) -> io::Result<()> {
+        self.count += 1;
+        if self.count < MOST {
+            return writeln!(out, "{command}");
+        }
+        if self.count == MOST {
+            self.last = Some(command);
+        }
+        // The runner also reads commands of an old form, at any place of a line.
+        writeln!(out, "{}", plain.replace("##[", "# #["))
+    }
+
+    fn end(&self, out: &mut dyn Write, name: &str, noun: &str) -> io::Result<()> {
+        match &self.last {
+            Some(last) if self.count == MOST => writeln!(out, "{last}"),
+            Some(_) => {
+                let more = count(self.count + 1 - MOST, noun);
+                writeln!(
+                    out,
+                    "::{name} title=fabric-admission::{more} more; the log of this step has all of them"
+                )
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Text of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+impl CiFormat for GitHub {
+    fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+        for issue in issues {
+            let (level, name) = match issue.severity() {
+                Severity::Error => (&mut self.errors, "error"),
+                Severity::Warning => (&mut self.warnings, "warning"),
+                Severity::Info => (&mut self.notices, "notice"),
+            };
+            let (rule, region) = (issue.finding.rule, issue.region);
+            let (line, column, end) = (region.line, region.column, region.end_column);
+            let (at, title) = (property(file), property(&format!("{rule} {}", object(r))));
+            let command = format!(
+                "::{name} file={at},line={line},endLine={line},col={column},endColumn={end},title={title}::{}",
+                data(&issue.text())
+            );
+            let plain = format!("{name} {rule} {file}:{line}:{column} {}", issue.text().replace('\n', " "));
+            level.add(out, command, &plain)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
+        for Unread { file, line, column, message } in unread {
+            let text = format!("the input could not be read, so the result is partial: {message}");
+            let command =
+                format!("::error file={},line={line},col={column}::{}", property(file), data(&text));
+            self.errors.add(
+                out,
+                command,
+                &format!("error {file}:{line}:{column} {}", text.replace('\n', " ")),
+            )?;
+        }
+        self.errors.end(out, "error", "error")?;
+        self.warnings.end(out, "warning", "warning")?;
+        self.notices.end(out, "notice", "notice")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_manifest_starts_no_command() {
+        assert_eq!(data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
+        assert_eq!(property("a:b,c%"), "a%3Ab%2Cc%25");
+        let mut out = Vec::new();
+        let mut level = Level { count: MOST, last: Some(String::new()) };
+        level.add(&mut out, String::new(), "error a ##[add-path]/tmp").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "error a # #[add-path]/tmp\n");
+    }
+
+    #[test]
+    fn the_last_annotation_counts_those_that_do_not_fit() {
+        for (number, last) in
+            [(9, "::error::9"), (10, "::error::10"), (12, "::error title=fabric-admission::3 errors more")]
+        {
+            let (mut level, mut out) = (Level::default(), Vec::new());
+            for at in 1..=number {
+                level.add(&mut out, format!("::error::{at}"), "plain").unwrap();
+            }
+            level.end(&mut out, "error", "error").unwrap();
+            let text = String::from_utf8(out).unwrap();
+            let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("::")).collect();
+            assert_eq!(commands.len(), number.min(MOST));
+            assert!(commands.last().unwrap().starts_with(last), "{text}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A finding with what CI systems ask of one: a place in a file, and an identity from run to run.
+
+use crate::report::fingerprint::named_path;
+use crate::report::snippet::{Lines, word};
+use crate::report::{Located, Place, Reviewed, message};
+use crate::rules::{Finding, Severity};
+use std::collections::HashMap;
+
+/// A part of one line, from 1. The end column is the one behind the last character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// Line.
+    pub line: u32,
+    /// First column.
+    pub column: u32,
+    /// Column behind the last one.
+    pub end_column: u32,
+}
+
+impl Region {
+    /// The key or value at a place.
+    #[must_use]
+    pub fn new(place: Place, lines: &Lines<'_>) -> Self {
+        let Place { line, column } = place;
+        let text = lines.get(line).filter(|text| text.chars().count() >= column as usize);
+        let length = text.map_or(1, |text| word(text, column).len());
+        let end_column = column.saturating_add(u32::try_from(length).unwrap_or(1));
+        Self { line, column, end_column }
+    }
+}
+
+/// A finding for CI.
+pub struct Issue<'a> {
+    /// The finding.
+    pub finding: &'a Finding,
+    /// Its message.
+    pub message: String,
+    /// Its place.
+    pub region: Region,
+    /// Whether it makes the command fail.
+    pub fails: bool,
+    /// Its identity: the same in the next run, also if lines before it move.
+    pub fingerprint: String,
+}
+
+impl<'a> Issue<'a> {
+    /// A finding of a result. `json` is the text of its object.
+    pub fn new(
+        (r, found): (&'a Reviewed, &'a Located<Finding>),
+        (file, json): (&str, &str),
+        lines: &Lines<'_>,
+        fails: Option<Severity>,
+        fingerprints: &mut Fingerprints,
+    ) -> Self {
+        let finding = &found.item;
+        let mut message = message(&r.decision, finding).into_owned();
+        if found.repeats > 0 {
+            message.push_str(&format!(" ({} more of the same)", found.repeats));
+        }
+        Self {
+            finding,
+            message,
+            region: Region::new(found.place, lines),
+            fails: fails.is_some_and(|least| finding.severity >= least),
+            fingerprint: fingerprints.of(r, finding, file, json),
+        }
+    }
+
+    /// The message and the fix.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}\nFix: {}", self.message, self.finding.fix)
+    }
+
+    /// The severity.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.finding.severity
+    }
+}
+
+/// Identities of the findings of a run.
+#[derive(Debug, Default)]
+pub struct Fingerprints {
+    seen: HashMap<u64, u32>,
+}
+
+impl Fingerprints {
+    /// Rule, file, object, and path with list items by name; with a number for findings that have all these in common.
+    fn of(&mut self, r: &Reviewed, finding: &Finding, file: &str, json: &str) -> String {
+        let path = named_path(json, &finding.path);
+        let template = r.template.as_deref().unwrap_or("-");
+        let name = r.name.as_deref().or(r.generate_name.as_deref()).unwrap_or_default();
+        let namespace = r.namespace.as_deref().unwrap_or_default();
+        let hash = fnv1a(&[finding.rule, file, &r.api_version, &r.kind, namespace, name, template, &path]);
+        let number = self.seen.entry(hash).or_default();
+        *number += 1;
+        format!("{hash:016x}:{number}")
+    }
+}
+
+/// FNV-1a with 64 bits: stable for all time, which the hashes of the standard library do not promise. It keeps no secret.
+fn fnv1a(parts: &[&str]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        // The test vectors of the authors: "" and "a"; each part ends with a zero byte.
+        assert_eq!(fnv1a(&[]), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(&[""]), 0xaf63_bd4c_8601_b7df);
+    }
+
+    #[test]
+    fn a_region_is_the_key_or_the_value() {
+        let lines = Lines::new(b"spec:\n  isRdma: true\n", 1);
+        let region = |line, column| Region::new(Place { line, column }, &lines);
+        assert_eq!(region(2, 3), Region { line: 2, column: 3, end_column: 9 });
+        assert_eq!(region(2, 99), Region { line: 2, column: 99, end_column: 100 });
+        assert_eq!(region(9, 1), Region { line: 9, column: 1, end_column: 2 });
+    }
+}

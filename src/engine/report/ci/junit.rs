@@ -1,0 +1,157 @@
+//! JUnit XML: one suite for each file, one case for each object. Everything to read is in the content of elements, since
+//! GitLab shows no attribute `message` (docs.gitlab.com/ci/testing/unit_test_reports).
+
+use super::{CiFormat, Issue};
+use crate::report::text::object;
+use crate::report::{Reviewed, Unread};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Writes a suite when the next file begins.
+#[derive(Debug, Default)]
+pub struct JUnit {
+    suite: Suite,
+}
+
+#[derive(Debug, Default)]
+struct Suite {
+    file: String,
+    cases: Vec<Case>,
+    /// Names of cases, with their number. Of cases with equal names GitLab shows one.
+    names: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+struct Case {
+    name: String,
+    failure: String,
+    output: String,
+}
+
+impl JUnit {
+    fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let suite = std::mem::take(&mut self.suite);
+        if suite.cases.is_empty() {
+            return Ok(());
+        }
+        let file = escaped(&suite.file);
+        let failures = suite.cases.iter().filter(|case| !case.failure.is_empty()).count();
+        let tests = suite.cases.len();
+        writeln!(
+            out,
+            "  <testsuite name=\"{file}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\">"
+        )?;
+        for Case { name, failure, output } in &suite.cases {
+            write!(
+                out,
+                "    <testcase classname=\"{file}\" name=\"{}\" file=\"{file}\" time=\"0\"",
+                escaped(name)
+            )?;
+            if failure.is_empty() && output.is_empty() {
+                writeln!(out, "/>")?;
+                continue;
+            }
+            writeln!(out, ">")?;
+            if !failure.is_empty() {
+                let first = failure.lines().next().unwrap_or_default();
+                writeln!(
+                    out,
+                    "      <failure message=\"{}\" type=\"finding\">{}</failure>",
+                    escaped(first),
+                    escaped(failure)
+                )?;
+            }
+            if !output.is_empty() {
+                writeln!(out, "      <system-out>{}</system-out>", escaped(output))?;
+            }
+            writeln!(out, "    </testcase>")?;
+        }
+        writeln!(out, "  </testsuite>")
+    }
+}
+
+impl CiFormat for JUnit {
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fabric-admission\">")
+    }
+
+    fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+        if self.suite.file != file {
+            self.flush(out)?;
+            self.suite.file = file.to_owned();
+        }
+        let (mut failure, mut output) = (String::new(), String::new());
+        for issue in issues {
+            let (finding, region) = (issue.finding, issue.region);
+            let text = format!(
+                "{} {} {file}:{}:{} {}\n",
+                finding.severity,
+                finding.rule,
+                region.line,
+                region.column,
+                issue.text()
+            );
+            if issue.fails { &mut failure } else { &mut output }.push_str(&text);
+        }
+        let mut name = object(r);
+        let number = self.suite.names.entry(name.clone()).or_default();
+        *number += 1;
+        if *number > 1 {
+            name = format!("{name} ({number})");
+        }
+        self.suite.cases.push(Case { name, failure, output });
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
+        self.flush(out)?;
+        if !unread.is_empty() {
+            let errors = unread.len();
+            writeln!(
+                out,
+                "  <testsuite name=\"unreadable inputs\" tests=\"{errors}\" failures=\"0\" errors=\"{errors}\" skipped=\"0\">"
+            )?;
+            for Unread { file, line, column, message } in unread {
+                let (file, place) = (escaped(file), format!("{line}:{column}"));
+                writeln!(
+                    out,
+                    "    <testcase classname=\"unreadable inputs\" name=\"{file}:{place}\" file=\"{file}\" time=\"0\">"
+                )?;
+                let text = escaped(&format!("{place} {message}\nThe result is partial."));
+                writeln!(out, "      <error message=\"{}\" type=\"input\">{text}</error>", escaped(message))?;
+                writeln!(out, "    </testcase>")?;
+            }
+            writeln!(out, "  </testsuite>")?;
+        }
+        writeln!(out, "</testsuites>")
+    }
+}
+
+/// Text of an element or an attribute in double quotes. XML 1.0 has no way to write most control characters.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("&#9;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escaped("a<b>&\"c\"\t\u{1b}]]>\n"), "a&lt;b&gt;&amp;&quot;c&quot;&#9;\u{fffd}]]&gt;\n");
+    }
+}

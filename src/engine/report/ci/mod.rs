@@ -1,0 +1,40 @@
+//! Findings in the formats that CI systems read. They are written without libraries: each needs a few structs or one
+//! function that escapes text, and the crates for them bring clocks, random numbers and code generators along.
+
+mod github;
+mod gitlab;
+mod issue;
+mod junit;
+mod sarif;
+
+pub use github::GitHub;
+pub use gitlab::GitLab;
+pub use issue::{Fingerprints, Issue, Region};
+pub use junit::JUnit;
+pub use sarif::Sarif;
+
+use crate::report::{Reviewed, Unread};
+use std::io::{self, Write};
+
+/// A format that CI systems read.
+pub trait CiFormat {
+    /// Writes what comes before the first finding.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes a reviewed object with its findings. `file` is relative to the root of the repository.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()>;
+
+    /// Writes what comes after the last finding; with the errors of unreadable inputs, which make the result partial.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()>;
+}

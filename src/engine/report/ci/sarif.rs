@@ -1,0 +1,178 @@
+//! SARIF 2.1.0, as code scanning on GitHub reads it (docs.github.com, "SARIF support for code scanning").
+
+use super::{CiFormat, Issue};
+use crate::report::layout::bare;
+use crate::report::text::object;
+use crate::report::{Reviewed, Unread};
+use crate::rules::{Rule, Severity, find};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// Results of a run; GitHub refuses a file with more.
+const MOST: usize = 25_000;
+/// Errors of inputs that are listed.
+const MOST_ERRORS: usize = 100;
+/// Longest description of a rule (characters).
+const DESCRIPTION: usize = 1_024;
+
+/// Collects results, so that the least severe are left out if there are too many.
+#[derive(Debug, Default)]
+pub struct Sarif {
+    errors: Vec<String>,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    left_out: usize,
+    rules: BTreeSet<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found<'a> {
+    rule_id: &'a str,
+    level: &'static str,
+    message: Value,
+    locations: [Value; 1],
+    partial_fingerprints: Value,
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// A path as a relative reference of RFC 3986.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into())
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+impl CiFormat for Sarif {
+    fn add(&mut self, _: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
+        for issue in issues {
+            let (finding, region) = (issue.finding, issue.region);
+            self.rules.insert(finding.rule);
+            let found = Found {
+                rule_id: finding.rule,
+                level: level(finding.severity),
+                message: json!({"text": format!("{}: {}", object(r), issue.text())}),
+                locations: [json!({
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": uri(file)},
+                        "region": {
+                            "startLine": region.line, "startColumn": region.column,
+                            "endLine": region.line, "endColumn": region.end_column,
+                        },
+                    },
+                    "logicalLocations": [{"fullyQualifiedName": object(r), "kind": "object"}],
+                })],
+                // GitHub uses only the first name. A given value stays; the upload action only logs that it differs from its
+                // own (github/codeql-action, src/fingerprints.ts).
+                partial_fingerprints: json!({
+                    "primaryLocationLineHash": issue.fingerprint, "fabricAdmission/v1": issue.fingerprint,
+                }),
+            };
+            let results = match finding.severity {
+                Severity::Error => &mut self.errors,
+                Severity::Warning => &mut self.warnings,
+                Severity::Info => &mut self.notes,
+            };
+            if results.len() < MOST {
+                results.push(serde_json::to_string(&found)?);
+            } else {
+                self.left_out += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
+        let kept = self.errors.len() + self.warnings.len() + self.notes.len();
+        let left_out = self.left_out + kept.saturating_sub(MOST);
+        writeln!(
+            out,
+            "{{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{{\"results\":["
+        )?;
+        let results = self.errors.iter().chain(&self.warnings).chain(&self.notes).take(MOST);
+        for (at, result) in results.enumerate() {
+            let end = if at == 0 { "" } else { ",\n" };
+            write!(out, "{end}{result}")?;
+        }
+        let rules: Vec<Value> = self.rules.iter().filter_map(|id| find(id)).map(descriptor).collect();
+        let driver = json!({
+            "name": "fabric-admission", "version": env!("CARGO_PKG_VERSION"),
+            "informationUri": env!("CARGO_PKG_REPOSITORY"), "rules": rules,
+        });
+        let run = json!({
+            "tool": {"driver": driver}, "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": unread.is_empty(), "toolExecutionNotifications": notes(unread, left_out),
+            }],
+        });
+        // The results are written before the rest of the run, which depends on them.
+        let rest = run.to_string();
+        writeln!(out, "\n],{}]}}", rest.strip_prefix('{').unwrap_or(&rest))
+    }
+}
+
+/// What a reader has to know of the whole run.
+fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
+    let mut notes: Vec<Value> = Vec::new();
+    if !unread.is_empty() {
+        let text = format!("The result is partial: {} errors of unreadable inputs", unread.len());
+        notes.push(json!({"level": "error", "message": {"text": text}}));
+    }
+    if left_out > 0 {
+        let text =
+            format!("{left_out} of the least severe results are left out: code scanning accepts {MOST}");
+        notes.push(json!({"level": "warning", "message": {"text": text}}));
+    }
+    for Unread { file, line, column, message } in unread.iter().take(MOST_ERRORS) {
+        notes.push(json!({
+            "level": "error", "message": {"text": format!("{file}:{line}:{column}: {message}")},
+            "locations": [{"physicalLocation": {
+                "artifactLocation": {"uri": uri(file)}, "region": {"startLine": line, "startColumn": column},
+            }}],
+        }));
+    }
+    notes
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    let page = rule.page();
+    let text = |text: &str| json!({"text": bare(text).chars().take(DESCRIPTION).collect::<String>()});
+    let problem = match rule.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "recommendation",
+    };
+    let markdown = format!("{}\n\n{}\n\n**Fix.** {}", page.what, page.why, page.fix);
+    json!({
+        "id": rule.id, "shortDescription": text(&page.summary), "fullDescription": text(&page.what),
+        "help": {"text": bare(&format!("{} {} {}", page.what, page.why, page.fix)), "markdown": markdown},
+        "defaultConfiguration": {"level": level(rule.severity)},
+        "properties": {"precision": "high", "problem.severity": problem, "tags": [rule.group()]},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_references() {
+        assert_eq!(uri("a b/ü:c#d.yaml"), "a%20b/%C3%BC%3Ac%23d.yaml");
+    }
+}

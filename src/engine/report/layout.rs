@@ -1,0 +1,84 @@
+//! Text in a terminal: lines that fit its width, and literals without Markdown.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Narrowest column of text that is wrapped. Below, the terminal breaks the lines.
+const NARROWEST: usize = 20;
+
+/// Columns that a text takes in a terminal.
+#[must_use]
+pub fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A paragraph in lines of at most `width` columns. The first line continues one with `used` columns; the others begin
+/// with `indent` spaces. A word longer than a line stays whole, so that it can be copied.
+#[must_use]
+pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
+    if width < indent + NARROWEST || used.saturating_add(columns(text)) <= width {
+        return text.to_owned();
+    }
+    let mut lines = String::with_capacity(text.len() + 16);
+    let (mut at, mut first) = (used, true);
+    for word in text.split(' ') {
+        let length = columns(word);
+        if first {
+            first = false;
+        } else if at + 1 + length > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            at = indent;
+        } else {
+            lines.push(' ');
+            at += 1;
+        }
+        lines.push_str(word);
+        at += length;
+    }
+    lines
+}
+
+/// The text of a document without its backticks. A literal that is not one plain word gets quotes instead, so that its
+/// ends stay visible.
+#[must_use]
+pub fn bare(text: &str) -> String {
+    let mut parts = text.split('`');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    while let Some(literal) = parts.next() {
+        let plain = literal.chars().any(char::is_alphanumeric) && !literal.contains(char::is_whitespace);
+        let quote = if plain || literal.contains('"') { "" } else { "\"" };
+        shown.push_str(quote);
+        shown.push_str(literal);
+        shown.push_str(quote);
+        shown.push_str(parts.next().unwrap_or_default());
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_of_documents_have_no_backticks_in_a_terminal() {
+        for (text, shown) in [
+            ("set `sizeLimit: 64Gi` in `spec`", "set \"sizeLimit: 64Gi\" in spec"),
+            ("`^` (all but) and `=`", "\"^\" (all but) and \"=\""),
+            ("`a: \"false\"`", "a: \"false\""),
+            ("none", "none"),
+        ] {
+            assert_eq!(bare(text), shown);
+        }
+    }
+
+    #[test]
+    fn lines_fit_and_words_stay_whole() {
+        assert_eq!(wrapped("one two three four five", 10, 2, 24), "one two three\n  four five");
+        assert_eq!(wrapped("one two", 10, 2, 17), "one two");
+        let long = "a".repeat(40);
+        assert_eq!(wrapped(&format!("to {long} go"), 0, 2, 24), format!("to\n  {long}\n  go"));
+        // Two columns for each of these characters.
+        assert_eq!(wrapped("名前名前名前 名前名前名前", 0, 0, 24), "名前名前名前\n名前名前名前");
+        assert_eq!(wrapped("a terminal that is too narrow", 10, 10, 12), "a terminal that is too narrow");
+    }
+}
