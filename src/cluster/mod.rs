@@ -12,6 +12,7 @@
 mod call;
 pub mod certificate_objects;
 pub mod client;
+pub mod discovery;
 pub(crate) mod dry_run;
 mod event;
 pub mod kinds;
@@ -20,6 +21,7 @@ mod list;
 mod listed_names;
 mod metrics;
 mod pace;
+pub mod pages;
 mod phases;
 mod publish;
 mod read_once;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The kubeconfig that kubectl would use: the flag, the first file of `KUBECONFIG`, the one at home.
-fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
+pub(in crate::cli) fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = given {
         return Some(path.to_path_buf());
     }

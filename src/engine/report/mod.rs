@@ -2,6 +2,11 @@
 //! webhook are in `review::response`; nothing here decides.
 
 pub mod admission_policies;
+pub mod audit;
+pub mod baseline;
+pub mod comparison;
+pub mod fingerprint;
+pub mod gaps;
 pub mod isolation_policy;
 pub mod json;
 pub mod profiles_page;
