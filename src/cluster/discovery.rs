@@ -1,9 +1,8 @@
 //! Which kinds the API server serves, and as which version. One request: aggregated discovery, which every supported
 //! version of Kubernetes has (GA in 1.30, KEP-3352).
 
-use super::list::{Failure, get, get_as};
-use super::pace::CALL;
-use http_body_util::BodyExt;
+use super::list::{Failure, JSON};
+use super::pages::document;
 use kube::Client;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -123,7 +122,7 @@ impl Served {
     /// # Errors
     /// [`DiscoveryError`] where it does not answer, or in another form.
     pub async fn read(client: &Client) -> Result<Self, DiscoveryError> {
-        let text = text(get_as(client, "/apis", AGGREGATED).await, "discovery").await?;
+        let text = text(client, "/apis", AGGREGATED, "discovery").await?;
         let failed = |why: String| DiscoveryError { what: "discovery", why };
         let groups: Groups = serde_json::from_slice(&text).map_err(|e| failed(e.to_string()))?;
         if groups.kind != "APIGroupDiscoveryList" {
@@ -179,7 +178,7 @@ impl Served {
 /// # Errors
 /// [`DiscoveryError`].
 pub async fn version(client: &Client) -> Result<(u32, u32), DiscoveryError> {
-    let text = text(get(client, "/version").await, "version").await?;
+    let text = text(client, "/version", JSON, "version").await?;
     let failed = |why: String| DiscoveryError { what: "version", why };
     let info: VersionInfo = serde_json::from_slice(&text).map_err(|e| failed(e.to_string()))?;
     // Some providers write the minor version as 33+.
@@ -191,20 +190,17 @@ pub async fn version(client: &Client) -> Result<(u32, u32), DiscoveryError> {
 }
 
 async fn text(
-    response: Result<http::Response<kube::client::Body>, Failure>,
+    client: &Client,
+    path: &str,
+    accept: &'static str,
     what: &'static str,
 ) -> Result<Vec<u8>, DiscoveryError> {
-    let failed = |why: String| DiscoveryError { what, why };
-    let response = response.map_err(|failure| {
-        failed(match failure {
+    document(client, path, accept).await.map_err(|failure| DiscoveryError {
+        what,
+        why: match failure {
             Failure::Absent => "404".to_owned(),
             Failure::Gone => "410".to_owned(),
             Failure::Forbidden(why) | Failure::Other(why) | Failure::Busy(_, why) => why,
-        })
-    })?;
-    match tokio::time::timeout(CALL, response.into_body().collect()).await {
-        Err(_) => Err(failed("no response from the API server in time".to_owned())),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
-    }
+        },
+    })
 }

@@ -80,7 +80,8 @@ pub async fn read(
         let mut next: Option<String> = None;
         loop {
             limit = limit.clamp(1, listing.most.unwrap_or(MOST));
-            let bytes = match page(client, listing, next.as_deref(), &mut limit, on).await {
+            let what = (listing.path.as_str(), if listing.metadata_only { METADATA } else { JSON });
+            let bytes = match page(client, what, next.as_deref(), &mut limit, on).await {
                 Ok(bytes) => bytes,
                 Err(Failure::Gone) if restarts < MAX_RESTARTS => {
                     restarts += 1;
@@ -119,8 +120,7 @@ pub async fn read(
 /// # Errors
 /// [`ListError`].
 pub async fn object(client: &Client, path: &str) -> Result<Vec<u8>, ListError> {
-    let listing = Listing { path: path.to_owned(), metadata_only: false, most: None };
-    match page(client, &listing, None, &mut 0, &mut |_| {}).await {
+    match document(client, path, JSON).await {
         Ok(bytes) => Ok(bytes),
         Err(Failure::Absent) => Err(ListError::Absent),
         Err(Failure::Forbidden(why)) => Err(ListError::Forbidden(why)),
@@ -129,17 +129,22 @@ pub async fn object(client: &Client, path: &str) -> Result<Vec<u8>, ListError> {
     }
 }
 
+/// What a path answers, asked for as often as it takes.
+pub(super) async fn document(client: &Client, path: &str, accept: &'static str) -> Result<Vec<u8>, Failure> {
+    page(client, (path, accept), None, &mut 0, &mut |_| {}).await
+}
+
 /// One page, asked for as often as it takes. `limit` is halved where a page is too large; 0 asks for no limit.
 async fn page(
     client: &Client,
-    listing: &Listing,
+    (path, accept): (&str, &'static str),
     token: Option<&str>,
     limit: &mut usize,
     on: &mut dyn FnMut(Event<'_>),
 ) -> Result<Vec<u8>, Failure> {
     let (mut failed, mut busy) = (0_u32, 0_usize);
     loop {
-        let mut path = listing.path.clone();
+        let mut path = path.to_owned();
         if *limit > 0 {
             path.push_str(&format!("?limit={limit}"));
         }
@@ -147,7 +152,6 @@ async fn page(
             path.push_str("&continue=");
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
-        let accept = if listing.metadata_only { METADATA } else { JSON };
         let failure = match attempt(client, &path, accept).await {
             Ok(Some(bytes)) => return Ok(bytes),
             Ok(None) if *limit > 1 => {

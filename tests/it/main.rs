@@ -75,6 +75,7 @@ mod rules {
 
 /// The command line and its published formats.
 mod cli {
+    pub(crate) mod audit;
     pub(crate) mod bad_input;
     pub(crate) mod examples;
     pub(crate) mod schema;
@@ -156,6 +157,7 @@ fn main() -> std::process::ExitCode {
     rules::declarations::add(&mut suite);
     rules::suppressions::add(&mut suite);
 
+    cli::audit::add(&mut suite);
     cli::bad_input::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);

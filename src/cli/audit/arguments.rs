@@ -14,13 +14,13 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "PATH", group = "cluster-source")]
     pub(super) cluster: Vec<PathBuf>,
     /// Context in the kubeconfig, for --live; default: the current context
-    #[arg(long, value_name = "NAME", requires = "live")]
+    #[arg(long, value_name = "NAME", requires = "live", conflicts_with = "cluster")]
     pub(super) context: Option<String>,
     /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
-    #[arg(long, value_name = "FILE", requires = "live")]
+    #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "cluster")]
     pub(super) kubeconfig: Option<PathBuf>,
     /// Most objects of one request, for --live; by default as many as give about 1 MB
-    #[arg(long, value_name = "COUNT", requires = "live", value_parser = clap::value_parser!(u16).range(1..=500))]
+    #[arg(long, value_name = "COUNT", requires = "live", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(super) page_size: Option<u16>,
     /// Audit only this namespace
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
@@ -63,6 +63,13 @@ pub(super) struct Output {
 pub(super) enum Format {
     Text,
     Json,
+}
+
+impl Arguments {
+    /// Whether standard output has the text, which names the missing kinds itself.
+    pub(super) fn shows_text(&self) -> bool {
+        self.output.iter().any(|output| output.format == Format::Text && output.file.is_none())
+    }
 }
 
 impl Output {

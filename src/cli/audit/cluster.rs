@@ -34,9 +34,15 @@ pub(super) fn live(
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
+        let client = match client::connect(path.as_deref(), arguments.context.as_deref()).await {
+            Ok(client) => client,
+            Err(error) => {
+                writeln!(err, "error: --live: {error}")?;
+                let usage = matches!(error, client::ClientError::Context { .. });
+                return Ok(Err(if usage { Exit::Usage } else { Exit::Internal }));
+            }
+        };
         let asked = async {
-            let client = client::connect(path.as_deref(), arguments.context.as_deref());
-            let client = client.await.map_err(|e| e.to_string())?;
             let version = discovery::version(&client).await.map_err(|e| e.to_string())?;
             if version < OLDEST {
                 writeln!(
@@ -48,9 +54,9 @@ pub(super) fn live(
             }
             let served = Served::read(&client).await.map_err(|e| e.to_string())?;
             let seen = once(&client, builder).await.map_err(|e| e.to_string())?;
-            Ok::<_, String>((client, served, seen))
+            Ok::<_, String>((served, seen))
         };
-        let (client, served, Seen { mut builder, forbidden }) = match asked.await {
+        let (served, Seen { mut builder, forbidden }) = match asked.await {
             Ok(asked) => asked,
             Err(message) => {
                 writeln!(err, "error: --live: {message}")?;
@@ -94,7 +100,7 @@ pub(super) fn live(
             }
         }
         gaps.sort();
-        for gap in &gaps {
+        for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
             writeln!(err, "warning: {} cannot be read: {}; {}", gap.kind, gap.message, gap.effect)?;
         }
         Ok(Ok(Audited::new(found.results, frame(arguments, gaps), &judge)))
@@ -132,7 +138,7 @@ pub(super) fn files(
     let (results, changed) = files::read(&judge, &loaded);
     let has_profile = profile.is_some() || arguments.profiles.is_some();
     let gaps = files::gaps(&kinds, &results, &snapshot, has_profile);
-    for gap in &gaps {
+    for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
         writeln!(err, "warning: no {} in the files: {}; {}", gap.kind, gap.message, gap.effect)?;
     }
     let mut frame = frame(arguments, gaps);

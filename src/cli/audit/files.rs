@@ -100,7 +100,7 @@ pub(super) fn gaps(
         });
     };
     let has = |group: &str, kind: &str| kinds.contains_key(&(group.to_owned(), kind.to_owned()));
-    let in_scope = results.tallies.workloads.iter().filter(|(_, w)| w.in_scope);
+    let in_scope = results.tallies.workloads.iter().filter(|(_, w)| w.in_scope && w.makes_pods);
     let in_scope: Vec<&ObjectName> = in_scope.map(|(name, _)| name).collect();
     if in_scope.is_empty() {
         return gaps;

@@ -91,7 +91,7 @@ impl Judge<'_> {
             deadline: &NEVER,
         };
         let decided = decide_workload(request, self.snapshot);
-        let name = ObjectName { generate_name: None, ..top.object };
+        let name = line(top.object);
         for (template, decision) in decided.templates {
             match decision {
                 Ok(decision) => {
@@ -116,8 +116,7 @@ impl Judge<'_> {
         let context = ObjectContext::new(name, json, Event::Given, self.snapshot);
         let decision = decide_object(&context, Mode::Enforce);
         if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
-            let object = ObjectName { generate_name: None, ..object.clone() };
-            self.add(&object, Seen::Object, json, &decision, into);
+            self.add(&line(object.clone()), Seen::ClusterObject, json, &decision, into);
         }
     }
 
@@ -127,12 +126,7 @@ impl Judge<'_> {
             return;
         }
         let top = self.owners.top(object, head);
-        let is_own = top.object == *object;
-        let name = match (&object.generate_name, is_own) {
-            // Pods of one generateName are one workload.
-            (Some(_), true) => ObjectName { name: None, ..object.clone() },
-            _ => top.object,
-        };
+        let name = line(top.object);
         if !top.known {
             let owner = (name.api_version.clone(), name.kind.clone());
             *into.without_owner.entry(owner).or_default() += 1;
@@ -143,7 +137,11 @@ impl Judge<'_> {
             PodRequest { profile: self.profile, gang: top.gang.as_ref(), ..PodRequest::new(namespace) };
         match decide_pod(&json, request, self.snapshot) {
             Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
-            Err(_) => into.tallies.workloads.entry(name).or_default().unreadable_pods += 1,
+            Err(_) => {
+                let workload = into.tallies.workloads.entry(name).or_default();
+                workload.makes_pods = true;
+                workload.unreadable_pods += 1;
+            }
         }
     }
 
@@ -163,6 +161,14 @@ impl Judge<'_> {
             (_, None) => None,
         };
         profile.is_none_or(|profile| mark(profile) != then)
+    }
+}
+
+/// The name of a line: objects of one `generateName` are the same work, created again and again.
+fn line(top: ObjectName) -> ObjectName {
+    match top.generate_name {
+        Some(_) => ObjectName { name: None, ..top },
+        None => top,
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn add(suite: &mut Suite) {
             json!({"networkObjects": "enforce"}),
         ),
         ("namespace_isolation", "deploy/overlays/namespace-isolation", json!({"namespaceIsolation": true})),
+        ("auditor", "tests/chart/auditor", json!({"auditor": {"create": true}})),
         (
             "cluster_facts",
             "tests/chart/cluster-facts",
@@ -88,7 +89,7 @@ fn comparable(objects: Vec<Value>) -> BTreeMap<String, Value> {
             object["metadata"]["name"] = json!(name);
             object["data"] = json!(null);
         }
-        if ["Certificate", "Issuer"].contains(&kind.as_str()) {
+        if ["Certificate", "Issuer"].contains(&kind.as_str()) || name == "fabric-admission-auditor" {
             // kustomize does not label what a component adds.
             object["metadata"].as_object_mut().map(|metadata| metadata.remove("labels"));
         }

@@ -4,6 +4,8 @@ use crate::engine::golden::{Case, cases};
 use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
+use fabric_admission::report::audit::document as audit;
+use fabric_admission::report::baseline::Baseline;
 use fabric_admission::report::json::Document;
 use fabric_admission::report::why_layout as why;
 use serde_json::Value;
@@ -67,6 +69,16 @@ pub(crate) fn add(suite: &mut Suite) {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<why::Report<'static>>();
         Ok(golden(&path("why-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::audit_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<audit::Document>();
+        Ok(golden(&path("audit-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::baseline_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Baseline>();
+        Ok(golden(&path("baseline-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::fabricprofile_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
@@ -142,6 +154,17 @@ pub(crate) fn validate_why(report: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&read(&path("why-v1.json"))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
     crate::support::round_trip::same("schema", &Value::from("fabric-admission.dev/why/v1"), &report["schema"])
+}
+
+/// An audit against its published schema.
+pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
+    let schema: Value = serde_json::from_str(&read(&path("audit-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    crate::support::round_trip::same(
+        "schema",
+        &Value::from("fabric-admission.dev/audit/v1"),
+        &report["schema"],
+    )
 }
 
 /// A report against the published schema and the contract's word on null.

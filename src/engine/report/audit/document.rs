@@ -72,6 +72,8 @@ pub struct Summary {
     pub restart: usize,
     /// Workloads that request accelerators and match no profile (FAB803).
     pub without_profile: usize,
+    /// Networks, policies and profiles with findings.
+    pub other_objects: usize,
     /// Annotations that ignore nothing, or whose date is over.
     pub stale_suppressions: usize,
 }
@@ -106,6 +108,8 @@ pub struct WorkloadEntry {
     pub object: ObjectName,
     /// `enforce` or `audit`; null if the namespace did not opt in.
     pub mode: Option<&'static str>,
+    /// Whether the object makes pods or is one; false for networks, policies and profiles.
+    pub makes_pods: bool,
     /// Pod templates.
     pub templates: usize,
     /// Pods that have not finished.
@@ -225,9 +229,8 @@ impl Document {
         let mut suppressions = Vec::new();
         for (object, workload) in &tallies.workloads {
             let mode = mode(object);
-            let makes_pods = workload.templates + workload.pods + workload.unreadable_pods > 0;
-            count(&mut summary, workload, makes_pods);
-            if makes_pods {
+            count(&mut summary, workload);
+            if workload.makes_pods {
                 let entry = namespaces.entry(object.namespace.clone()).or_insert_with(|| {
                     let known = object.namespace.as_deref().is_some_and(|n| snapshot.namespace(n).is_some());
                     NamespaceEntry::new(object.namespace.clone(), mode, known)
@@ -300,8 +303,12 @@ impl Document {
     }
 }
 
-fn count(summary: &mut Summary, workload: &Workload, makes_pods: bool) {
-    summary.workloads += usize::from(makes_pods);
+fn count(summary: &mut Summary, workload: &Workload) {
+    if !workload.makes_pods {
+        summary.other_objects += usize::from(!workload.findings.is_empty());
+        return;
+    }
+    summary.workloads += 1;
     summary.pods += workload.pods + workload.unreadable_pods;
     summary.refused += usize::from(workload.would_be_refused());
     summary.warned += usize::from(workload.worst() == Some(Severity::Warning));
@@ -349,6 +356,7 @@ impl WorkloadEntry {
         Self {
             object: object.clone(),
             mode: mode.map(mode_name),
+            makes_pods: workload.makes_pods,
             templates: workload.templates,
             pods: workload.pods + workload.unreadable_pods,
             profile: workload.profile.clone(),

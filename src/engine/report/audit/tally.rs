@@ -2,7 +2,6 @@
 //! different findings, not with the number of pods.
 
 use super::suppressions::{self, Suppression};
-use crate::pod::gang::Gang;
 use crate::report::fingerprint::{ObjectName, named_path};
 use crate::review::Decision;
 use crate::rules::{NO_PROFILE, Severity};
@@ -16,7 +15,9 @@ const MAX_KEPT: usize = 200;
 /// Which part of a workload was decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// The object itself.
+    /// An object that makes no pods, such as a network.
+    ClusterObject,
+    /// A workload itself.
     Object,
     /// A pod template.
     Template,
@@ -60,8 +61,8 @@ pub struct ChangeTally {
 /// What is known of a workload. The first template, or the first pod without one, gives profile and evidence.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
-    /// Whether the pods of its templates work together, where the workload says so.
-    pub gang: Option<Gang>,
+    /// Whether it makes pods, or is one.
+    pub makes_pods: bool,
     /// Templates (count).
     pub templates: usize,
     /// Pods that have not finished (count).
@@ -148,6 +149,7 @@ impl Workload {
         let Decided { seen, json, decision, containers, outdated, today } = *decided;
         self.in_scope |= decision.in_scope || !decision.findings.is_empty();
         let is_pod = seen == Seen::Pod;
+        self.makes_pods |= seen != Seen::ClusterObject;
         self.templates += usize::from(seen == Seen::Template);
         let changed = !decision.patch.is_empty();
         if is_pod {
@@ -228,7 +230,7 @@ impl Workload {
     }
 
     fn merge(&mut self, other: Self) {
-        self.gang = other.gang.or(self.gang.take());
+        self.makes_pods |= other.makes_pods;
         self.templates += other.templates;
         self.pods += other.pods;
         self.in_scope |= other.in_scope;

@@ -18,18 +18,17 @@ pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result
         compared(out, comparison)?;
     }
     for namespace in &audit.namespaces {
-        let of_it = audit.workloads.iter().filter(|w| w.object.namespace == namespace.name);
+        let of_it = audit.workloads.iter().filter(|w| w.makes_pods && w.object.namespace == namespace.name);
         let shown: Vec<&WorkloadEntry> = of_it.filter(|w| verbose || is_shown(w)).collect();
         if !shown.is_empty() {
             namespace_line(out, namespace)?;
             shown.iter().try_for_each(|workload| self::workload(out, workload, verbose))?;
         }
     }
-    let others = audit.workloads.iter().filter(|w| w.templates + w.pods == 0 && (verbose || is_shown(w)));
-    let others: Vec<&WorkloadEntry> =
-        others.filter(|w| !audit.namespaces.iter().any(|n| n.name == w.object.namespace)).collect();
+    let others = audit.workloads.iter().filter(|w| !w.makes_pods && (verbose || is_shown(w)));
+    let others: Vec<&WorkloadEntry> = others.collect();
     if !others.is_empty() {
-        writeln!(out, "\n{BOLD}Objects outside of these namespaces{BOLD:#}")?;
+        writeln!(out, "\n{BOLD}Networks, policies and profiles{BOLD:#}")?;
         others.iter().try_for_each(|workload| self::workload(out, workload, verbose))?;
     }
     suppressions(out, audit)?;
@@ -60,8 +59,8 @@ fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
     let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| printable(name, 63));
     let mode = match (n.mode, n.known) {
         (Some(mode), _) => format!("mode {mode}"),
-        (None, true) => "not opted in; as if it were".to_owned(),
-        (None, false) => "not known whether it opted in; as if it had".to_owned(),
+        (None, true) => "not opted in; results as if it had".to_owned(),
+        (None, false) => "its label is unknown; results as if it had opted in".to_owned(),
     };
     write!(out, "\n{BOLD}{name}{BOLD:#}  ({mode})  ")?;
     writeln!(
@@ -76,9 +75,18 @@ fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
 }
 
 fn workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::Result<()> {
-    let (style, verdict) = if w.verdict == "deny" { (RED, "REFUSE") } else { (GREEN, "ADMIT ") };
+    let (style, verdict) = match (w.makes_pods, w.verdict, w.findings.first().map(|f| f.severity)) {
+        (true, "deny", _) => (RED, "REFUSE"),
+        (true, ..) => (GREEN, "ADMIT "),
+        (false, _, Some(Severity::Error)) => (RED, "ERROR "),
+        (false, _, Some(Severity::Warning)) => (YELLOW, "WARN  "),
+        (false, ..) => (CYAN, "INFO  "),
+    };
     let (kind, name) = (printable(&w.object.kind, 60), printable(&w.object.shown(), 253));
-    write!(out, "{style}{verdict}{style:#}  {BOLD}{kind} {name}{BOLD:#}")?;
+    // Workloads stand below their namespace.
+    let place = w.object.namespace.as_deref().filter(|_| !w.makes_pods);
+    let place = place.map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+    write!(out, "{style}{verdict}{style:#}  {BOLD}{kind} {place}{name}{BOLD:#}")?;
     if w.pods > 0 {
         write!(out, "  {}", count(w.pods, "pod"))?;
     }
@@ -150,14 +158,15 @@ fn restart(out: &mut dyn Write, w: &WorkloadEntry) -> io::Result<()> {
     for (pods, words) in [
         (w.restart.refused, "refused"),
         (w.restart.changed, "changed"),
-        (w.restart.outdated, "given the profile's present settings"),
+        (w.restart.outdated, "with other profile settings"),
     ] {
         if pods > 0 {
             parts.push(format!("{pods} {words}"));
         }
     }
     let condition = if w.mode == Some("enforce") { "on restart" } else { "on restart in mode enforce" };
-    writeln!(out, "  {YELLOW}~{YELLOW:#} {condition}: {} of {}", parts.join(", "), count(w.pods, "pod"))
+    let (some, all) = (w.restart.pods, count(w.pods, "pod"));
+    writeln!(out, "  {YELLOW}~{YELLOW:#} {condition}, {some} of {all} differ: {}", parts.join(", "))
 }
 
 fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
@@ -240,6 +249,9 @@ fn summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<(
         s.changed,
         s.restart
     )?;
+    if s.other_objects > 0 {
+        write!(out, "; {} with findings", count(s.other_objects, "other object"))?;
+    }
     if s.finished > 0 {
         write!(out, "; {} finished", s.finished)?;
     }
