@@ -132,6 +132,10 @@ pub(super) fn files(
     };
     input::report(&problems, err)?;
     let (owners, kinds) = seen.into_parts();
+    if kinds.is_empty() && problems.errors.is_empty() {
+        writeln!(err, "error: --cluster: the files have no Kubernetes object")?;
+        return Ok(Err(Exit::Usage));
+    }
     let today = today();
     let namespace = arguments.namespace.as_deref();
     let judge = Judge { snapshot: &snapshot, profile: profile.as_ref(), namespace, today: &today, owners };

@@ -214,6 +214,7 @@ fn exit_codes() -> Outcome {
         format!("{PROFILE}{}", job("a", "").replace("nvidia.com/gpu: 2", "nvidia.com/gpu: $N")),
     )?;
     scratch.write("broken.yaml", format!("{PROFILE}{}---\na: [\n", job("a", ALGO)))?;
+    scratch.write("empty.yaml", "")?;
     for (file, fail_on, code) in [
         ("info.yaml", "error", 0),
         ("info.yaml", "info", 1),
@@ -222,6 +223,7 @@ fn exit_codes() -> Outcome {
         ("error.yaml", "never", 0),
         ("broken.yaml", "never", 2),
         ("nothing.yaml", "never", 2),
+        ("empty.yaml", "never", 2),
     ] {
         for format in ["text", "json", "json=out.json"] {
             let ran = audit(&["--cluster", file, "--fail-on", fail_on, "-o", format], scratch.path())?;
