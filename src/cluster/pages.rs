@@ -36,8 +36,10 @@ pub struct Listing {
     pub path: String,
     /// Whether only their metadata is needed.
     pub metadata_only: bool,
-    /// Most objects of a page; for tests.
+    /// Most objects of a page.
     pub most: Option<usize>,
+    /// Deadline of one request.
+    pub deadline: Duration,
 }
 
 /// What happens while a list is read.
@@ -80,7 +82,8 @@ pub async fn read(
         let mut next: Option<String> = None;
         loop {
             limit = limit.clamp(1, listing.most.unwrap_or(MOST));
-            let what = (listing.path.as_str(), if listing.metadata_only { METADATA } else { JSON });
+            let accept = if listing.metadata_only { METADATA } else { JSON };
+            let what = (listing.path.as_str(), accept, listing.deadline);
             let bytes = match page(client, what, next.as_deref(), &mut limit, on).await {
                 Ok(bytes) => bytes,
                 Err(Failure::Gone) if restarts < MAX_RESTARTS => {
@@ -115,6 +118,9 @@ pub async fn read(
     }
 }
 
+/// The usual deadline of one request.
+pub const DEADLINE: Duration = CALL;
+
 /// One object as JSON.
 ///
 /// # Errors
@@ -131,13 +137,13 @@ pub async fn object(client: &Client, path: &str) -> Result<Vec<u8>, ListError> {
 
 /// What a path answers, asked for as often as it takes.
 pub(super) async fn document(client: &Client, path: &str, accept: &'static str) -> Result<Vec<u8>, Failure> {
-    page(client, (path, accept), None, &mut 0, &mut |_| {}).await
+    page(client, (path, accept, DEADLINE), None, &mut 0, &mut |_| {}).await
 }
 
 /// One page, asked for as often as it takes. `limit` is halved where a page is too large; 0 asks for no limit.
 async fn page(
     client: &Client,
-    (path, accept): (&str, &'static str),
+    (path, accept, deadline): (&str, &'static str, Duration),
     token: Option<&str>,
     limit: &mut usize,
     on: &mut dyn FnMut(Event<'_>),
@@ -152,7 +158,9 @@ async fn page(
             path.push_str("&continue=");
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
-        let failure = match attempt(client, &path, accept).await {
+        let attempt = tokio::time::timeout(deadline, attempt(client, &path, accept)).await;
+        let late = || Failure::Other("no response from the API server in time".to_owned());
+        let failure = match attempt.unwrap_or_else(|_| Err(late())) {
             Ok(Some(bytes)) => return Ok(bytes),
             Ok(None) if *limit > 1 => {
                 *limit = (*limit / 4).max(1);
@@ -186,13 +194,9 @@ async fn page(
 /// One request; `None` where the answer is too large.
 async fn attempt(client: &Client, path: &str, accept: &'static str) -> Result<Option<Vec<u8>>, Failure> {
     let response = get_as(client, path, accept).await?;
-    let body = Limited::new(response.into_body(), MAX_PAGE).collect();
-    match tokio::time::timeout(CALL, body).await {
-        Err(_) => Err(Failure::Other("the response to the list request did not end in time".to_owned())),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Ok(None),
-        Ok(Err(error)) => {
-            Err(Failure::Other(format!("the response to the list request was interrupted: {error}")))
-        }
-        Ok(Ok(body)) => Ok(Some(body.to_bytes().to_vec())),
+    match Limited::new(response.into_body(), MAX_PAGE).collect().await {
+        Err(error) if error.is::<LengthLimitError>() => Ok(None),
+        Err(error) => Err(Failure::Other(format!("the response was interrupted: {error}"))),
+        Ok(body) => Ok(Some(body.to_bytes().to_vec())),
     }
 }

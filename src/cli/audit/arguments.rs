@@ -22,6 +22,9 @@ pub(in crate::cli) struct Arguments {
     /// Most objects of one request, for --live; by default as many as give about 1 MB
     #[arg(long, value_name = "COUNT", requires = "live", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(super) page_size: Option<u16>,
+    /// Deadline of each request for workloads and pods, in seconds, for --live
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) request_timeout: u16,
     /// Audit only this namespace
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
     pub(super) namespace: Option<String>,

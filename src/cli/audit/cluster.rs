@@ -16,6 +16,7 @@ use crate::report::gaps::{Cause, Gap};
 use crate::snapshot::{Builder, Layer, Snapshot};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The oldest version of Kubernetes that is supported.
 const OLDEST: (u32, u32) = (1, 33);
@@ -90,9 +91,10 @@ pub(super) fn live(
             today: &today,
             owners: Owners::default(),
         };
-        let most = arguments.page_size.map(usize::from);
+        let deadline = Duration::from_secs(arguments.request_timeout.into());
+        let requests = live::Requests { most: arguments.page_size.map(usize::from), deadline };
         let mut progress = Progress::new(err, io::stderr().is_terminal());
-        let found = live::read(&client, &served, &mut judge, most, &mut progress).await?;
+        let found = live::read(&client, &served, &mut judge, requests, &mut progress).await?;
         // A kind that is a fact and is judged too has one gap.
         for gap in found.gaps {
             if !gaps.iter().any(|known| known.kind == gap.kind) {

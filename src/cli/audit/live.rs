@@ -13,6 +13,7 @@ use crate::report::gaps::{Cause, Gap, effect};
 use crate::rules::judges_kind;
 use serde_json::value::RawValue;
 use std::io;
+use std::time::Duration;
 
 /// What was found, and what could not be.
 #[derive(Default)]
@@ -32,17 +33,26 @@ struct Listed {
 const LAST: [&str; 8] =
     ["AppWrapper", "TrainJob", "JobSet", "CronJob", "Deployment", "StatefulSet", "Job", "ReplicaSet"];
 
-/// Reads workloads, network objects and pods. `most`: objects of a page.
+/// How lists are asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Requests {
+    /// Most objects of a page.
+    pub(super) most: Option<usize>,
+    /// Deadline of each.
+    pub(super) deadline: Duration,
+}
+
+/// Reads workloads, network objects and pods.
 pub(super) async fn read(
     client: &kube::Client,
     served: &Served,
     judge: &mut Judge<'_>,
-    most: Option<usize>,
+    requests: Requests,
     progress: &mut Progress<'_>,
 ) -> io::Result<Found> {
     let mut found = Found::default();
     let namespace = judge.namespace.map(str::to_owned);
-    for listed in kinds(served, namespace.as_deref(), most) {
+    for listed in kinds(served, namespace.as_deref(), requests) {
         let by_name = read_kind(client, &listed, judge, &mut found, progress).await?;
         for object in by_name {
             one(client, served, &object, judge, &mut found).await;
@@ -52,11 +62,12 @@ pub(super) async fn read(
     Ok(found)
 }
 
-fn kinds(served: &Served, namespace: Option<&str>, most: Option<usize>) -> Vec<Listed> {
+fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Listed> {
+    let Requests { most, deadline } = requests;
     let mut all = Vec::new();
     let mut list = |kind: &str, of: ServedKind, metadata_only: bool| {
         if namespace.is_none() || of.namespaced {
-            let listing = Listing { path: of.path(namespace), metadata_only, most };
+            let listing = Listing { path: of.path(namespace), metadata_only, most, deadline };
             all.push(Listed { api_version: of.api_version, kind: kind.to_owned(), listing });
         }
     };

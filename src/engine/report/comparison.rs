@@ -45,12 +45,18 @@ impl Comparison {
             for entry in &baseline.entries {
                 let count = all.entry(entry.fingerprint.clone()).or_insert((0, entry.severity.clone()));
                 count.0 += entry.count;
+                if severity(&entry.severity) > severity(&count.1) {
+                    count.1.clone_from(&entry.severity);
+                }
             }
             all
         };
         let (mut old, new) = (counts(before), counts(now));
         for (fingerprint, (count, severity)) in new {
-            let known = old.remove(&fingerprint).map_or(0, |(count, _)| count);
+            // A finding that has become more severe counts as new.
+            let known = old.remove(&fingerprint);
+            let known = known.filter(|(_, then)| self::severity(&severity) <= self::severity(then));
+            let known = known.map_or(0, |(count, _)| count);
             result.unchanged += known.min(count);
             let entry = |count| Entry { fingerprint: fingerprint.clone(), severity: severity.clone(), count };
             if count > known {
@@ -182,6 +188,16 @@ mod tests {
         assert_eq!(rules(&found.resolved), [("FAB412".to_owned(), 1)]);
         assert_eq!((found.unchanged, found.incomparable.len()), (2, 0));
         assert_eq!(found.worst(), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn a_finding_that_is_more_severe_now_is_new() {
+        let mut worse = entry("FAB501", "n", "Job", 1);
+        worse.severity = "error".to_owned();
+        let found = Comparison::new(&of(vec![entry("FAB501", "n", "Job", 1)]), &of(vec![worse.clone()]));
+        assert_eq!((found.new.len(), found.resolved.len(), found.worst()), (1, 0, Some(Severity::Error)));
+        let found = Comparison::new(&of(vec![worse]), &of(vec![entry("FAB501", "n", "Job", 1)]));
+        assert_eq!((found.new.len(), found.unchanged), (0, 1));
     }
 
     #[test]

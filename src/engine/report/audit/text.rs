@@ -3,6 +3,7 @@
 use super::document::{ChangeEntry, Document, FindingEntry, NamespaceEntry, WorkloadEntry};
 use crate::report::baseline::Entry;
 use crate::report::comparison::Comparison;
+use crate::report::gaps::Cause;
 use crate::report::text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::rules::{NO_PROFILE, Severity, find};
 use crate::text::{count, printable};
@@ -51,6 +52,9 @@ fn partial(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     for gap in &audit.gaps {
         writeln!(out, "  {} ({}): {}", gap.kind, gap.api_version, gap.effect)?;
         writeln!(out, "      {DIM}{}{DIM:#}", printable(&gap.message, 300))?;
+    }
+    if audit.gaps.iter().any(|gap| gap.cause == Cause::Forbidden) {
+        writeln!(out, "  Bind ClusterRole fabric-admission-auditor to your account to read every kind.")?;
     }
     Ok(())
 }

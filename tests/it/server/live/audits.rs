@@ -14,6 +14,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_waits_for_a_busy_server", busy);
     suite.add("live::audit_is_partial_without_a_right", forbidden);
     suite.add("live::audit_ends_with_an_error_if_a_list_fails", failing);
+    suite.add("live::audit_gives_up_a_list_that_stalls", stalled);
     suite.add("live::audit_names_what_does_not_exist", names);
     suite.add("live::audit_warns_of_an_old_server", old_server);
     suite.add("live::audit_without_a_server", no_server);
@@ -184,6 +185,17 @@ fn failing() -> Outcome {
     same("baseline", false, base.exists())?;
     assert!(ran.stderr.contains("Pod cannot be read"), "{}", ran.stderr);
     Ok(())
+}
+
+fn stalled() -> Outcome {
+    let script = site()?;
+    script.halt("Pod", true);
+    let ran = audit(&script, &["--request-timeout", "1"])?;
+    let value = document(&ran)?;
+    same("exit code", 3, ran.code)?;
+    same("workloads", strings(&["Deployment serving 0", "Job ranks 0"]), lines(&value))?;
+    let message = value["gaps"][0]["message"].as_str().unwrap_or_default();
+    Ok(same("message", "no response from the API server in time", message)?)
 }
 
 fn names() -> Outcome {
