@@ -1,6 +1,7 @@
 //! The command line: flags, files and exit codes, one file or folder per subcommand. Results go to stdout, everything
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
+mod audit;
 mod certs;
 mod client_certificates;
 mod doctor;
@@ -38,6 +39,8 @@ enum Command {
     Review(review::Arguments),
     /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
+    /// Audit all workloads and pods of a cluster: what the webhook would change and refuse, by namespace and top owner
+    Audit(Box<audit::Arguments>),
     /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
     Explain(explain::Arguments),
     /// Run the admission webhook server
@@ -77,6 +80,7 @@ pub fn run() -> Exit {
     let outcome = match arguments.command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
         Command::Why(arguments) => why::run(&arguments, &mut out, &mut err),
+        Command::Audit(arguments) => audit::run(&arguments, &mut out, &mut err),
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),

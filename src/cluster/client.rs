@@ -17,6 +17,16 @@ pub enum ClientError {
         /// What is wrong.
         source: kube::config::KubeconfigError,
     },
+    /// A context that the kubeconfig file does not have.
+    #[error("{path}: context {name:?} does not exist{hint}")]
+    Context {
+        /// File.
+        path: String,
+        /// Context.
+        name: String,
+        /// The nearest name.
+        hint: String,
+    },
     /// The service account of the pod cannot be used.
     #[error("the pod's service account cannot be used: {0}")]
     InCluster(#[from] kube::config::InClusterError),
@@ -46,6 +56,13 @@ pub async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> Result
         Some(path) => {
             let wrong = |source| ClientError::Kubeconfig { path: path.display().to_string(), source };
             let file = Kubeconfig::read_from(path).map_err(wrong)?;
+            if let Some(name) = context.filter(|name| file.contexts.iter().all(|c| c.name != **name)) {
+                let names = file.contexts.iter().map(|c| c.name.as_str());
+                let near = crate::text::nearest(name, names);
+                let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+                let path = path.display().to_string();
+                return Err(ClientError::Context { path, name: name.to_owned(), hint });
+            }
             let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
             kube::Config::from_custom_kubeconfig(file, &options).await.map_err(wrong)?
         }

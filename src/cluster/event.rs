@@ -30,6 +30,8 @@ pub(super) struct ListMeta {
     pub(super) resource_version: Option<String>,
     #[serde(default, rename = "continue")]
     pub(super) next: Option<String>,
+    #[serde(default)]
+    pub(super) remaining_item_count: Option<u64>,
 }
 
 /// Identity and version of an object.

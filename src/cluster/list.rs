@@ -30,6 +30,8 @@ pub(super) enum Failure {
     Forbidden(String),
     /// The state that was asked for is gone (410): list again.
     Gone,
+    /// The API server is busy (429, or 503 with a time to wait): ask again after so many seconds.
+    Busy(u64, String),
     /// Anything else; it may be temporary.
     Other(String),
 }
@@ -44,6 +46,16 @@ impl Failure {
             _ => Self::Other(format!("{code}: {message}")),
         }
     }
+
+    /// The same with the answer's header `Retry-After` (seconds).
+    fn with_pause(code: u16, message: &str, pause: Option<u64>) -> Self {
+        match (code, pause) {
+            (429, _) | (503, Some(_)) => {
+                Self::Busy(pause.unwrap_or(1).clamp(1, MAX_PAUSE), format!("{code}: {message}"))
+            }
+            _ => Self::of(code, message),
+        }
+    }
 }
 
 /// Requests an uncompressed answer: compression costs more CPU than the network saves. kube's feature `gzip` would request
@@ -51,10 +63,25 @@ impl Failure {
 pub(super) const PLAIN: (http::HeaderName, http::HeaderValue) =
     (http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
 
+/// Longest pause that an answer can ask for (seconds).
+const MAX_PAUSE: u64 = 60;
+
+/// What answers are asked for as.
+pub(super) const JSON: &str = "application/json";
+
 /// Sends a GET and waits for its headers.
 pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Body>, Failure> {
+    get_as(client, path, JSON).await
+}
+
+/// The same for another form of the answer.
+pub(super) async fn get_as(
+    client: &Client,
+    path: &str,
+    accept: &'static str,
+) -> Result<http::Response<Body>, Failure> {
     let request = http::Request::get(path)
-        .header(http::header::ACCEPT, "application/json")
+        .header(http::header::ACCEPT, accept)
         .header(PLAIN.0, PLAIN.1)
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
@@ -68,10 +95,12 @@ pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Bo
     if response.status().is_success() {
         return Ok(response);
     }
+    let pause = response.headers().get(http::header::RETRY_AFTER).and_then(|v| v.to_str().ok());
+    let pause = pause.and_then(|seconds| seconds.trim().parse().ok());
     let text = tokio::time::timeout(CALL, response.into_body().collect()).await;
     let bytes = text.ok().and_then(Result::ok).map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let status: Status = serde_json::from_slice(&bytes).unwrap_or_default();
-    Err(Failure::of(code, &crate::text::printable(&status.message, 300)))
+    Err(Failure::with_pause(code, &crate::text::printable(&status.message, 300), pause))
 }
 
 /// Lists a kind into the builder and removes objects that are not in the list. Returns the resource version to watch from.

@@ -12,6 +12,7 @@
 mod call;
 pub mod certificate_objects;
 pub mod client;
+pub mod discovery;
 pub(crate) mod dry_run;
 mod event;
 pub(crate) mod inspect;
@@ -21,6 +22,7 @@ mod list;
 mod listed_names;
 mod metrics;
 mod pace;
+pub mod pages;
 mod phases;
 pub mod prerequisites;
 mod publish;

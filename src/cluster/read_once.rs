@@ -7,6 +7,7 @@ use super::{Metrics, Pace, Phases, kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// The result of one read.
@@ -36,7 +37,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
         kind: "Pod",
         why: match failure {
             Failure::Absent => format!("pod {namespace}/{name} does not exist"),
-            Failure::Forbidden(why) | Failure::Other(why) => why,
+            Failure::Forbidden(why) | Failure::Other(why) | Failure::Busy(_, why) => why,
             Failure::Gone => "the API server answered 410 Gone".to_owned(),
         },
     };
@@ -47,6 +48,26 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
         Err(_) => return Err(failed(Failure::Other("no response from the API server in time".to_owned()))),
     };
     String::from_utf8(bytes.to_vec()).map_err(|e| failed(Failure::Other(e.to_string())))
+}
+
+/// Lists that are begun for one kind, each after the pause that the API server asks for.
+const MOST_LISTS: usize = 5;
+
+/// Lists a kind, and again where the API server was busy or the list expired. What was read stays: objects are known by
+/// their names.
+async fn patiently(
+    kind: &'static kinds::Watched,
+    client: &kube::Client,
+    shared: &Shared,
+) -> Result<String, Failure> {
+    for _ in 1..MOST_LISTS {
+        match list(kind, client, shared).await {
+            Err(Failure::Busy(seconds, _)) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            Err(Failure::Gone) => {}
+            other => return other,
+        }
+    }
+    list(kind, client, shared).await
 }
 
 /// Lists every kind into a builder. Kinds that are not installed have no objects.
@@ -63,7 +84,7 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
     };
     let mut forbidden = Vec::new();
     for kind in kinds::WATCHED {
-        match list(kind, client, &shared).await {
+        match patiently(kind, client, &shared).await {
             Ok(_) => {
                 shared.with(|builder| builder.set_listed(kind.kind, true));
             }
@@ -75,7 +96,9 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
                     why: "the list expired on the API server before its last page".into(),
                 });
             }
-            Err(Failure::Other(why)) => return Err(OnceError { kind: kind.name(), why }),
+            Err(Failure::Other(why) | Failure::Busy(_, why)) => {
+                return Err(OnceError { kind: kind.name(), why });
+            }
         }
     }
     let builder = shared.builder.into_inner().unwrap_or_else(PoisonError::into_inner);

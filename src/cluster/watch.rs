@@ -92,7 +92,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 phase(kind, &shared, Phase::Forbidden, &why);
                 tokio::time::sleep(shared.pace.retry).await;
             }
-            Err(Failure::Other(why)) => {
+            Err(Failure::Other(why) | Failure::Busy(_, why)) => {
                 phase(kind, &shared, Phase::Failing, &why);
                 rest(&mut pause, &shared).await;
             }

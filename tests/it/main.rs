@@ -75,6 +75,7 @@ mod rules {
 
 /// The command line and its published formats.
 mod cli {
+    pub(crate) mod audit;
     pub(crate) mod bad_input;
     pub(crate) mod ci_formats;
     pub(crate) mod config;
@@ -164,6 +165,7 @@ fn main() -> std::process::ExitCode {
     rules::declarations::add(&mut suite);
     rules::suppressions::add(&mut suite);
 
+    cli::audit::add(&mut suite);
     cli::bad_input::add(&mut suite);
     cli::doctor::add(&mut suite);
     cli::ci_formats::add(&mut suite);

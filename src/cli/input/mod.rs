@@ -163,7 +163,7 @@ enum AmbiguityArgument {
 }
 
 impl Choice {
-    fn settings(&self) -> Settings {
+    pub(super) fn settings(&self) -> Settings {
         let ambiguity = match self.ambiguous {
             AmbiguityArgument::Deny => Ambiguity::Deny,
             AmbiguityArgument::Pin => Ambiguity::Pin,
@@ -192,7 +192,7 @@ impl Choice {
     }
 
     /// Checks that the default profile exists.
-    fn check(&self, snapshot: &Snapshot) -> Result<(), String> {
+    pub(super) fn check(&self, snapshot: &Snapshot) -> Result<(), String> {
         match &self.default_profile {
             Some(name) if snapshot.profile(name).is_none() => {
                 let known = snapshot.profiles().map(|p| p.name.as_str());
@@ -370,7 +370,8 @@ pub(super) fn facts_from_files(
     Ok(problems.errors.is_empty().then_some((builder, snapshot)))
 }
 
-fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
+/// Reports what cannot be read.
+pub(super) fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
     for fact in &problems.warnings {
         writeln!(
             err,

@@ -2,9 +2,13 @@
 //! webhook are in `review::response`; nothing here decides.
 
 pub mod admission_policies;
+pub mod audit;
+pub mod baseline;
 pub mod by_rule;
 pub mod ci;
+pub mod comparison;
 pub mod fingerprint;
+pub mod gaps;
 pub mod isolation_policy;
 pub mod json;
 pub mod layout;

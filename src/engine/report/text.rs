@@ -17,9 +17,9 @@ use std::io::{self, Write};
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
 pub(super) const GREEN: Style = AnsiColor::Green.on_default();
-const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const CYAN: Style = AnsiColor::Cyan.on_default();
+pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
 
 /// What of a review is shown, and how wide.
 #[derive(Debug, Clone, Copy)]

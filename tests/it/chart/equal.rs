@@ -35,6 +35,7 @@ pub(crate) fn add(suite: &mut Suite) {
             "deploy/overlays/monitoring",
             json!({"prometheusRule": {"enabled": true}, "grafanaDashboard": {"enabled": true}}),
         ),
+        ("auditor", "tests/chart/auditor", json!({"auditor": {"create": true}})),
         (
             "cluster_facts",
             "tests/chart/cluster-facts",
@@ -96,7 +97,7 @@ fn comparable(objects: Vec<Value>) -> BTreeMap<String, Value> {
             object["metadata"]["name"] = json!(name);
             object["data"] = json!(null);
         }
-        if ["Certificate", "Issuer"].contains(&kind.as_str()) {
+        if ["Certificate", "Issuer"].contains(&kind.as_str()) || name == "fabric-admission-auditor" {
             // kustomize does not label what a component adds.
             object["metadata"].as_object_mut().map(|metadata| metadata.remove("labels"));
         }

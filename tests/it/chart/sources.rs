@@ -7,9 +7,10 @@ use crate::support::{golden, read, root, run};
 use serde_json::Value;
 
 /// A file of the chart, and the one of the kustomization that it is.
-const COPIES: [(&str, &str); 6] = [
+const COPIES: [(&str, &str); 7] = [
     ("webhooks.yaml", "base/webhooks.yaml"),
     ("rbac.yaml", "base/rbac.yaml"),
+    ("auditor.yaml", "components/auditor/clusterrole.yaml"),
     ("fabricprofiles.yaml", "crds/fabricprofiles.yaml"),
     ("certificates.yaml", "components/cert-manager/certificates.yaml"),
     ("prometheusrule.yaml", "components/monitoring/prometheusrule.yaml"),

@@ -5,6 +5,8 @@ use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
 use fabric_admission::doctor::report as doctor;
+use fabric_admission::report::audit::document as audit;
+use fabric_admission::report::baseline::Baseline;
 use fabric_admission::report::json::Document;
 use fabric_admission::report::why_layout as why;
 use serde_json::Value;
@@ -82,6 +84,16 @@ pub(crate) fn add(suite: &mut Suite) {
             validate_doctor(&report)?;
         }
         Ok(())
+    });
+    suite.add("schema::audit_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<audit::Document>();
+        Ok(golden(&path("audit-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::baseline_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Baseline>();
+        Ok(golden(&path("baseline-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::fabricprofile_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
@@ -166,6 +178,17 @@ pub(crate) fn validate_doctor(report: &Value) -> Result<(), String> {
     crate::support::round_trip::same(
         "schema",
         &Value::from("fabric-admission.dev/doctor/v1"),
+        &report["schema"],
+    )
+}
+
+/// An audit against its published schema.
+pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
+    let schema: Value = serde_json::from_str(&read(&path("audit-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    crate::support::round_trip::same(
+        "schema",
+        &Value::from("fabric-admission.dev/audit/v1"),
         &report["schema"],
     )
 }

@@ -2,6 +2,7 @@
 //! our own binary. One control plane serves every trial; the trials take turns, since webhook configurations are
 //! the cluster's.
 
+mod audit;
 mod break_glass;
 mod broken_answers;
 mod certificates;
@@ -48,6 +49,7 @@ static PLANE: OnceLock<Result<Mutex<Option<Plane>>, String>> = OnceLock::new();
 
 pub(crate) fn add(suite: &mut Suite) {
     let Some(assets) = suite.need(Need::E2e, "e2e") else { return };
+    audit::add(suite, &assets);
     conditions::add(suite, &assets);
     configuration::add(suite, &assets);
     certificates::add(suite, &assets);

@@ -6,12 +6,14 @@ use crate::support::suite::Suite;
 use crate::support::{read, root};
 use fabric_admission::cluster::kinds::WATCHED;
 use fabric_admission::cluster::status_writer::LEASE;
+use fabric_admission::pod::workload::KINDS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("rights::are_those_that_are_used", || Ok(used()?));
     suite.add("rights::each_has_its_reason", || Ok(reasons()?));
+    suite.add("rights::of_the_auditor", || Ok(auditor()?));
 }
 
 /// Kind of the role, group, resource, verb and name.
@@ -67,6 +69,33 @@ fn used() -> Result<(), String> {
             }
         }
     }
+    same("rights that are missing", BTreeSet::new(), &expected - &found)?;
+    same("rights that nothing uses", BTreeSet::new(), &found - &expected)
+}
+
+/// The auditor lists every kind that is a fact or makes pods, and pods, and changes nothing.
+fn auditor() -> Result<(), String> {
+    let text = read(&root().join("deploy/components/auditor/clusterrole.yaml"))?;
+    let (_, role) = documents(text.as_bytes()).into_iter().next().ok_or("no role")?;
+    let words = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_owned())).collect()
+    };
+    let mut found = BTreeSet::new();
+    for rule in role["rules"].as_array().into_iter().flatten() {
+        for group in words(&rule["apiGroups"]) {
+            for resource in words(&rule["resources"]) {
+                for verb in words(&rule["verbs"]) {
+                    found.insert((group.clone(), resource.clone(), verb));
+                }
+            }
+        }
+    }
+    let list = |group: &str, plural: &str| (group.to_owned(), plural.to_owned(), "list".to_owned());
+    let mut expected: BTreeSet<_> = WATCHED.iter().map(|kind| list(kind.group, kind.plural)).collect();
+    // The plural of each of these kinds is the kind with an s.
+    expected.extend(KINDS.iter().map(|kind| list(kind.group, &format!("{}s", kind.kind.to_lowercase()))));
+    expected.insert(list("", "pods"));
+    expected.insert(("apps".to_owned(), "replicasets".to_owned(), "get".to_owned()));
     same("rights that are missing", BTreeSet::new(), &expected - &found)?;
     same("rights that nothing uses", BTreeSet::new(), &found - &expected)
 }

@@ -1,5 +1,7 @@
 //! The server with a live cluster: a scripted API server, every fault on command, and what the webhook answers.
 
+mod audit_memory;
+mod audits;
 mod faults;
 mod http;
 mod kinds;
@@ -24,6 +26,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 pub(crate) fn add(suite: &mut Suite) {
+    audit_memory::add(suite);
+    audits::add(suite);
     of_script::add(suite);
     lists::add(suite);
     streams::add(suite);

@@ -36,9 +36,39 @@ pub(crate) const RESOURCES: &[(&str, &str)] = &[
     ("ResourceSlice", "/apis/resource.k8s.io/v1/resourceslices"),
 ];
 
+/// Kinds that make pods, and pods. Nothing watches them.
+pub(crate) const WORKLOADS: &[(&str, &str)] = &[
+    ("Pod", "/api/v1/pods"),
+    ("Job", "/apis/batch/v1/jobs"),
+    ("Deployment", "/apis/apps/v1/deployments"),
+    ("ReplicaSet", "/apis/apps/v1/replicasets"),
+    ("JobSet", "/apis/jobset.x-k8s.io/v1alpha2/jobsets"),
+];
+
+/// Every kind of [`RESOURCES`] and [`WORKLOADS`] with its path.
+fn kinds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    RESOURCES.iter().chain(WORKLOADS)
+}
+
+/// Aggregated discovery of all kinds, but for those of the core group.
+pub(crate) fn discovery() -> Value {
+    let items = kinds().filter(|(_, path)| path.starts_with("/apis/")).map(|(kind, path)| {
+        let mut parts = path.split('/').skip(2);
+        let mut next = || parts.next().unwrap_or_default();
+        let (group, version, plural) = (next(), next(), next());
+        let cluster = ["FabricProfile", "DeviceClass", "ResourceSlice", "NicClusterPolicy"].contains(kind);
+        let scope = if cluster { "Cluster" } else { "Namespaced" };
+        json!({"metadata": {"name": group}, "versions": [{"version": version, "resources": [
+            {"resource": plural, "responseKind": {"kind": kind}, "scope": scope}]}]})
+    });
+    json!({"kind": "APIGroupDiscoveryList", "items": items.collect::<Vec<_>>()})
+}
+
 /// Whether lists of it leave out `kind` and `apiVersion` of their items, as those of built-in kinds do.
 fn built_in(path: &str) -> bool {
-    path.starts_with("/api/v1/") || path.starts_with("/apis/resource.k8s.io/")
+    ["/api/v1/", "/apis/resource.k8s.io/", "/apis/batch/", "/apis/apps/"]
+        .iter()
+        .any(|start| path.starts_with(start))
 }
 
 /// How streams end.
@@ -95,6 +125,8 @@ pub(super) struct State {
     pub(super) connections: BTreeMap<u64, TcpStream>,
     next_connection: u64,
     pub(super) up: bool,
+    /// Minor version that the server gives.
+    pub(super) minor: &'static str,
     /// Streams that are opened from now on say everything of so many revisions once more.
     pub(super) rewind: u64,
     /// Whether what a stream says at once is in the order of the names of objects, not of revisions.
@@ -136,7 +168,7 @@ impl Script {
             oldest: 0,
             gone: Gone::Status,
             how: How::Clean,
-            resources: RESOURCES.iter().map(|(kind, path)| ((*path).to_owned(), resource(kind))).collect(),
+            resources: kinds().map(|(kind, path)| ((*path).to_owned(), resource(kind))).collect(),
             requests: Vec::new(),
             failing: (500, 0),
             stalled: false,
@@ -146,6 +178,7 @@ impl Script {
             connections: BTreeMap::new(),
             next_connection: 0,
             up: false,
+            minor: "34",
             rewind: 0,
             by_name: false,
             expiring: 0,
@@ -262,6 +295,11 @@ impl Script {
         });
     }
 
+    /// Sets the minor version that the server gives.
+    pub(crate) fn minor(&self, minor: &'static str) {
+        self.command(|state| state.minor = minor);
+    }
+
     /// Makes pages short, and forgets those that clients are reading.
     pub(crate) fn page(&self, most: usize) {
         self.command(|state| {
@@ -369,7 +407,7 @@ impl Drop for Script {
 
 /// Path of a kind.
 pub(crate) fn path(kind: &str) -> &'static str {
-    RESOURCES.iter().find(|(k, _)| *k == kind).map(|(_, path)| *path).unwrap()
+    kinds().find(|(k, _)| *k == kind).map(|(_, path)| *path).unwrap()
 }
 
 /// Writes `kind` and `apiVersion`.

@@ -32,6 +32,16 @@ pub(super) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> 
             answer(&mut stream, code, JSON, status(code, "InternalError", "scripted").as_bytes())?;
             continue;
         }
+        let fixed = match asked.path.as_str() {
+            "/apis" => Some(super::script::discovery()),
+            "/version" => Some(json!({"major": "1", "minor": state.minor})),
+            _ => None,
+        };
+        if let Some(fixed) = fixed {
+            drop(state);
+            answer(&mut stream, 200, JSON, fixed.to_string().as_bytes())?;
+            continue;
+        }
         match state.resources.get(&asked.path).map(|r| r.refused) {
             None | Some(Some(404)) => {
                 drop(state);

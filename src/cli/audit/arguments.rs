@@ -1,0 +1,96 @@
+//! Flags of `audit`.
+
+use crate::cli::exit_code::FailOn;
+use crate::cli::input;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("cluster-source").required(true))]
+pub(in crate::cli) struct Arguments {
+    /// Read a cluster through its API server
+    #[arg(long, group = "cluster-source")]
+    pub(super) live: bool,
+    /// File or directory with the objects of a cluster, such as the output of kubectl get -A -o yaml; repeatable
+    #[arg(long, value_name = "PATH", group = "cluster-source")]
+    pub(super) cluster: Vec<PathBuf>,
+    /// Context in the kubeconfig, for --live; default: the current context
+    #[arg(long, value_name = "NAME", requires = "live", conflicts_with = "cluster")]
+    pub(super) context: Option<String>,
+    /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
+    #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "cluster")]
+    pub(super) kubeconfig: Option<PathBuf>,
+    /// Most objects of one request, for --live; by default as many as give about 1 MB
+    #[arg(long, value_name = "COUNT", requires = "live", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..=500))]
+    pub(super) page_size: Option<u16>,
+    /// Deadline of each request for workloads and pods, in seconds, for --live
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) request_timeout: u16,
+    /// Audit only this namespace
+    #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
+    pub(super) namespace: Option<String>,
+    /// Use this FabricProfile, compiled in or from --profiles, for every pod with accelerators; ignore the profile
+    /// annotations of the pods
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
+    #[arg(long, value_name = "PATH")]
+    pub(super) profiles: Option<PathBuf>,
+    /// Output format: text or json. FORMAT=FILE writes to a file; repeatable
+    #[arg(long, short, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = Output::parse)]
+    pub(super) output: Vec<Output>,
+    /// Write the findings to a baseline file, for --new-since
+    #[arg(long, value_name = "FILE")]
+    pub(super) write_baseline: Option<PathBuf>,
+    /// Compare with a baseline file: only new findings and incomparable results count for the exit code
+    #[arg(long, value_name = "FILE")]
+    pub(super) new_since: Option<PathBuf>,
+    /// Lowest severity of a finding for which the command exits with code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Error)]
+    pub(super) fail_on: FailOn,
+    /// List every workload in scope, every change and every finding in text output
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+    #[command(flatten)]
+    pub(super) choice: input::Choice,
+}
+
+/// A format, and where it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Output {
+    pub(super) format: Format,
+    /// `None` for standard output.
+    pub(super) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Text,
+    Json,
+}
+
+impl Arguments {
+    /// Whether standard output has the text, which names the missing kinds itself.
+    pub(super) fn shows_text(&self) -> bool {
+        self.output.iter().any(|output| output.format == Format::Text && output.file.is_none())
+    }
+}
+
+impl Output {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("expected a file name after '='".to_owned()),
+            Some((name, file)) => (name, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let format = match name {
+            "text" => Format::Text,
+            "json" => Format::Json,
+            other => {
+                let near = crate::text::nearest(other, ["text", "json"].into_iter());
+                let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+                return Err(format!("expected text or json{hint}"));
+            }
+        };
+        Ok(Self { format, file })
+    }
+}

@@ -1,0 +1,189 @@
+//! The two ways to a cluster: its API server, and files with its objects.
+
+use super::arguments::Arguments;
+use super::judge::Judge;
+use super::owners::Owners;
+use super::progress::Progress;
+use super::{Audited, files, live};
+use crate::cli::Exit;
+use crate::cli::input::{self, objects};
+use crate::cluster::discovery::{self, Served};
+use crate::cluster::{Seen, client, kinds, once};
+use crate::manifest::Document as Manifest;
+use crate::profile::{FabricProfile, Profile};
+use crate::report::audit::document::Frame;
+use crate::report::gaps::{Cause, Gap};
+use crate::snapshot::{Builder, Layer, Snapshot};
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The oldest version of Kubernetes that is supported.
+const OLDEST: (u32, u32) = (1, 33);
+
+/// Reads and decides on a live cluster.
+pub(super) fn live(
+    arguments: &Arguments,
+    builder: Builder,
+    bases: &[FabricProfile],
+    err: &mut dyn Write,
+) -> io::Result<Result<Audited, Exit>> {
+    let path = input::live::kubeconfig(arguments.kubeconfig.as_deref());
+    if path.is_none() && !client::in_cluster() {
+        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
+        return Ok(Err(Exit::Usage));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let client = match client::connect(path.as_deref(), arguments.context.as_deref()).await {
+            Ok(client) => client,
+            Err(error) => {
+                writeln!(err, "error: --live: {error}")?;
+                let usage = matches!(error, client::ClientError::Context { .. });
+                return Ok(Err(if usage { Exit::Usage } else { Exit::Internal }));
+            }
+        };
+        let asked = async {
+            let version = discovery::version(&client).await.map_err(|e| e.to_string())?;
+            if version < OLDEST {
+                writeln!(
+                    err,
+                    "warning: the API server is Kubernetes {}.{}; the oldest supported version is 1.33",
+                    version.0, version.1
+                )
+                .map_err(|e| e.to_string())?;
+            }
+            let served = Served::read(&client).await.map_err(|e| e.to_string())?;
+            let seen = once(&client, builder).await.map_err(|e| e.to_string())?;
+            Ok::<_, String>((served, seen))
+        };
+        let (served, Seen { mut builder, forbidden }) = match asked.await {
+            Ok(asked) => asked,
+            Err(message) => {
+                writeln!(err, "error: --live: {message}")?;
+                return Ok(Err(Exit::Internal));
+            }
+        };
+        let mut gaps: Vec<Gap> = forbidden
+            .into_iter()
+            .filter_map(|(kind, why)| {
+                let watched = kinds::WATCHED.iter().find(|w| w.name() == kind)?;
+                let group =
+                    if watched.group.is_empty() { String::new() } else { format!("{}/", watched.group) };
+                Some(live::gap(&format!("{group}{}", watched.version), kind, Cause::Forbidden, why))
+            })
+            .collect();
+        gaps.extend(live::other_versions(&served));
+        let snapshot = builder.build();
+        let knows_namespaces = !gaps.iter().any(|gap| gap.kind == "Namespace");
+        let profile = match check(arguments, &snapshot, bases, knows_namespaces) {
+            Ok(profile) => profile,
+            Err(message) => {
+                writeln!(err, "error: {message}")?;
+                return Ok(Err(Exit::Usage));
+            }
+        };
+        let today = today();
+        let mut judge = Judge {
+            snapshot: &snapshot,
+            profile: profile.as_ref(),
+            namespace: arguments.namespace.as_deref(),
+            today: &today,
+            owners: Owners::default(),
+        };
+        let deadline = Duration::from_secs(arguments.request_timeout.into());
+        let requests = live::Requests { most: arguments.page_size.map(usize::from), deadline };
+        let mut progress = Progress::new(err, io::stderr().is_terminal());
+        let found = live::read(&client, &served, &mut judge, requests, &mut progress).await?;
+        // A kind that is a fact and is judged too has one gap.
+        for gap in found.gaps {
+            if !gaps.iter().any(|known| known.kind == gap.kind) {
+                gaps.push(gap);
+            }
+        }
+        gaps.sort();
+        for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
+            writeln!(err, "warning: {} cannot be read: {}; {}", gap.kind, gap.message, gap.effect)?;
+        }
+        Ok(Ok(Audited::new(found.results, frame(arguments, gaps), &judge)))
+    })
+}
+
+/// Reads and decides on files.
+pub(super) fn files(
+    arguments: &Arguments,
+    mut builder: Builder,
+    bases: &[FabricProfile],
+    mut problems: objects::Problems,
+    err: &mut dyn Write,
+) -> io::Result<Result<Audited, Exit>> {
+    let mut seen = files::Seen::default();
+    let mut visit = |documents: &[Manifest]| {
+        objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+        seen.add(documents);
+    };
+    let mut loaded = input::files::read(&arguments.cluster, false, &mut visit);
+    problems.errors.append(&mut loaded.unread);
+    let snapshot = builder.build();
+    let profile = match check(arguments, &snapshot, bases, false) {
+        Ok(profile) => profile,
+        Err(message) => {
+            writeln!(err, "error: {message}")?;
+            return Ok(Err(Exit::Usage));
+        }
+    };
+    input::report(&problems, err)?;
+    let (owners, kinds) = seen.into_parts();
+    if kinds.is_empty() && problems.errors.is_empty() {
+        writeln!(err, "error: --cluster: the files have no Kubernetes object")?;
+        return Ok(Err(Exit::Usage));
+    }
+    let today = today();
+    let namespace = arguments.namespace.as_deref();
+    let judge = Judge { snapshot: &snapshot, profile: profile.as_ref(), namespace, today: &today, owners };
+    let (results, changed) = files::read(&judge, &loaded);
+    let has_profile = profile.is_some() || arguments.profiles.is_some();
+    let gaps = files::gaps(&kinds, &results, &snapshot, has_profile);
+    for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
+        writeln!(err, "warning: no {} in the files: {}; {}", gap.kind, gap.message, gap.effect)?;
+    }
+    let mut frame = frame(arguments, gaps);
+    frame.errors.extend(problems.errors.into_iter().map(|(unread, _)| unread));
+    frame.errors.extend(changed);
+    Ok(Ok(Audited::new(results, frame, &judge)))
+}
+
+fn frame(arguments: &Arguments, gaps: Vec<Gap>) -> Frame {
+    Frame {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        namespace: arguments.namespace.clone(),
+        gaps,
+        errors: Vec::new(),
+    }
+}
+
+/// Checks what flags name. Returns the profile of `--profile`.
+fn check(
+    arguments: &Arguments,
+    snapshot: &Snapshot,
+    bases: &[FabricProfile],
+    knows_namespaces: bool,
+) -> Result<Option<Arc<Profile>>, String> {
+    arguments.choice.check(snapshot)?;
+    if let Some(namespace) = arguments.namespace.as_deref().filter(|_| knows_namespaces)
+        && snapshot.namespace(namespace).is_none()
+    {
+        let names = snapshot.namespaces();
+        let near = crate::text::nearest(namespace, names.keys().copied());
+        let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        return Err(format!("--namespace: namespace {namespace:?} does not exist{hint}"));
+    }
+    let named = arguments.profile.as_deref().map(|name| input::profiles::by_name(name, snapshot, bases));
+    named.transpose().map_err(|message| format!("--profile: {message}"))
+}
+
+/// The date in UTC, as 2027-01-31.
+fn today() -> String {
+    let date = time::OffsetDateTime::now_utc().date();
+    format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+}

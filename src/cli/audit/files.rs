@@ -1,0 +1,147 @@
+//! An audit of files: what `kubectl get -A -o yaml` wrote.
+
+use super::judge::{Judge, Results};
+use super::owners::{Head, Owners};
+use crate::cli::input::Loaded;
+use crate::cli::input::objects::{Found, of};
+use crate::manifest::Document;
+use crate::pod::workload;
+use crate::report::Unread;
+use crate::report::fingerprint::ObjectName;
+use crate::report::gaps::{Cause, Gap, effect};
+use crate::snapshot::Snapshot;
+use crate::text::count;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the first reading of the files keeps.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) owners: Owners,
+    /// Group and kind of the objects, with their `apiVersion`.
+    kinds: BTreeMap<(String, String), String>,
+}
+
+/// Kinds without a namespace whose objects are audited; all others of a file without one are in namespace `default`.
+fn has_namespace(kind: &str) -> bool {
+    !matches!(
+        kind,
+        "FabricProfile"
+            | "NicClusterPolicy"
+            | "NicNodePolicy"
+            | "MacvlanNetwork"
+            | "IPoIBNetwork"
+            | "HostDeviceNetwork"
+            | "ClusterTrainingRuntime"
+    )
+}
+
+fn objects(document: &Document) -> impl Iterator<Item = (ObjectName, &str)> {
+    of(document).into_iter().filter_map(|found| {
+        let Found::Object(object) = found else { return None };
+        let namespaced = has_namespace(&object.kind);
+        let name = ObjectName {
+            namespace: object.namespace.clone().or_else(|| namespaced.then(|| "default".to_owned())),
+            api_version: object.api_version.clone(),
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            generate_name: object.generate_name.clone(),
+        };
+        Some((name, object.json))
+    })
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, documents: &[Document]) {
+        for (object, json) in documents.iter().flat_map(objects) {
+            let kind = (object.group().to_owned(), object.kind.clone());
+            if !self.kinds.contains_key(&kind) {
+                self.kinds.insert(kind, object.api_version.clone());
+            }
+            if object.kind != "Pod" || json.contains(super::LEADER_LABEL) {
+                self.owners.add(&object, &Head::of(json), json);
+            }
+        }
+    }
+}
+
+/// Decides on every object of the files. Returns their sums, and inputs that have changed since they were read first.
+pub(super) fn read(judge: &Judge<'_>, loaded: &Loaded) -> (Results, Vec<Unread>) {
+    let (mut results, mut unread) = (Results::default(), Vec::new());
+    for batch in loaded.batches() {
+        for file in batch {
+            match file {
+                Err(changed) => unread.push(changed),
+                Ok(file) => {
+                    for (object, json) in file.documents.iter().flat_map(objects) {
+                        judge.object(&object, json, &mut results);
+                    }
+                }
+            }
+        }
+    }
+    (results, unread)
+}
+
+/// The kinds that the files do not have, although other objects need them.
+pub(super) fn gaps(
+    kinds: &BTreeMap<(String, String), String>,
+    results: &Results,
+    snapshot: &Snapshot,
+    has_profile: bool,
+) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    let mut missing = |api_version: &str, kind: &str, message: String| {
+        gaps.push(Gap {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            cause: Cause::NotGiven,
+            message,
+            effect: effect(api_version, kind),
+        });
+    };
+    let has = |group: &str, kind: &str| kinds.contains_key(&(group.to_owned(), kind.to_owned()));
+    let in_scope = results.tallies.workloads.iter().filter(|(_, w)| w.in_scope && w.makes_pods);
+    let in_scope: Vec<&ObjectName> = in_scope.map(|(name, _)| name).collect();
+    if in_scope.is_empty() {
+        return gaps;
+    }
+    let workloads = count(in_scope.len(), "workload");
+    let namespaces: BTreeSet<&str> = in_scope.iter().filter_map(|name| name.namespace.as_deref()).collect();
+    let unknown: Vec<&str> = namespaces.into_iter().filter(|n| snapshot.namespace(n).is_none()).collect();
+    if !unknown.is_empty() {
+        let first = unknown.first().copied().unwrap_or_default();
+        let message =
+            format!("no Namespace object of {}, such as {first}", count(unknown.len(), "namespace"));
+        missing("v1", "Namespace", message);
+    }
+    if !has("", "Pod") {
+        missing("v1", "Pod", format!("the files have {workloads} in scope, and no Pod"));
+    }
+    if !snapshot.knows_nodes() {
+        missing("v1", "Node", format!("the files have {workloads} in scope, and no Node"));
+    }
+    if !has_profile && snapshot.profiles().next().is_none() {
+        let message = format!("the files have {workloads} in scope, and no FabricProfile");
+        missing("fabric-admission.dev/v1alpha1", "FabricProfile", message);
+    }
+    let networks = "NetworkAttachmentDefinition";
+    let wanted = snapshot.profiles().any(|profile| !profile.rails.is_empty());
+    if wanted && !has("k8s.cni.cncf.io", networks) {
+        missing("k8s.cni.cncf.io/v1", networks, "profiles name networks, and the files have none".to_owned());
+    }
+    for ((api_version, kind), pods) in &results.without_owner {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        // Of other kinds nothing is known that would be decided.
+        if workload::find(group, kind).is_some() && !has(group, kind) {
+            missing(api_version, kind, format!("{} of owners of this kind", count(*pods, "pod")));
+        }
+    }
+    gaps
+}
+
+impl Seen {
+    /// The owners, and the kinds of the objects.
+    pub(super) fn into_parts(self) -> (Owners, BTreeMap<(String, String), String>) {
+        (self.owners, self.kinds)
+    }
+}

@@ -1,0 +1,199 @@
+//! Objects to decisions, and decisions to the sums of their workload. What is decided comes from `review`.
+
+use super::again::created_again;
+use super::owners::{Head, Owners};
+use crate::deadline::NEVER;
+use crate::facts::Mode;
+use crate::json::values::{Pairs, Text, mapping};
+use crate::pod::workload;
+use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
+use crate::report::audit::tally::{Decided, Seen, Tallies};
+use crate::report::fingerprint::ObjectName;
+use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
+use crate::rules::{Event, ObjectContext, checks_kind};
+use crate::snapshot::Snapshot;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Decides as if every namespace had opted in with mode enforce.
+pub(super) struct Judge<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    /// The profile of `--profile`.
+    pub(super) profile: Option<&'a Arc<Profile>>,
+    /// The only namespace.
+    pub(super) namespace: Option<&'a str>,
+    /// The date, as 2027-01-31.
+    pub(super) today: &'a str,
+    pub(super) owners: Owners,
+}
+
+/// What one list, or the files, gave.
+#[derive(Default)]
+pub(super) struct Results {
+    pub(super) tallies: Tallies,
+    /// Pods of owners that are known by name only, by `apiVersion` and kind of the owner (count).
+    pub(super) without_owner: BTreeMap<(String, String), usize>,
+    /// Templates and objects that cannot be read, with the reason.
+    pub(super) unreadable: Vec<(ObjectName, String)>,
+}
+
+/// Most unreadable objects that are listed.
+const MAX_UNREADABLE: usize = 1_000;
+
+impl Results {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.tallies.merge(other.tallies);
+        for (owner, pods) in other.without_owner {
+            *self.without_owner.entry(owner).or_default() += pods;
+        }
+        let room = MAX_UNREADABLE.saturating_sub(self.unreadable.len());
+        self.unreadable.extend(other.unreadable.into_iter().take(room));
+    }
+}
+
+impl Judge<'_> {
+    /// Whether the audit is about an object.
+    pub(super) fn covers(&self, object: &ObjectName) -> bool {
+        self.namespace.is_none_or(|only| object.namespace.as_deref() == Some(only))
+    }
+
+    /// Decides on an object of any kind.
+    pub(super) fn object(&self, object: &ObjectName, json: &str, into: &mut Results) {
+        let head = Head::of(json);
+        if !self.covers(object) {
+            return;
+        }
+        if object.group().is_empty() && object.kind == "Pod" {
+            return self.pod(object, &head, json, into);
+        }
+        if checks_kind(object.group(), &object.kind) {
+            self.of_cluster(object, json, into);
+        }
+        let namespace = object.namespace.as_deref().unwrap_or("default");
+        let top = self.owners.top(object, &head);
+        // The template of its owner shows it already.
+        if top.has_template {
+            return;
+        }
+        if head.is_finished_job() && workload::find(object.group(), &object.kind).is_some() {
+            into.tallies.finished_jobs += 1;
+            return;
+        }
+        let request = WorkloadRequest {
+            group: object.group(),
+            kind: &object.kind,
+            json,
+            namespace,
+            mode: Mode::Enforce,
+            opted_in: true,
+            profile: self.profile,
+            deadline: &NEVER,
+        };
+        let decided = decide_workload(request, self.snapshot);
+        let name = line(top.object);
+        for (template, decision) in decided.templates {
+            match decision {
+                Ok(decision) => {
+                    self.add(&name, Seen::Template, template.json, &decision, into);
+                }
+                Err(error) => {
+                    let reason = format!("{}{}: {}", template.pointer, error.pointer, error.message);
+                    if into.unreadable.len() < MAX_UNREADABLE {
+                        into.unreadable.push((object.clone(), reason));
+                    }
+                }
+            }
+        }
+        if let Some(own) = decided.own {
+            self.add(&name, Seen::Object, json, &own, into);
+        }
+    }
+
+    /// Networks, policies and profiles: findings are the administrators'.
+    fn of_cluster(&self, object: &ObjectName, json: &str, into: &mut Results) {
+        let name = (object.group(), object.kind.as_str());
+        let context = ObjectContext::new(name, json, Event::Given, self.snapshot);
+        let decision = decide_object(&context, Mode::Enforce);
+        if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
+            self.add(&line(object.clone()), Seen::ClusterObject, json, &decision, into);
+        }
+    }
+
+    fn pod(&self, object: &ObjectName, head: &Head<'_>, json: &str, into: &mut Results) {
+        if head.is_finished_pod() {
+            into.tallies.finished_pods += 1;
+            return;
+        }
+        let top = self.owners.top(object, head);
+        let name = line(top.object);
+        if !top.known {
+            let owner = (name.api_version.clone(), name.kind.clone());
+            *into.without_owner.entry(owner).or_default() += 1;
+        }
+        let json = created_again(json);
+        let namespace = object.namespace.as_deref().unwrap_or("default");
+        let request =
+            PodRequest { profile: self.profile, gang: top.gang.as_ref(), ..PodRequest::new(namespace) };
+        match decide_pod(&json, request, self.snapshot) {
+            Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
+            Err(_) => {
+                let workload = into.tallies.workloads.entry(name).or_default();
+                workload.makes_pods = true;
+                workload.unreadable_pods += 1;
+            }
+        }
+    }
+
+    fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
+        let containers = if decision.plan.changes.is_empty() { Vec::new() } else { containers(json) };
+        let outdated = seen == Seen::Pod && self.is_outdated(json, decision);
+        let decided = Decided { seen, json, decision, containers: &containers, outdated, today: self.today };
+        into.tallies.workloads.entry(name.clone()).or_default().add(&decided);
+    }
+
+    /// Whether a pod was injected with other settings than a new pod would get.
+    fn is_outdated(&self, json: &str, decision: &Decision) -> bool {
+        let Some(then) = injected(json) else { return false };
+        let profile = match (self.profile, &decision.profile) {
+            (Some(profile), Some(_)) => Some(profile),
+            (None, Some(name)) => self.snapshot.profile(name),
+            (_, None) => None,
+        };
+        profile.is_none_or(|profile| mark(profile) != then)
+    }
+}
+
+/// The name of a line: objects of one `generateName` are the same work, created again and again.
+fn line(top: ObjectName) -> ObjectName {
+    match top.generate_name {
+        Some(_) => ObjectName { name: None, ..top },
+        None => top,
+    }
+}
+
+fn containers(json: &str) -> Vec<String> {
+    let pod = serde_json::from_str::<crate::pod::PodView<'_>>(json).unwrap_or_default();
+    pod.containers().iter().map(|c| c.name().to_owned()).collect()
+}
+
+#[derive(Deserialize)]
+struct Annotated<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    annotations: Option<Pairs<'a, Text<'a>>>,
+}
+
+/// The mark of an injected pod: profile and fingerprint of its settings.
+fn injected(json: &str) -> Option<String> {
+    if !json.contains(INJECTED_ANNOTATION) {
+        return None;
+    }
+    let pod: Annotated<'_> = serde_json::from_str(json).ok()?;
+    Some(pod.metadata?.annotations?.get(INJECTED_ANNOTATION)?.to_string())
+}

@@ -1,0 +1,213 @@
+//! An audit of a live cluster: facts first, then workloads, then pods page by page.
+
+use super::judge::{Judge, Results};
+use super::owners::Head;
+use super::progress::Progress;
+use crate::cluster::discovery::{Served, ServedKind};
+use crate::cluster::kinds::WATCHED;
+use crate::cluster::pages::{self, Event, ListError, Listing};
+use crate::facts::Kind;
+use crate::pod::workload::KINDS;
+use crate::report::fingerprint::ObjectName;
+use crate::report::gaps::{Cause, Gap, effect};
+use crate::rules::judges_kind;
+use serde_json::value::RawValue;
+use std::io;
+use std::time::Duration;
+
+/// What was found, and what could not be.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) results: Results,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// One kind to read.
+struct Listed {
+    api_version: String,
+    kind: String,
+    listing: Listing,
+}
+
+/// Kinds that make pods: those that are only made by others come last, so that an owner is known before what it made.
+const LAST: [&str; 8] =
+    ["AppWrapper", "TrainJob", "JobSet", "CronJob", "Deployment", "StatefulSet", "Job", "ReplicaSet"];
+
+/// How lists are asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Requests {
+    /// Most objects of a page.
+    pub(super) most: Option<usize>,
+    /// Deadline of each.
+    pub(super) deadline: Duration,
+}
+
+/// Reads workloads, network objects and pods.
+pub(super) async fn read(
+    client: &kube::Client,
+    served: &Served,
+    judge: &mut Judge<'_>,
+    requests: Requests,
+    progress: &mut Progress<'_>,
+) -> io::Result<Found> {
+    let mut found = Found::default();
+    let namespace = judge.namespace.map(str::to_owned);
+    for listed in kinds(served, namespace.as_deref(), requests) {
+        let by_name = read_kind(client, &listed, judge, &mut found, progress).await?;
+        for object in by_name {
+            one(client, served, &object, judge, &mut found).await;
+        }
+    }
+    progress.end()?;
+    Ok(found)
+}
+
+fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Listed> {
+    let Requests { most, deadline } = requests;
+    let mut all = Vec::new();
+    let mut list = |kind: &str, of: ServedKind, metadata_only: bool| {
+        if namespace.is_none() || of.namespaced {
+            let listing = Listing { path: of.path(namespace), metadata_only, most, deadline };
+            all.push(Listed { api_version: of.api_version, kind: kind.to_owned(), listing });
+        }
+    };
+    for watched in WATCHED.iter().filter(|w| judges_kind(w.group, w.name()) || w.kind == Kind::FabricProfile)
+    {
+        if let Some(of) = served.kind(watched.group, watched.name()) {
+            list(watched.name(), of, false);
+        }
+    }
+    let mut makers: Vec<_> = KINDS.iter().collect();
+    makers.sort_by_key(|known| LAST.iter().position(|kind| *kind == known.kind).map_or(0, |at| at + 1));
+    for known in makers {
+        // Pods of a Deployment have a ReplicaSet in between, of which nothing but its owner is needed.
+        if let Some(of) = served.kind(known.group, known.kind) {
+            list(known.kind, of, known.is("apps", "ReplicaSet"));
+        }
+    }
+    list("Pod", ServedKind::pods(), false);
+    all
+}
+
+/// Reads a kind to its end. Returns the objects of which only the metadata was read, and that no other object made.
+async fn read_kind(
+    client: &kube::Client,
+    listed: &Listed,
+    judge: &mut Judge<'_>,
+    found: &mut Found,
+    progress: &mut Progress<'_>,
+) -> io::Result<Vec<ObjectName>> {
+    // Of a list that begins again, everything so far is dropped: no object counts twice.
+    let mut results = Results::default();
+    let mut by_name = Vec::new();
+    let mut done = 0;
+    let mut written = Ok(());
+    let mut on = |event: Event<'_>| match event {
+        Event::Restarted => {
+            (results, done) = (Results::default(), 0);
+            by_name.clear();
+            let kind = &listed.kind;
+            let note = format!(
+                "note: {kind}: the list expired on the API server (410); it is read again from its start"
+            );
+            written = progress.note(&note);
+        }
+        Event::Waiting(pause) => {
+            let seconds = pause.as_secs();
+            written = progress.note(&format!("note: the API server is busy (429); waiting {seconds} s"));
+        }
+        Event::Page(items, left) => {
+            for item in items {
+                object(listed, item, judge, &mut results, &mut by_name);
+            }
+            done += items.len();
+            written = progress.read(&listed.kind, done, left);
+        }
+    };
+    let read = pages::read(client, &listed.listing, &mut on).await;
+    written?;
+    found.results.merge(results);
+    match read {
+        Ok(()) | Err(ListError::Absent) => {}
+        Err(error) => {
+            let cause =
+                if matches!(error, ListError::Forbidden(_)) { Cause::Forbidden } else { Cause::Failed };
+            found.gaps.push(gap(&listed.api_version, &listed.kind, cause, error.to_string()));
+        }
+    }
+    Ok(by_name)
+}
+
+fn object(
+    listed: &Listed,
+    item: &RawValue,
+    judge: &mut Judge<'_>,
+    results: &mut Results,
+    by_name: &mut Vec<ObjectName>,
+) {
+    let json = item.get();
+    let head = Head::of(json);
+    let object = head.object(&listed.api_version, &listed.kind, None);
+    let is_pod = listed.kind == "Pod";
+    if !is_pod || json.contains(super::LEADER_LABEL) {
+        judge.owners.add(&object, &head, json);
+    }
+    if listed.listing.metadata_only {
+        if judge.owners.top(&object, &head).object == object {
+            by_name.push(object);
+        }
+        return;
+    }
+    judge.object(&object, json, results);
+}
+
+/// An object that is read by its name.
+async fn one(
+    client: &kube::Client,
+    served: &Served,
+    object: &ObjectName,
+    judge: &Judge<'_>,
+    found: &mut Found,
+) {
+    let Some(of) = served.kind(object.group(), &object.kind) else { return };
+    let name = object.name.clone().unwrap_or_default();
+    let path = format!("{}/{name}", of.path(object.namespace.as_deref()));
+    match pages::object(client, &path).await {
+        Ok(bytes) => {
+            if let Ok(json) = std::str::from_utf8(&bytes) {
+                judge.object(object, json, &mut found.results);
+            }
+        }
+        // Deleted since it was listed.
+        Err(ListError::Absent) => {}
+        Err(error) => {
+            let known = found.gaps.iter().any(|gap| gap.kind == object.kind);
+            if !known {
+                let cause =
+                    if matches!(error, ListError::Forbidden(_)) { Cause::Forbidden } else { Cause::Failed };
+                found.gaps.push(gap(&object.api_version, &object.kind, cause, error.to_string()));
+            }
+        }
+    }
+}
+
+pub(super) fn gap(api_version: &str, kind: &str, cause: Cause, message: String) -> Gap {
+    Gap {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        cause,
+        message,
+        effect: effect(api_version, kind),
+    }
+}
+
+/// Kinds of facts that the API server serves only in versions that are not read.
+pub(super) fn other_versions(served: &Served) -> Vec<Gap> {
+    let of = |watched: &crate::cluster::kinds::Watched| {
+        let others = served.only_other_versions(watched.group, watched.version, watched.name())?.join(", ");
+        let wanted = format!("{}/{}", watched.group, watched.version);
+        let message = format!("the API server serves {others}; fabric-admission reads {}", watched.version);
+        Some(gap(&wanted, watched.name(), Cause::Failed, message))
+    };
+    WATCHED.iter().filter_map(of).collect()
+}

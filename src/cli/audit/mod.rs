@@ -1,0 +1,132 @@
+//! `audit`: every workload and pod of a cluster. Decisions come from `review`, the result is ordered and written by
+//! `report`; here is what concerns many objects: owners, pages, and what could not be read.
+
+mod again;
+mod arguments;
+mod cluster;
+mod files;
+mod judge;
+mod live;
+mod output;
+mod owners;
+mod progress;
+
+pub(super) use arguments::Arguments;
+
+use super::Exit;
+use super::exit_code::FailOn;
+use super::input::{self, objects};
+use crate::report::audit::document::{Document, Frame};
+
+use crate::report::Unread;
+use crate::report::comparison::Comparison;
+use crate::report::fingerprint::ObjectName;
+use crate::report::gaps::Cause;
+use crate::snapshot::{Builder, Settings};
+use judge::Results;
+use std::io::{self, Write};
+
+/// A leader pod of a LeaderWorkerSet owns the StatefulSet of its workers (kubernetes-sigs/lws pkg/controllers).
+const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let before = match arguments.new_since.as_deref().map(output::baseline).transpose() {
+        Ok(before) => before,
+        Err(message) => {
+            writeln!(err, "error: --new-since: {message}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let bases = match input::profiles::bases() {
+        Ok(bases) => bases,
+        Err(error) => {
+            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
+    let mut builder = Builder::new(bases.clone());
+    builder.set(Settings { operator_namespaces: None, ..arguments.choice.settings() });
+    let mut problems = objects::Problems::default();
+    if let Some(path) = &arguments.profiles {
+        input::profiles::load(path, &bases, &mut builder, &mut problems.errors);
+        if !problems.errors.is_empty() {
+            input::report(&problems, err)?;
+            return Ok(Exit::Usage);
+        }
+    }
+    let read = if arguments.live {
+        cluster::live(arguments, builder, &bases, err)?
+    } else {
+        cluster::files(arguments, builder, &bases, problems, err)?
+    };
+    let Audited { mut document, failed } = match read {
+        Ok(read) => read,
+        Err(exit) => return Ok(exit),
+    };
+    let now = document.baseline();
+    document.comparison = before.map(|before| Comparison::new(&before, &now));
+    if let Some(path) = &arguments.write_baseline {
+        if failed {
+            writeln!(err, "error: --write-baseline: not written, since a list failed")?;
+        } else if let Err(error) = output::write_baseline(path, &now) {
+            writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
+            return Ok(Exit::Internal);
+        }
+    }
+    for written in &arguments.output {
+        if let Err(error) = output::write(written, &document, arguments.verbose, out) {
+            // A closed pipe and a full disk are the caller's to report.
+            let Some(path) = &written.file else { return Err(error) };
+            writeln!(err, "error: {}: {error}", path.display())?;
+            return Ok(Exit::Internal);
+        }
+    }
+    Ok(exit(&document, failed, arguments.fail_on))
+}
+
+/// A finished audit.
+struct Audited {
+    document: Document,
+    /// Whether a list failed for another reason than that it may not be read.
+    failed: bool,
+}
+
+impl Audited {
+    fn new(mut results: Results, frame: Frame, judge: &judge::Judge<'_>) -> Self {
+        // A pod that owns others is of the workload that made it.
+        let pods: Vec<ObjectName> =
+            results.tallies.workloads.keys().filter(|name| name.kind == "Pod").cloned().collect();
+        for pod in pods {
+            if let Some(top) = judge.owners.top_of_name(&pod) {
+                results.tallies.rename(&pod, top);
+            }
+        }
+        let failed = frame.gaps.iter().any(|gap| gap.cause == Cause::Failed);
+        let mut frame = frame;
+        frame.errors.extend(results.unreadable.iter().map(|(object, reason)| Unread {
+            file: format!("{} {}", object.kind, object.shown()),
+            line: 1,
+            column: 1,
+            message: reason.clone(),
+        }));
+        Self { document: Document::new(&results.tallies, frame, judge.snapshot), failed }
+    }
+}
+
+/// 3 before 2 before 1. A kind that may not be read is an input that cannot be read, unless a baseline says how far the
+/// earlier audit could see: then only a difference counts.
+fn exit(document: &Document, failed: bool, fail_on: FailOn) -> Exit {
+    if failed {
+        return Exit::Internal;
+    }
+    let forbidden = document.gaps.iter().any(|gap| gap.cause == Cause::Forbidden);
+    let unreadable = !document.errors.is_empty() || forbidden && document.comparison.is_none();
+    match &document.comparison {
+        None => Exit::of_review(unreadable, document.worst(), fail_on),
+        Some(comparison) => {
+            let exit = Exit::of_review(unreadable, comparison.worst(), fail_on);
+            let fails = exit == Exit::Clean && fail_on != FailOn::Never;
+            if fails && !comparison.incomparable.is_empty() { Exit::Findings } else { exit }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The audit of a cluster: what is kept of each workload, and the result as text and JSON.
+//!
+//! An audit decides on a hundred thousand pods and holds none of them: [`tally`] keeps sums by top owner, [`document`]
+//! orders them, [`text`] and `serde` write them.
+
+pub mod document;
+pub mod suppressions;
+pub mod tally;
+pub mod text;

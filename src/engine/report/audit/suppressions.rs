@@ -1,0 +1,155 @@
+//! The annotations that ignore findings, and whether they do.
+
+use crate::json::values::{Pairs, Text, mapping};
+use crate::pod::fabric_signs::IGNORE_PREFIX;
+use crate::review::Decision;
+use crate::rules::find;
+use crate::text::printable;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether an annotation ignores something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It ignores a finding.
+    Used,
+    /// It ignores a finding, and the date in its reason is over.
+    Expired,
+    /// Its finding cannot be ignored.
+    NotAllowed,
+    /// It has no reason, so it ignores nothing.
+    WithoutReason,
+    /// It matches no finding.
+    Unused,
+}
+
+impl State {
+    /// The state as people read it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Expired => "expired",
+            Self::NotAllowed => "not allowed",
+            Self::WithoutReason => "without a reason",
+            Self::Unused => "unused",
+        }
+    }
+}
+
+/// An annotation that ignores findings of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppression {
+    /// Id of the rule, as the annotation has it.
+    pub rule: String,
+    /// Whether it ignores something.
+    pub state: State,
+    /// The reason.
+    pub reason: String,
+    /// The date after which it counts as expired (`until=2027-01-31` in the reason).
+    pub until: Option<String>,
+}
+
+impl Suppression {
+    /// Whether somebody should look at it.
+    #[must_use]
+    pub fn needs_attention(&self) -> bool {
+        self.state != State::Used
+    }
+}
+
+#[derive(Deserialize)]
+struct Annotated<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    annotations: Option<Pairs<'a, Text<'a>>>,
+}
+
+/// Longest reason that is kept (characters).
+const MAX_REASON: usize = 200;
+
+/// The annotations of an object, by what was decided on it. `today`: the date, as 2027-01-31.
+#[must_use]
+pub fn of(json: &str, decision: &Decision, today: &str) -> Vec<Suppression> {
+    if !json.contains(IGNORE_PREFIX) {
+        return Vec::new();
+    }
+    let read: Option<Annotated<'_>> = serde_json::from_str(json).ok();
+    let annotations = read.and_then(|r| r.metadata).and_then(|m| m.annotations);
+    let all = annotations.iter().flat_map(Pairs::iter);
+    all.filter_map(|(key, value)| one(key.strip_prefix(IGNORE_PREFIX)?, value, decision, today)).collect()
+}
+
+fn one(id: &str, value: &str, decision: &Decision, today: &str) -> Option<Suppression> {
+    let rule = find(id);
+    let is = |found: &str| rule.is_some_and(|rule| rule.id == found);
+    let until = value.split_whitespace().find_map(|word| word.strip_prefix("until=")).filter(|d| is_date(d));
+    let state = if value.trim().is_empty() {
+        State::WithoutReason
+    } else if decision.suppressed.iter().any(|s| is(s.finding.rule)) {
+        // Dates of this form are in the order of their text.
+        if until.is_some_and(|until| until < today) { State::Expired } else { State::Used }
+    } else if decision.findings.iter().any(|f| is(f.rule)) {
+        State::NotAllowed
+    } else if rule.is_some_and(|rule| rule.at_one_point) {
+        // Its findings are of another entry of the webhook.
+        return None;
+    } else {
+        State::Unused
+    };
+    Some(Suppression {
+        rule: printable(id, 40),
+        state,
+        reason: printable(value.trim(), MAX_REASON),
+        until: until.map(str::to_owned),
+    })
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::suppression::Suppressed;
+    use crate::rules::{Finding, Severity};
+
+    fn finding(rule: &'static str) -> Finding {
+        Finding {
+            rule,
+            severity: Severity::Warning,
+            path: String::new(),
+            spot: None,
+            message: String::new(),
+            fix: String::new(),
+            because: None,
+            other: None,
+        }
+    }
+
+    #[test]
+    fn each_state() {
+        let suppressed = vec![Suppressed { finding: finding("FAB501"), reason: String::new() }];
+        let decision = Decision { suppressed, findings: vec![finding("FAB416")], ..Decision::default() };
+        let state = |id: &str, value: &str| one(id, value, &decision, "2026-11-22").unwrap().state;
+        assert_eq!(state("FAB501", "small loader"), State::Used);
+        assert_eq!(state("FAB501", "until=2026-11-21 small loader"), State::Expired);
+        assert_eq!(state("FAB501", "until=2026-11-22"), State::Used);
+        assert_eq!(state("FAB501", "until=yesterday"), State::Used);
+        assert_eq!(state("FAB501", " "), State::WithoutReason);
+        assert_eq!(state("FAB416", "measured"), State::NotAllowed);
+        assert_eq!(state("FAB412", "measured"), State::Unused);
+        assert_eq!(state("FAB99", "measured"), State::Unused);
+    }
+}

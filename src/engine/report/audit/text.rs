@@ -1,0 +1,272 @@
+//! The audit as text: namespaces with their workloads, the worst first, each finding once with the number of its pods.
+
+use super::document::{ChangeEntry, Document, FindingEntry, NamespaceEntry, WorkloadEntry};
+use crate::report::baseline::Entry;
+use crate::report::comparison::Comparison;
+use crate::report::gaps::Cause;
+use crate::report::text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
+use crate::rules::{NO_PROFILE, Severity, find};
+use crate::text::{count, printable};
+use std::io::{self, Write};
+
+/// Writes the audit. Without `verbose`, workloads with nothing to look at are counted, and changes are shown in short.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
+    partial(out, audit)?;
+    if let Some(comparison) = &audit.comparison {
+        compared(out, comparison)?;
+    }
+    for namespace in &audit.namespaces {
+        let of_it = audit.workloads.iter().filter(|w| w.makes_pods && w.object.namespace == namespace.name);
+        let shown: Vec<&WorkloadEntry> = of_it.filter(|w| verbose || is_shown(w)).collect();
+        if !shown.is_empty() {
+            namespace_line(out, namespace)?;
+            shown.iter().try_for_each(|workload| self::workload(out, workload, verbose))?;
+        }
+    }
+    let others = audit.workloads.iter().filter(|w| !w.makes_pods && (verbose || is_shown(w)));
+    let others: Vec<&WorkloadEntry> = others.collect();
+    if !others.is_empty() {
+        writeln!(out, "\n{BOLD}Networks, policies and profiles{BOLD:#}")?;
+        others.iter().try_for_each(|workload| self::workload(out, workload, verbose))?;
+    }
+    suppressions(out, audit)?;
+    summary(out, audit, verbose)
+}
+
+fn is_shown(workload: &WorkloadEntry) -> bool {
+    let noted = |f: &FindingEntry| f.severity >= Severity::Warning || f.rule == NO_PROFILE.id;
+    workload.findings.iter().any(noted)
+        || !workload.changes.is_empty()
+        || workload.restart.pods > 0
+        || workload.unreadable_pods > 0
+}
+
+fn partial(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
+    if !audit.partial {
+        return Ok(());
+    }
+    writeln!(out, "{YELLOW}PARTIAL RESULT{YELLOW:#}: {} unknown", count(audit.gaps.len(), "kind"))?;
+    for gap in &audit.gaps {
+        writeln!(out, "  {} ({}): {}", gap.kind, gap.api_version, gap.effect)?;
+        writeln!(out, "      {DIM}{}{DIM:#}", printable(&gap.message, 300))?;
+    }
+    if audit.gaps.iter().any(|gap| gap.cause == Cause::Forbidden) {
+        writeln!(out, "  Bind ClusterRole fabric-admission-auditor to your account to read every kind.")?;
+    }
+    Ok(())
+}
+
+fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
+    let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| printable(name, 63));
+    let mode = match (n.mode, n.known) {
+        (Some(mode), _) => format!("mode {mode}"),
+        (None, true) => "not opted in; results as if it had".to_owned(),
+        (None, false) => "its label is unknown; results as if it had opted in".to_owned(),
+    };
+    write!(out, "\n{BOLD}{name}{BOLD:#}  ({mode})  ")?;
+    writeln!(
+        out,
+        "{}, {}: {} refused, {} changed, {} different on restart",
+        count(n.workloads, "workload"),
+        count(n.pods, "pod"),
+        n.refused,
+        n.changed,
+        n.restart
+    )
+}
+
+fn workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::Result<()> {
+    let (style, verdict) = match (w.makes_pods, w.verdict, w.findings.first().map(|f| f.severity)) {
+        (true, "deny", _) => (RED, "REFUSE"),
+        (true, ..) => (GREEN, "ADMIT "),
+        (false, _, Some(Severity::Error)) => (RED, "ERROR "),
+        (false, _, Some(Severity::Warning)) => (YELLOW, "WARN  "),
+        (false, ..) => (CYAN, "INFO  "),
+    };
+    let (kind, name) = (printable(&w.object.kind, 60), printable(&w.object.shown(), 253));
+    // Workloads stand below their namespace.
+    let place = w.object.namespace.as_deref().filter(|_| !w.makes_pods);
+    let place = place.map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+    write!(out, "{style}{verdict}{style:#}  {BOLD}{kind} {place}{name}{BOLD:#}")?;
+    if w.pods > 0 {
+        write!(out, "  {}", count(w.pods, "pod"))?;
+    }
+    match (&w.profile, &w.evidence) {
+        (Some(profile), Some(evidence)) => writeln!(out, "  {DIM}(profile {profile}, {evidence}){DIM:#}")?,
+        (None, Some(evidence)) => writeln!(out, "  {DIM}({evidence}){DIM:#}")?,
+        _ => writeln!(out)?,
+    }
+    for finding in w.findings.iter().filter(|f| verbose || !is_quiet(f)) {
+        self::finding(out, finding)?;
+    }
+    changes(out, &w.changes, verbose)?;
+    restart(out, w)?;
+    if w.unreadable_pods > 0 {
+        writeln!(out, "  {RED}{} cannot be read{RED:#}", count(w.unreadable_pods, "pod"))?;
+    }
+    if w.left_out > 0 {
+        writeln!(out, "  {DIM}{} not listed{DIM:#}", count(w.left_out, "more finding or change"))?;
+    }
+    Ok(())
+}
+
+fn is_quiet(finding: &FindingEntry) -> bool {
+    finding.severity == Severity::Info && find(finding.rule).is_some_and(|rule| rule.quiet)
+}
+
+fn finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
+    let style = match f.severity {
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
+        Severity::Info => CYAN,
+    };
+    let whom = match (f.template, f.pods) {
+        (true, 0) => String::new(),
+        (true, pods) => format!(" (template, {})", count(pods, "pod")),
+        (false, pods) => format!(" ({})", count(pods, "pod")),
+    };
+    writeln!(out, "  {style}{} {}{style:#} {}{DIM}{whom}{DIM:#}", f.severity, f.rule, f.message)?;
+    let path = if f.named_path.is_empty() { "(whole object)" } else { &f.named_path };
+    writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
+    writeln!(out, "      fix {}", f.fix)
+}
+
+fn changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) -> io::Result<()> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    if !verbose {
+        return writeln!(
+            out,
+            "  {GREEN}+{GREEN:#} {} to new pods (-v lists them)",
+            count(changes.len(), "change")
+        );
+    }
+    for change in changes {
+        let owner =
+            change.container.as_deref().map(|c| format!("{}: ", printable(c, 63))).unwrap_or_default();
+        writeln!(out, "  {GREEN}+{GREEN:#} {owner}{}", change.summary)?;
+        writeln!(out, "      {DIM}{}{DIM:#}", change.reason)?;
+    }
+    Ok(())
+}
+
+fn restart(out: &mut dyn Write, w: &WorkloadEntry) -> io::Result<()> {
+    if w.restart.pods == 0 {
+        return Ok(());
+    }
+    let mut parts = Vec::new();
+    for (pods, words) in [
+        (w.restart.refused, "refused"),
+        (w.restart.changed, "changed"),
+        (w.restart.outdated, "with other profile settings"),
+    ] {
+        if pods > 0 {
+            parts.push(format!("{pods} {words}"));
+        }
+    }
+    let condition = if w.mode == Some("enforce") { "on restart" } else { "on restart in mode enforce" };
+    let (some, all) = (w.restart.pods, count(w.pods, "pod"));
+    writeln!(out, "  {YELLOW}~{YELLOW:#} {condition}, {some} of {all} differ: {}", parts.join(", "))
+}
+
+fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
+    let stale: Vec<_> =
+        audit.suppressions.iter().filter(|s| s.state != super::suppressions::State::Used).collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{BOLD}Ignore annotations to review{BOLD:#}")?;
+    for s in stale {
+        let place =
+            s.object.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+        let (kind, name) = (printable(&s.object.kind, 60), printable(&s.object.shown(), 253));
+        write!(out, "  {} {kind} {place}{name}: {}", s.rule, s.state.words())?;
+        if s.reason.is_empty() { writeln!(out)? } else { writeln!(out, "  {DIM}{}{DIM:#}", s.reason)? }
+    }
+    Ok(())
+}
+
+fn compared(out: &mut dyn Write, c: &Comparison) -> io::Result<()> {
+    writeln!(
+        out,
+        "{BOLD}Since the baseline{BOLD:#}: {} new, {} resolved, {} unchanged, {} incomparable",
+        total(&c.new),
+        total(&c.resolved),
+        c.unchanged,
+        c.incomparable.len()
+    )?;
+    for (style, word, entries) in [(RED, "new     ", &c.new), (GREEN, "resolved", &c.resolved)] {
+        for entry in entries {
+            writeln!(out, "  {style}{word}{style:#} {}", line(entry))?;
+        }
+    }
+    for incomparable in &c.incomparable {
+        let what =
+            incomparable.finding.as_ref().map(|entry| format!("{}: ", line(entry))).unwrap_or_default();
+        writeln!(out, "  {YELLOW}incomparable{YELLOW:#} {what}{}", incomparable.reason)?;
+    }
+    Ok(())
+}
+
+fn total(entries: &[Entry]) -> usize {
+    entries.iter().map(|entry| entry.count).sum()
+}
+
+fn line(entry: &Entry) -> String {
+    let Entry { fingerprint, severity, count } = entry;
+    let object = &fingerprint.object;
+    let place = object.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+    let (kind, name) = (printable(&object.kind, 60), printable(&object.shown(), 253));
+    let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+    let (severity, rule, path) =
+        (printable(severity, 10), printable(&fingerprint.rule, 20), printable(&fingerprint.path, 300));
+    format!("{severity} {rule} {kind} {place}{name} {path}{times}")
+}
+
+fn summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
+    let s = &audit.summary;
+    let style = if s.refused > 0 { RED } else { BOLD };
+    let hidden = audit.workloads.iter().filter(|w| !verbose && !is_shown(w)).count();
+    writeln!(out)?;
+    if s.without_profile > 0 {
+        let (match_, get) = if s.without_profile == 1 { ("matches", "gets") } else { ("match", "get") };
+        let workloads = count(s.without_profile, "workload");
+        writeln!(
+            out,
+            "{CYAN}info {}{CYAN:#} {workloads} {match_} no fabric profile and {get} no RDMA network",
+            NO_PROFILE.id
+        )?;
+    }
+    write!(
+        out,
+        "{style}{} in {} ({} opted in), {}: {} refused, {} with warnings, {} changed, {} different on restart{style:#}",
+        count(s.workloads, "workload"),
+        count(s.namespaces, "namespace"),
+        s.opted_in,
+        count(s.pods, "pod"),
+        s.refused,
+        s.warned,
+        s.changed,
+        s.restart
+    )?;
+    if s.other_objects > 0 {
+        write!(out, "; {} with findings", count(s.other_objects, "other object"))?;
+    }
+    if s.finished > 0 {
+        write!(out, "; {} finished", s.finished)?;
+    }
+    if hidden > 0 {
+        write!(out, "; {} hidden (-v shows them)", count(hidden, "workload"))?;
+    }
+    if !audit.errors.is_empty() {
+        write!(out, "; {RED}{}{RED:#}", count(audit.errors.len(), "input error"))?;
+    }
+    if audit.partial {
+        write!(out, "; {YELLOW}partial{YELLOW:#}")?;
+    }
+    writeln!(out)
+}

@@ -1,0 +1,284 @@
+//! `audit` of files: golden dumps, baselines, exit codes and bad input.
+
+use crate::support::round_trip::same;
+use crate::support::suite::{Outcome, Suite};
+use crate::support::{Ran, Scratch, golden, names, read, root, run};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn directory() -> PathBuf {
+    root().join("tests/audit")
+}
+
+pub(crate) fn add(suite: &mut Suite) {
+    for name in names(&directory()) {
+        suite.add(format!("audit::dump::{name}"), move || Ok(dump(&name)?));
+    }
+    suite.add("audit::five_hundred_ranks_are_one_line", ranks);
+    suite.add("audit::a_baseline_shows_only_what_is_new", baseline);
+    suite.add("audit::moved_lists_and_other_pods_are_unchanged", moved);
+    suite.add("audit::a_kind_that_is_gone_is_incomparable", lost_kind);
+    suite.add("audit::files_that_are_no_baseline", wrong_baselines);
+    suite.add("audit::exit_codes", exit_codes);
+    suite.add("audit::usage", usage);
+    suite.add("audit::one_namespace", one_namespace);
+    suite.add("audit::order_of_documents_changes_nothing", order);
+}
+
+fn audit(args: &[&str], directory: &std::path::Path) -> Result<Ran, String> {
+    run(&[&["audit"], args].concat(), b"", directory)
+}
+
+/// The tool's version changes with each release.
+fn without_version(json: &str) -> Result<Value, String> {
+    let mut value: Value = serde_json::from_str(json).map_err(|e| format!("{e}: {json}"))?;
+    value["toolVersion"] = Value::from("VERSION");
+    Ok(value)
+}
+
+/// `cluster.yaml` of a directory, with the flags of `flags` where there is one.
+fn dump(name: &str) -> Result<(), String> {
+    let case = directory().join(name);
+    let flags = read(&case.join("flags")).unwrap_or_default();
+    let args: Vec<&str> = ["--cluster", "cluster.yaml"].into_iter().chain(flags.split_whitespace()).collect();
+    let text = audit(&args, &case)?;
+    let page = format!("exit {}\n{}\nstderr:\n{}", text.code, text.stdout, text.stderr);
+    golden(&case.join("output.txt"), Some(&page))?;
+    let json = audit(&[&args[..], &["-o", "json"]].concat(), &case)?;
+    same("exit code of -o json", text.code, json.code)?;
+    let value = without_version(&json.stdout)?;
+    crate::cli::schema::validate_audit(&value)?;
+    let pretty = serde_json::to_string_pretty(&value).map_err(|e| e.to_string())? + "\n";
+    golden(&case.join("output.json"), Some(&pretty))
+}
+
+const PROFILE: &str = "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {name: site}\nspec: {transport: \
+                       ethernet, attachment: none}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n---\napiVersion: v1\n\
+                       kind: Node\nmetadata: {name: gpu}\n";
+
+/// A Job; `more`: of its container.
+fn job(name: &str, more: &str) -> String {
+    format!(
+        "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{namespace: lab, name: {name}}}\nspec:\n  template:\n    metadata: {{annotations: \
+         {{fabric-admission.dev/profile: site}}}}\n    spec:\n{}",
+        spec("      ", more)
+    )
+}
+
+fn spec(indent: &str, more: &str) -> String {
+    format!(
+        "{indent}containers:\n{indent}- {{name: c, image: i, resources: {{limits: {{nvidia.com/gpu: 2}}}}{more}}}\n"
+    )
+}
+
+/// A pod of a Job.
+fn pod(name: &str, job: &str, more: &str) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata:\n  namespace: lab\n  name: {name}\n  annotations: {{fabric-admission.dev/profile: site}}\n  \
+         ownerReferences: [{{apiVersion: batch/v1, kind: Job, name: {job}, uid: u, controller: true}}]\nspec:\n{}status: {{phase: Running}}\n",
+        spec("  ", more)
+    )
+}
+
+const ALGO: &str = ", env: [{name: NCCL_ALGO, value: Ring}]";
+const MOVED: &str = ", env: [{name: A, value: b}, {name: NCCL_ALGO, value: Tree}]";
+const DEBUG: &str = ", env: [{name: NCCL_ALGO, value: Ring}, {name: NCCL_MAX_NCHANNELS, value: \"8\"}]";
+
+fn json(args: &[&str], scratch: &Scratch) -> Result<(i32, Value), String> {
+    let ran = audit(&[args, &["-o", "json"]].concat(), scratch.path())?;
+    let value = without_version(&ran.stdout).map_err(|e| format!("{e}\n{}", ran.stderr))?;
+    crate::cli::schema::validate_audit(&value)?;
+    Ok((ran.code, value))
+}
+
+fn ranks() -> Outcome {
+    let scratch = Scratch::new()?;
+    let pods: String = (0..512).map(|n| pod(&format!("ranks-{n}"), "ranks", ALGO)).collect();
+    scratch.write("cluster.yaml", format!("{PROFILE}{}{pods}", job("ranks", ALGO)))?;
+    let (_, value) = json(&["--cluster", "cluster.yaml"], &scratch)?;
+    let workloads = value["workloads"].as_array().ok_or("no workloads")?;
+    let ranks: Vec<&Value> = workloads.iter().filter(|w| w["makesPods"] == true).collect();
+    same("lines", 1, ranks.len())?;
+    same("pods", 512, ranks[0]["pods"].as_u64().unwrap_or_default())?;
+    let finding = ranks[0]["findings"].as_array().into_iter().flatten().find(|f| f["rule"] == "FAB416");
+    let finding = finding.ok_or_else(|| format!("no FAB416: {}", ranks[0]))?;
+    same("pods of the finding", 512, finding["pods"].as_u64().unwrap_or_default())?;
+    Ok(same("count in one pod", 1, finding["count"].as_u64().unwrap_or_default())?)
+}
+
+/// The rules of a part of the comparison.
+fn rules(value: &Value, part: &str) -> Vec<String> {
+    let entries = value["baseline"][part].as_array().map(Vec::as_slice).unwrap_or_default();
+    let rule =
+        |e: &Value| e["rule"].as_str().or(e["finding"]["rule"].as_str()).unwrap_or("(coverage)").to_owned();
+    entries.iter().map(rule).collect()
+}
+
+fn baseline() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("before.yaml", format!("{PROFILE}{}{}", job("a", ALGO), pod("a-1", "a", ALGO)))?;
+    scratch.write("after.yaml", format!("{PROFILE}{}{}", job("a", DEBUG), pod("a-2", "a", DEBUG)))?;
+    let written = audit(&["--cluster", "before.yaml", "--write-baseline", "base.json"], scratch.path())?;
+    same("exit code", 0, written.code)?;
+    let base = ["--new-since", "base.json", "--fail-on", "info"];
+    let (code, value) = json(&[&["--cluster", "before.yaml"], &base[..]].concat(), &scratch)?;
+    same("nothing new", (0, Vec::<String>::new()), (code, rules(&value, "new")))?;
+    let (code, value) = json(&[&["--cluster", "after.yaml"], &base[..]].concat(), &scratch)?;
+    same("new", (1, vec!["FAB408".to_owned()]), (code, rules(&value, "new")))?;
+    // What is gone is resolved.
+    audit(&["--cluster", "after.yaml", "--write-baseline", "later.json"], scratch.path())?;
+    let (code, value) =
+        json(&["--cluster", "before.yaml", "--new-since", "later.json", "--fail-on", "info"], &scratch)?;
+    same("resolved", (0, vec!["FAB408".to_owned()]), (code, rules(&value, "resolved")))?;
+    // The file is easy to compare by lines, and has no line, message or index.
+    let text = read(&scratch.path().join("base.json"))?;
+    let entries = text.lines().filter(|line| line.starts_with("  {"));
+    assert!(
+        entries.clone().count() > 0 && entries.clone().all(|l| !l.contains("message") && !l.contains("line")),
+        "{text}"
+    );
+    Ok(())
+}
+
+fn moved() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("before.yaml", format!("{PROFILE}{}{}", job("a", ALGO), pod("a-1", "a", ALGO)))?;
+    let pods: String = (0..9).map(|n| pod(&format!("a-{n}"), "a", MOVED)).collect();
+    scratch.write("after.yaml", format!("{PROFILE}{pods}{}", job("a", MOVED)))?;
+    audit(&["--cluster", "before.yaml", "--write-baseline", "base.json"], scratch.path())?;
+    let args = ["--cluster", "after.yaml", "--new-since", "base.json", "--fail-on", "info"];
+    let (code, value) = json(&args, &scratch)?;
+    same("exit code", 0, code)?;
+    for part in ["new", "resolved", "incomparable"] {
+        same(part, Vec::<String>::new(), rules(&value, part))?;
+    }
+    Ok(())
+}
+
+fn lost_kind() -> Outcome {
+    let scratch = Scratch::new()?;
+    let jobs = format!("{PROFILE}{}", job("a", ALGO));
+    scratch.write("before.yaml", format!("{jobs}{}", pod("a-1", "a", DEBUG)))?;
+    scratch.write("after.yaml", &jobs)?;
+    audit(&["--cluster", "before.yaml", "--write-baseline", "base.json"], scratch.path())?;
+    let (code, value) = json(&["--cluster", "after.yaml", "--new-since", "base.json"], &scratch)?;
+    same("exit code", 1, code)?;
+    same("partial", true, value["partial"] == true)?;
+    same("resolved", Vec::<String>::new(), rules(&value, "resolved"))?;
+    assert!(!rules(&value, "incomparable").is_empty(), "{}", value["baseline"]);
+    let args = ["--cluster", "after.yaml", "--new-since", "base.json", "--fail-on", "never"];
+    Ok(same("never", 0, json(&args, &scratch)?.0)?)
+}
+
+fn wrong_baselines() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("cluster.yaml", format!("{PROFILE}{}", job("a", ALGO)))?;
+    scratch.write("other.json", r#"{"schema": "kubescape/v2", "entries": []}"#)?;
+    scratch.write("later.json", r#"{"schema": "fabric-admission.dev/baseline/v2"}"#)?;
+    scratch
+        .write("result.json", audit(&["--cluster", "cluster.yaml", "-o", "json"], scratch.path())?.stdout)?;
+    scratch.write("text.json", "nothing")?;
+    for (file, words) in [
+        ("other.json", "\"schema\" is \"kubescape/v2\"; expected"),
+        ("later.json", "The file is of another version"),
+        ("result.json", "write a baseline with --write-baseline FILE"),
+        ("text.json", "not a baseline: expected"),
+        ("ressult.json", "no such file; did you mean \"result.json\"?"),
+    ] {
+        let ran = audit(&["--cluster", "cluster.yaml", "--new-since", file], scratch.path())?;
+        same(&format!("exit code of {file}"), 2, ran.code)?;
+        assert!(ran.stderr.contains(words) && ran.stdout.is_empty(), "{file}: {}", ran.stderr);
+    }
+    // A version with another rule: findings of that rule cannot be compared.
+    audit(&["--cluster", "cluster.yaml", "--write-baseline", "base.json"], scratch.path())?;
+    let text = read(&scratch.path().join("base.json"))?;
+    let mut base: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    if let Some(rules) = base["rules"].as_array_mut() {
+        rules.retain(|rule| rule != "FAB416");
+    }
+    if let Some(entries) = base["entries"].as_array_mut() {
+        entries.retain(|entry| entry["rule"] != "FAB416");
+    }
+    scratch.write("base.json", base.to_string())?;
+    let (code, value) = json(&["--cluster", "cluster.yaml", "--new-since", "base.json"], &scratch)?;
+    same("new", (1, Vec::<String>::new()), (code, rules(&value, "new")))?;
+    let reason = value["baseline"]["incomparable"][0]["reason"].as_str().unwrap_or_default();
+    Ok(same("reason", "only one of the two versions has rule FAB416", reason)?)
+}
+
+fn exit_codes() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("info.yaml", format!("{PROFILE}{}", job("a", ALGO)))?;
+    scratch.write(
+        "error.yaml",
+        format!("{PROFILE}{}", job("a", "").replace("nvidia.com/gpu: 2", "nvidia.com/gpu: $N")),
+    )?;
+    scratch.write("broken.yaml", format!("{PROFILE}{}---\na: [\n", job("a", ALGO)))?;
+    scratch.write("empty.yaml", "")?;
+    for (file, fail_on, code) in [
+        ("info.yaml", "error", 0),
+        ("info.yaml", "info", 1),
+        ("info.yaml", "never", 0),
+        ("error.yaml", "error", 1),
+        ("error.yaml", "never", 0),
+        ("broken.yaml", "never", 2),
+        ("nothing.yaml", "never", 2),
+        ("empty.yaml", "never", 2),
+    ] {
+        for format in ["text", "json", "json=out.json"] {
+            let ran = audit(&["--cluster", file, "--fail-on", fail_on, "-o", format], scratch.path())?;
+            same(&format!("{file} {fail_on} {format}: {}", ran.stderr), code, ran.code)?;
+        }
+    }
+    // Several formats at once.
+    let ran = audit(&["--cluster", "info.yaml", "-o", "json=both.json", "-o", "text"], scratch.path())?;
+    assert!(ran.stdout.contains("1 workload in 1 namespace"), "{}", ran.stdout);
+    crate::cli::schema::validate_audit(&without_version(&read(&scratch.path().join("both.json"))?)?)?;
+    Ok(())
+}
+
+fn usage() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("cluster.yaml", format!("{PROFILE}{}", job("a", ALGO)))?;
+    for (args, words) in [
+        (&[][..], "--live"),
+        (&["--live", "--cluster", "cluster.yaml"], "cannot be used with"),
+        (&["--live"], "--live needs a kubeconfig file"),
+        (&["--cluster", "cluster.yaml", "-o", "jsn"], "did you mean \"json\"?"),
+        (&["--cluster", "cluster.yaml", "-o", "json="], "expected a file name"),
+        (&["--cluster", "cluster.yaml", "--profile", "sit"], "did you mean"),
+        (&["--cluster", "cluster.yaml", "--page-size", "10"], "cannot be used with"),
+    ] {
+        let ran = audit(args, scratch.path())?;
+        same(&format!("exit code of {args:?}: {}", ran.stderr), 2, ran.code)?;
+        assert!(ran.stderr.contains(words) && ran.stdout.is_empty(), "{args:?}: {}", ran.stderr);
+    }
+    Ok(())
+}
+
+fn one_namespace() -> Outcome {
+    let scratch = Scratch::new()?;
+    let other = job("b", ALGO).replace("namespace: lab", "namespace: other");
+    scratch.write("cluster.yaml", format!("{PROFILE}{}{other}", job("a", ALGO)))?;
+    let (_, value) = json(&["--cluster", "cluster.yaml", "-n", "other"], &scratch)?;
+    let names: Vec<&str> = value["workloads"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|w| w["object"]["name"].as_str())
+        .collect();
+    Ok(same("workloads", vec!["b"], names)?)
+}
+
+/// Pods may stand before their owners.
+fn order() -> Outcome {
+    let text = read(&directory().join("several-owners/cluster.yaml"))?;
+    let scratch = Scratch::new()?;
+    let mut documents: Vec<&str> = text.split("\n---\n").collect();
+    documents.reverse();
+    scratch.write("forward.yaml", &text)?;
+    scratch.write("backward.yaml", documents.join("\n---\n"))?;
+    let forward = json(&["--cluster", "forward.yaml"], &scratch)?;
+    let backward = json(&["--cluster", "backward.yaml"], &scratch)?;
+    Ok(same("results", forward, backward)?)
+}
