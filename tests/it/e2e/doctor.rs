@@ -324,6 +324,21 @@ fn states(plane: &Plane, door: &Door) -> Result<(), String> {
         found.expect("ca-bundles", "success", "1 of 1 replica answered");
     }
 
+    // The chart's test has the same two pods.
+    let probe = [
+        "probe",
+        "--namespace",
+        &namespace,
+        "--profile",
+        "east",
+        "--timeout",
+        "5",
+        "--kubeconfig",
+        "kubeconfig",
+    ];
+    let probed = run(&probe, b"", plane.directory())?;
+    assert!(probed.code == 0 && probed.stdout.lines().count() == 2, "{probed:?}");
+
     // The roles of the page are enough: nothing is skipped.
     let reader = reader(plane, &namespace)?;
     let found = doctor(&reader, plane, &[])?;
@@ -340,6 +355,12 @@ fn states(plane: &Plane, door: &Door) -> Result<(), String> {
     found.expect("configurations", "error", "ValidatingWebhookConfiguration fabric-admission does not exist");
     found.expect("pod-is-changed", "success", "");
     found.expect("pod-is-refused", "error", "the API server creates the pod");
+    let probed = run(&probe, b"", plane.directory())?;
+    assert!(probed.code == 1 && probed.stdout.lines().count() == 1, "{probed:?}");
+    assert!(
+        probed.stderr.contains("Check that the webhook enforce.fabric-admission.dev exists"),
+        "{probed:?}"
+    );
     table(plane, "without the validating configuration")?;
     for object in configurations(plane)? {
         plane.apply(&object.to_string())?;
