@@ -19,6 +19,7 @@ fn why(failure: Failure) -> String {
         Failure::Absent => "the API server does not serve it".to_owned(),
         Failure::Forbidden(why) => format!("this account has no right to read it ({why})"),
         Failure::Gone => "the list expired before its last page".to_owned(),
+        Failure::Busy(_, why) => format!("the API server is busy ({why})"),
         Failure::Other(why) => why,
     }
 }
