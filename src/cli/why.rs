@@ -1,7 +1,7 @@
 //! `why`: how the profile of each pod is chosen.
 
-use super::review::{Ignores, Setting};
 use super::review::reviewed::DocumentReview;
+use super::review::{Ignores, Setting};
 use super::review::{decide, placeholders};
 use super::{Exit, input};
 use crate::report::why_layout::{PodEntry, Report, text};
@@ -31,7 +31,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Err(exit) => return Ok(exit),
     };
     let (namespace, profile) = (prepared.namespace, prepared.profile);
-    let setting = Setting { namespace, mode: None, profile, audience: None, ignores: Ignores::default(), why: true };
+    let setting =
+        Setting { namespace, mode: None, profile, audience: None, ignores: Ignores::default(), why: true };
     let mut skipped = prepared.loaded.skipped.clone();
     let mut unread = prepared.unread;
     let mut reviews: Vec<DocumentReview> = Vec::new();

@@ -81,8 +81,8 @@ mod cli {
     pub(crate) mod examples;
     pub(crate) mod explain;
     pub(crate) mod schema;
-    pub(crate) mod streams;
     pub(crate) mod shown;
+    pub(crate) mod streams;
     pub(crate) mod usage;
 }
 

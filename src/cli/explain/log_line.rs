@@ -35,13 +35,18 @@ pub(super) fn nearest(text: &str) -> Option<&'static LogLine> {
         let known = simple(&line.fragments.join(" "));
         known.split(' ').collect::<BTreeSet<_>>().intersection(&words).count()
     };
-    ALL.iter().map(|line| (common(line), line)).filter(|(common, _)| *common >= 2).max_by_key(|(common, _)| *common).map(|(_, line)| line)
+    ALL.iter()
+        .map(|line| (common(line), line))
+        .filter(|(common, _)| *common >= 2)
+        .max_by_key(|(common, _)| *common)
+        .map(|(_, line)| line)
 }
 
 /// Lower case, with one space for all that is between words: versions of a program write colons and spaces differently.
 fn simple(text: &str) -> String {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '.');
-    let words = text.split(|c: char| !word(c)).map(|part| part.trim_end_matches('.')).filter(|part| !part.is_empty());
+    let words =
+        text.split(|c: char| !word(c)).map(|part| part.trim_end_matches('.')).filter(|part| !part.is_empty());
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -69,7 +74,10 @@ mod tests {
             ("h1:42:99 [3] NCCL INFO NET/IB : No device found.", "NET/IB : No device found"),
             ("net/ib: no device found", "NET/IB : No device found"),
             ("ibv_reg_mr failed", "Call to ibv_reg_mr"),
-            ("tls: failed to verify certificate: x509: certificate signed by unknown authority", "x509: certificate"),
+            (
+                "tls: failed to verify certificate: x509: certificate signed by unknown authority",
+                "x509: certificate",
+            ),
         ] {
             assert!(find(text).iter().any(|line| line.fragments.first() == Some(&known)), "{text}");
         }

@@ -7,7 +7,11 @@ use std::io::{self, Write};
 
 /// A paragraph in lines that fit the terminal.
 pub(super) fn wrapped(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("  {}", layout::wrapped(text, 2, 2, terminal::width())) }
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("  {}", layout::wrapped(text, 2, 2, terminal::width()))
+    }
 }
 
 pub(super) fn explain(rule: &Rule, out: &mut dyn Write) -> io::Result<Exit> {

@@ -71,7 +71,9 @@ pub(super) fn clash(outputs: &[OutputArgument]) -> Option<String> {
             return None;
         }
         Some(match &output.file {
-            None => "only one format can go to standard output; write the others as -o FORMAT=FILE".to_owned(),
+            None => {
+                "only one format can go to standard output; write the others as -o FORMAT=FILE".to_owned()
+            }
             Some(file) => format!("several formats have the file {}", file.display()),
         })
     })

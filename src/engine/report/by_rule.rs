@@ -32,12 +32,13 @@ impl ByRule {
     /// The most severe first, then the most frequent.
     #[must_use]
     pub fn rows(&self) -> Vec<RuleCount> {
-        let row = |((Reverse(severity), rule), count): (&(Reverse<Severity>, &'static str), &usize)| RuleCount {
-            rule,
-            severity: *severity,
-            count: *count,
-            summary: find(rule).map(|rule| rule.page().summary).unwrap_or_default(),
-        };
+        let row =
+            |((Reverse(severity), rule), count): (&(Reverse<Severity>, &'static str), &usize)| RuleCount {
+                rule,
+                severity: *severity,
+                count: *count,
+                summary: find(rule).map(|rule| rule.page().summary).unwrap_or_default(),
+            };
         let mut rows: Vec<RuleCount> = self.0.iter().map(row).collect();
         rows.sort_by_key(|row| (Reverse(row.severity), Reverse(row.count), row.rule));
         rows

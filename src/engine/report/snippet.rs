@@ -46,6 +46,7 @@ pub fn word(line: &str, column: u32) -> Range<usize> {
     let rest: Vec<char> = line.chars().skip(start).collect();
     let ends = |at: usize| rest.get(at).is_none_or(|c| matches!(c, ' ' | '\t' | ',' | '}' | ']'));
     let length = match rest.first() {
+        Some('{' | '[') => Some(1),
         Some(quote @ ('"' | '\'')) => rest.iter().skip(1).position(|c| c == quote).map(|at| at + 2),
         _ => rest.iter().enumerate().position(|(at, c)| match c {
             ',' | '}' | ']' => at > 0,
@@ -105,7 +106,8 @@ pub(super) fn snippet(line: &str, column: u32, width: usize) -> Option<Snippet> 
 /// A character as a terminal may show it. Control characters could rewrite the screen, and those that change the
 /// direction could show another text than the file has.
 fn visible(c: char) -> (char, usize) {
-    let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let hides =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     match c {
         '\t' => (' ', 1),
         c if c.is_control() || hides => ('\u{fffd}', 1),

@@ -50,12 +50,7 @@ impl View {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn result(
-    out: &mut dyn Write,
-    r: &Reviewed,
-    view: View,
-    lines: Option<&Lines<'_>>,
-) -> io::Result<usize> {
+pub fn result(out: &mut dyn Write, r: &Reviewed, view: View, lines: Option<&Lines<'_>>) -> io::Result<usize> {
     if view.only_findings && !r.findings.iter().any(|found| view.shows(&found.item)) {
         return Ok(r.findings.len());
     }
@@ -175,12 +170,7 @@ fn outcome(r: &Reviewed) -> String {
     if parts.is_empty() { String::new() } else { format!("({})", parts.join("; ")) }
 }
 
-fn change_lines(
-    out: &mut dyn Write,
-    change: &Change,
-    containers: &[String],
-    width: usize,
-) -> io::Result<()> {
+fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String], width: usize) -> io::Result<()> {
     let owner = change.edit.container().and_then(|i| containers.get(i));
     let owner = owner.map(|name| format!("{}: ", printable(name, 63))).unwrap_or_default();
     // `~` for a value that is raised or extended, `+` for a new one.

@@ -241,7 +241,9 @@ fn inputs_not_errors() -> Result<(), String> {
     same(
         "the summary",
         true,
-        text.stdout.trim_end().ends_with("; partial result: 1 input unreadable; 1 note hidden (-v shows them)"),
+        text.stdout
+            .trim_end()
+            .ends_with("; partial result: 1 input unreadable; 1 note hidden (-v shows them)"),
     )
 }
 

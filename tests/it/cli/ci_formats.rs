@@ -15,11 +15,15 @@ fn policy(name: &str) -> String {
     )
 }
 
+fn container(name: &str) -> String {
+    format!(
+        "  - name: {name}\n    image: i\n    env: [{{name: NCCL_IB_HCAS, value: mlx5}}]\n    resources: {{limits: \
+         {{nvidia.com/gpu: 1}}}}\n"
+    )
+}
+
 /// A pod with two containers whose variables are misspelt.
 fn pod(order: [&str; 2]) -> String {
-    let container = |name: &str| {
-        format!("  - name: {name}\n    image: i\n    env: [{{name: NCCL_IB_HCAS, value: mlx5}}]\n    resources: {{limits: {{nvidia.com/gpu: 1}}}}\n")
-    };
     format!(
         "apiVersion: v1\nkind: Pod\nmetadata: {{name: \"<p>\"}}\nspec:\n  containers:\n{}{}",
         container(order[0]),
@@ -69,7 +73,9 @@ fn no_empty_text(value: &Value, at: &str) -> Result<(), String> {
     match value {
         Value::String(text) if text.is_empty() => Err(format!("{at} is empty")),
         Value::Array(items) => items.iter().try_for_each(|item| no_empty_text(item, at)),
-        Value::Object(map) => map.iter().try_for_each(|(key, value)| no_empty_text(value, &format!("{at}/{key}"))),
+        Value::Object(map) => {
+            map.iter().try_for_each(|(key, value)| no_empty_text(value, &format!("{at}/{key}")))
+        }
         _ => Ok(()),
     }
 }
@@ -82,10 +88,19 @@ fn sarif() -> Result<(), String> {
     let run = &sarif["runs"][0];
     let results = run["results"].as_array().cloned().unwrap_or_default();
     let first = &results[0];
-    same("the most severe first", (Some("FAB301"), Some("error")), (first["ruleId"].as_str(), first["level"].as_str()))?;
+    same(
+        "the most severe first",
+        (Some("FAB301"), Some("error")),
+        (first["ruleId"].as_str(), first["level"].as_str()),
+    )?;
     let place = &first["locations"][0]["physicalLocation"];
-    same("the path from the root of the repository", Some("deploy/a%3Ab%2C%20c.yaml"), place["artifactLocation"]["uri"].as_str())?;
-    let region = ["startLine", "startColumn", "endLine", "endColumn"].map(|key| place["region"][key].as_u64());
+    same(
+        "the path from the root of the repository",
+        Some("deploy/a%3Ab%2C%20c.yaml"),
+        place["artifactLocation"]["uri"].as_str(),
+    )?;
+    let region =
+        ["startLine", "startColumn", "endLine", "endColumn"].map(|key| place["region"][key].as_u64());
     same("the region", [Some(10), Some(3), Some(10), Some(13)], region)?;
     same("GitHub's fingerprint", true, first["partialFingerprints"]["primaryLocationLineHash"].is_string())?;
     let rules = run["tool"]["driver"]["rules"].as_array().cloned().unwrap_or_default();
@@ -95,7 +110,11 @@ fn sarif() -> Result<(), String> {
     for rule in &rules {
         for key in ["shortDescription", "fullDescription", "help"] {
             let length = rule[key]["text"].as_str().map(|text| text.chars().count());
-            same(&format!("{key} of {}", rule["id"]), true, length.is_some_and(|n| n > 0 && (key == "help" || n <= 1024)))?;
+            same(
+                &format!("{key} of {}", rule["id"]),
+                true,
+                length.is_some_and(|n| n > 0 && (key == "help" || n <= 1024)),
+            )?;
         }
     }
     same("success", Some(true), run["invocations"][0]["executionSuccessful"].as_bool())
@@ -104,20 +123,35 @@ fn sarif() -> Result<(), String> {
 /// Above the limit the errors stay.
 fn many_results() -> Result<(), String> {
     let scratch = scratch()?;
-    let items: Vec<String> = (0..13_000).map(|n| format!("---\n{}", pod(["a", "b"]).replace("<p>", &format!("p{n}")))).collect();
-    scratch.write("deploy/many.yaml", format!("{}{}", items.concat(), format!("---\n{}", policy("z"))))?;
+    let containers: String = (0..50).map(|n| container(&format!("c{n}"))).collect();
+    let items: Vec<String> = (0..520)
+        .map(|n| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec:\n  containers:\n{containers}"
+            )
+        })
+        .collect();
+    scratch.write("deploy/many.yaml", format!("{}---\n{}", items.concat(), policy("z")))?;
     let sarif = json(&review(&scratch, "sarif", &["many.yaml"])?.stdout)?;
     let results = sarif["runs"][0]["results"].as_array().cloned().unwrap_or_default();
     same("results", 25_000, results.len())?;
     same("the error", Some("error"), results[0]["level"].as_str())?;
     let notes = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];
-    same("the note", true, notes[0]["message"]["text"].as_str().is_some_and(|text| text.contains("are left out")))
+    same(
+        "the note",
+        true,
+        notes[0]["message"]["text"].as_str().is_some_and(|text| text.contains("are left out")),
+    )
 }
 
 fn prints(scratch: &Scratch) -> Result<Vec<String>, String> {
     let gitlab = json(&review(scratch, "gitlab", &[FILE])?.stdout)?;
-    let mut prints: Vec<String> =
-        gitlab.as_array().into_iter().flatten().filter_map(|e| Some(format!("{} {}", e["check_name"], e["fingerprint"].as_str()?))).collect();
+    let mut prints: Vec<String> = gitlab
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|e| Some(format!("{} {}", e["check_name"], e["fingerprint"].as_str()?)))
+        .collect();
     prints.sort();
     Ok(prints)
 }
@@ -133,7 +167,11 @@ fn fingerprints() -> Result<(), String> {
     scratch.write("deploy/a:b, c.yaml", format!("{}---\n{}", policy("other"), pod(["a", "b"])))?;
     let other = prints(&scratch)?;
     let new = other.iter().filter(|print| !before.contains(print));
-    same("of another object", true, new.clone().count() > 0 && new.clone().all(|print| print.contains("FAB3")))
+    same(
+        "of another object",
+        true,
+        new.clone().count() > 0 && new.clone().all(|print| print.contains("FAB3")),
+    )
 }
 
 fn junit() -> Result<(), String> {
@@ -166,7 +204,11 @@ fn github() -> Result<(), String> {
     let text = review(&scratch, "github", &["many.yaml"])?.stdout;
     let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
     same("errors", 10, errors.len())?;
-    same("the last one", Some("::error title=fabric-admission::21 errors more; the log of this step has all of them"), errors.last().copied())?;
+    same(
+        "the last one",
+        Some("::error title=fabric-admission::21 errors more; the log of this step has all of them"),
+        errors.last().copied(),
+    )?;
     same("all of them", 30, text.matches("FAB301").count())
 }
 
@@ -177,9 +219,14 @@ fn gitlab() -> Result<(), String> {
         let path = entry["location"]["path"].as_str();
         same("path", Some("deploy/a:b, c.yaml"), path)?;
         same("line", true, entry["location"]["lines"]["begin"].as_u64().is_some_and(|line| line > 0))?;
-        same("severity", true, ["info", "minor", "critical"].contains(&entry["severity"].as_str().unwrap_or_default()))?;
+        same(
+            "severity",
+            true,
+            ["info", "minor", "critical"].contains(&entry["severity"].as_str().unwrap_or_default()),
+        )?;
     }
-    let errors = entries.iter().filter(|entry| entry["check_name"] == "FAB301" && entry["severity"] == "critical");
+    let errors =
+        entries.iter().filter(|entry| entry["check_name"] == "FAB301" && entry["severity"] == "critical");
     same("errors", 1, errors.count())
 }
 
@@ -194,7 +241,11 @@ fn partial() -> Result<(), String> {
         let broken = review(&scratch, format, &[FILE, "broken.yaml"])?;
         same("exit code", 2, broken.code)?;
         same(&format!("{format}: {}", broken.stdout), true, broken.stdout.contains(mark))?;
-        same(&format!("{format} of a whole result"), false, review(&scratch, format, &[FILE])?.stdout.contains(mark))?;
+        same(
+            &format!("{format} of a whole result"),
+            false,
+            review(&scratch, format, &[FILE])?.stdout.contains(mark),
+        )?;
     }
     Ok(())
 }

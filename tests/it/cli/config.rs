@@ -72,9 +72,19 @@ pub(crate) fn add(suite: &mut Suite) {
         same("mode", "audit", results(&scratch, &["pod.yaml"])?[0]["mode"].as_str().unwrap_or_default())?;
         let enforced = results(&scratch, &["--mode", "enforce", "pod.yaml"])?;
         same("mode by flag", "enforce", enforced[0]["mode"].as_str().unwrap_or_default())?;
-        same("failOn", 1, review(&scratch, &["--profile", "aws-efa", "pod.yaml"])?.code.max(review(&scratch, &["--no-config", "--fail-on", "info", "pod.yaml"])?.code))?;
+        same(
+            "failOn",
+            1,
+            review(&scratch, &["--profile", "aws-efa", "pod.yaml"])?
+                .code
+                .max(review(&scratch, &["--no-config", "--fail-on", "info", "pod.yaml"])?.code),
+        )?;
         same("--fail-on", 0, review(&scratch, &["--fail-on", "never", "pod.yaml"])?.code)?;
-        same("--no-config", rows(&[("pod.yaml", "-", "default")]), chosen(&scratch, &["--no-config", "pod.yaml"])?)?;
+        same(
+            "--no-config",
+            rows(&[("pod.yaml", "-", "default")]),
+            chosen(&scratch, &["--no-config", "pod.yaml"])?,
+        )?;
         scratch.write("other.yaml", "namespace: other\n")?;
         let other = chosen(&scratch, &["--config", "other.yaml", "pod.yaml"])?;
         same("--config", rows(&[("pod.yaml", "-", "other")]), other)?;
@@ -103,7 +113,11 @@ pub(crate) fn add(suite: &mut Suite) {
             let ran = review(&scratch, &["pod.yaml"])?;
             same("exit code", 2, ran.code)?;
             same("stdout", "", ran.stdout.as_str())?;
-            let start = if name == "extends_nothing" { "error: nowhere.yaml".to_owned() } else { format!("error: {NAME}:{place}: ") };
+            let start = if name == "extends_nothing" {
+                "error: nowhere.yaml".to_owned()
+            } else {
+                format!("error: {NAME}:{place}: ")
+            };
             let right = ran.stderr.starts_with(&start) && ran.stderr.contains(words);
             Ok(same(&format!("{start}{words} in {}", ran.stderr), true, right)?)
         });
@@ -116,7 +130,9 @@ fn short((file, profile, namespace): (String, String, String)) -> (String, Strin
 
 fn ignored() -> Result<(), String> {
     let scratch = scratch()?;
-    let entry = |rule: &str, paths: &str| format!("ignore:\n- rules: [{rule}]\n  paths: [{paths}]\n  reason: \"the old pool goes in May\"\n");
+    let entry = |rule: &str, paths: &str| {
+        format!("ignore:\n- rules: [{rule}]\n  paths: [{paths}]\n  reason: \"the old pool goes in May\"\n")
+    };
     same("before", 1, review(&scratch, &["sub/policy.yaml"])?.code)?;
     for (paths, code) in [("sub", 0), ("\"**/pol*.yaml\"", 0), ("pod.yaml", 1)] {
         scratch.write(NAME, entry("FAB301", paths))?;

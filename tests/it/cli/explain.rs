@@ -6,11 +6,23 @@ use crate::support::{root, run};
 
 pub(crate) fn add(suite: &mut Suite) {
     for (name, words, parts) in [
-        ("memlock", "h7:31:99 [2] NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", &["from: NCCL", "IPC_LOCK", "FAB507"][..]),
+        (
+            "memlock",
+            "h7:31:99 [2] NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory",
+            &["from: NCCL", "IPC_LOCK", "FAB507"][..],
+        ),
         ("no_device", "NCCL INFO NET/IB : No device found.", &["NCCL then uses TCP", "FAB412"]),
-        ("network", "cannot find a network-attachment-definition (rail0) in namespace (training): not found", &["Multus", "FAB106"]),
+        (
+            "network",
+            "cannot find a network-attachment-definition (rail0) in namespace (training): not found",
+            &["Multus", "FAB106"],
+        ),
         ("kubelet", "UnexpectedAdmissionError", &["kubelet", "device plugin"]),
-        ("certificate", "failed calling webhook \"enforce.fabric-admission.dev\": x509: certificate signed by unknown authority", &["API server", "caBundle"]),
+        (
+            "certificate",
+            "failed calling webhook \"enforce.fabric-admission.dev\": x509: certificate signed by unknown authority",
+            &["API server", "caBundle"],
+        ),
         ("timeout", "failed calling webhook: context deadline exceeded", &["API server", "firewall"]),
         ("profile", "fabric-admission.dev/profile", &["FabricProfile", "Example", "FAB804"]),
         ("ignore", "fabric-admission.dev/ignore.FAB501", &["reason", "FAB815"]),
@@ -34,7 +46,11 @@ pub(crate) fn add(suite: &mut Suite) {
     for (name, words, hint) in [
         ("annotation", "fabric-admission.dev/profil", "did you mean fabric-admission.dev/profile?"),
         ("variable", "NCCL_IB_HCAS", "did you mean NCCL_IB_HCA?"),
-        ("line", "cannot reach the network-attachment-definition of Multus", "did you mean \"cannot find a network-attachment-definition\"?"),
+        (
+            "line",
+            "cannot reach the network-attachment-definition of Multus",
+            "did you mean \"cannot find a network-attachment-definition\"?",
+        ),
         ("other_line", "segmentation fault in libfoo", "no known line of a log has these words."),
     ] {
         suite.add(format!("explain::unknown_{name}"), move || {

@@ -167,9 +167,16 @@ fn snippet() -> Result<(), String> {
     let at = lines.iter().position(|line| line.starts_with("  error FAB301 10:3 ")).ok_or("no finding")?;
     let shown = lines.get(at..).unwrap_or_default().iter().skip_while(|line| !line.contains(" | "));
     let shown: Vec<&str> = shown.take(2).copied().collect();
-    same("the line and the mark", vec!["      10 |   deviceType: vfio-pci # for DPDK", "         |   ^^^^^^^^^^"], shown)?;
+    same(
+        "the line and the mark",
+        vec!["      10 |   deviceType: vfio-pci # for DPDK", "         |   ^^^^^^^^^^"],
+        shown,
+    )?;
     // A line of JSON with all documents shows nothing.
-    let items = vec![r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","annotations":{"fabric-admission.dev/profil":"a"}}}"#; 40];
+    let items = vec![
+        r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","annotations":{"fabric-admission.dev/profil":"a"}}}"#;
+        40
+    ];
     let list = format!(r#"{{"kind":"List","apiVersion":"v1","items":[{}]}}"#, items.join(","));
     let ran = run(&["review", "-"], list.as_bytes(), crate::support::root())?;
     same("findings", true, ran.stdout.contains("FAB816"))?;
@@ -180,7 +187,8 @@ fn snippet() -> Result<(), String> {
 fn wrapped() -> Result<(), String> {
     let ran = review(&scratch()?, &["-v", "--profile", "roce-sriov", "all.yaml"])?;
     let long = |line: &&str| {
-        let literal = ["      at  ", "  + ", "DENY", "ALLOW", "SKIP"].iter().any(|start| line.starts_with(start));
+        let literal =
+            ["      at  ", "  + ", "DENY", "ALLOW", "SKIP"].iter().any(|start| line.starts_with(start));
         line.chars().count() > 100 && !literal
     };
     same("lines over 100 columns", Vec::<&str>::new(), ran.stdout.lines().filter(long).collect())
@@ -188,7 +196,8 @@ fn wrapped() -> Result<(), String> {
 
 fn denial() -> Result<(), String> {
     for format in ["patch", "diff", "yaml"] {
-        let ran = review(&scratch()?, &["-o", format, "--severity", "warning", "--rule", "FAB816", "all.yaml"])?;
+        let ran =
+            review(&scratch()?, &["-o", format, "--severity", "warning", "--rule", "FAB816", "all.yaml"])?;
         same("exit code", 1, ran.code)?;
         same(format, 2, ran.stderr.matches("denied: all.yaml:").count())?;
         same("the finding", 2, ran.stderr.matches("  error FAB301 ").count())?;

@@ -60,9 +60,9 @@ impl Need {
                 given.into_iter().chain(usual).find(|path| path.is_file())
             }
             Self::Helm => super::helm::find(),
-            Self::Sarif => {
-                std::env::var_os("FABRIC_ADMISSION_SARIF_SCHEMA").map(PathBuf::from).filter(|path| path.is_file())
-            }
+            Self::Sarif => std::env::var_os("FABRIC_ADMISSION_SARIF_SCHEMA")
+                .map(PathBuf::from)
+                .filter(|path| path.is_file()),
             Self::Image => {
                 let given = std::env::var_os("FABRIC_ADMISSION_STATIC").map(PathBuf::from);
                 let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);

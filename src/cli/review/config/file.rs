@@ -77,7 +77,8 @@ impl Config {
         let base = match &keys.extend {
             None => Self::default(),
             Some(_) if depth == DEEPEST => {
-                let message = format!("more than {DEEPEST} files extend one another; does one extend itself?");
+                let message =
+                    format!("more than {DEEPEST} files extend one another; does one extend itself?");
                 return Err(problem("/extend", message));
             }
             Some(other) => Self::read_from(&directory.join(other), depth + 1)?,

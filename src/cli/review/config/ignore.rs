@@ -67,8 +67,9 @@ impl Ignores {
         }
         let whole = std::path::absolute(file).unwrap_or_default();
         let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
-        let of_file =
-            |ignore: &&Ignore| ignore.paths.is_empty() || ignore.paths.iter().any(|pattern| fits(pattern, &path));
+        let of_file = |ignore: &&Ignore| {
+            ignore.paths.is_empty() || ignore.paths.iter().any(|pattern| fits(pattern, &path))
+        };
         let ignores: Vec<&Ignore> = self.entries.iter().filter(of_file).collect();
         for r in results {
             for Ignore { rules, reason, .. } in &ignores {

@@ -4,8 +4,8 @@
 mod changes;
 mod ci;
 mod denied;
-mod repository;
 mod reports;
+mod repository;
 mod sheet;
 
 use super::decide;
@@ -82,7 +82,8 @@ impl<'w> Output<'w> {
     pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown) -> io::Result<Self> {
         let read = targets.iter().find(|target| target.stdout).or(targets.first());
         let silent = read.map(|target| target.format).filter(|format| !format.reports() && !shown.quiet);
-        let tail = Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
+        let tail =
+            Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
         let mut sheets = Vec::new();
         for target in targets {
             let mut sheet = sheet(target.format, &shown);

@@ -44,7 +44,10 @@ impl Level {
             Some(last) if self.count == MOST => writeln!(out, "{last}"),
             Some(_) => {
                 let more = count(self.count + 1 - MOST, noun);
-                writeln!(out, "::{name} title=fabric-admission::{more} more; the log of this step has all of them")
+                writeln!(
+                    out,
+                    "::{name} title=fabric-admission::{more} more; the log of this step has all of them"
+                )
             }
             None => Ok(()),
         }
@@ -85,8 +88,13 @@ impl CiFormat for GitHub {
     fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
         for Unread { file, line, column, message } in unread {
             let text = format!("the input could not be read, so the result is partial: {message}");
-            let command = format!("::error file={},line={line},col={column}::{}", property(file), data(&text));
-            self.errors.add(out, command, &format!("error {file}:{line}:{column} {}", text.replace('\n', " ")))?;
+            let command =
+                format!("::error file={},line={line},col={column}::{}", property(file), data(&text));
+            self.errors.add(
+                out,
+                command,
+                &format!("error {file}:{line}:{column} {}", text.replace('\n', " ")),
+            )?;
         }
         self.errors.end(out, "error", "error")?;
         self.warnings.end(out, "warning", "warning")?;
@@ -110,7 +118,9 @@ mod tests {
 
     #[test]
     fn the_last_annotation_counts_those_that_do_not_fit() {
-        for (number, last) in [(9, "::error::9"), (10, "::error::10"), (12, "::error title=fabric-admission::3 errors more")] {
+        for (number, last) in
+            [(9, "::error::9"), (10, "::error::10"), (12, "::error title=fabric-admission::3 errors more")]
+        {
             let (mut level, mut out) = (Level::default(), Vec::new());
             for at in 1..=number {
                 level.add(&mut out, format!("::error::{at}"), "plain").unwrap();

@@ -42,7 +42,11 @@ impl JUnit {
             "  <testsuite name=\"{file}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\">"
         )?;
         for Case { name, failure, output } in &suite.cases {
-            write!(out, "    <testcase classname=\"{file}\" name=\"{}\" file=\"{file}\" time=\"0\"", escaped(name))?;
+            write!(
+                out,
+                "    <testcase classname=\"{file}\" name=\"{}\" file=\"{file}\" time=\"0\"",
+                escaped(name)
+            )?;
             if failure.is_empty() && output.is_empty() {
                 writeln!(out, "/>")?;
                 continue;

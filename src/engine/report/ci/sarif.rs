@@ -50,7 +50,9 @@ fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(byte.into()),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into())
+            }
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -133,7 +135,8 @@ fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
         notes.push(json!({"level": "error", "message": {"text": text}}));
     }
     if left_out > 0 {
-        let text = format!("{left_out} of the least severe results are left out: code scanning accepts {MOST}");
+        let text =
+            format!("{left_out} of the least severe results are left out: code scanning accepts {MOST}");
         notes.push(json!({"level": "warning", "message": {"text": text}}));
     }
     for Unread { file, line, column, message } in unread.iter().take(MOST_ERRORS) {
