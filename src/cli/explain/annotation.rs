@@ -1,11 +1,12 @@
 //! `explain fabric-admission.dev/profile`.
 
 use super::rule::wrapped;
-use crate::cli::Exit;
+use crate::cli::{Exit, terminal};
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::multus::{
     DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION,
 };
+use crate::report::layout;
 use crate::rules;
 use std::io::{self, Write};
 
@@ -23,7 +24,7 @@ pub(super) struct Annotation {
     rules: &'static [&'static str],
 }
 
-const ALL: [Annotation; 14] = [
+static ALL: [Annotation; 14] = [
     Annotation {
         name: PROFILE_ANNOTATION,
         rest: "",
@@ -168,7 +169,8 @@ pub(super) fn of_rules(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nRules")?;
     for rule in ids.iter().filter_map(|id| rules::find(id)) {
-        writeln!(out, "  {}  {}", rule.id, crate::report::layout::bare(&rule.page().summary))?;
+        let summary = layout::bare(&rule.page().summary);
+        writeln!(out, "  {}  {}", rule.id, layout::wrapped(&summary, 10, 10, terminal::width()))?;
     }
     Ok(())
 }

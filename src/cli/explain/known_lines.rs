@@ -17,7 +17,7 @@ pub(super) struct LogLine {
 const NCCL_SOURCE: &str = "NVIDIA/nccl, src/transport/net_ib.cc and src/misc, 2.18 to 2.30";
 const WEBHOOK_SOURCE: &str = "docs/failures.md, measured with kube-apiserver 1.36";
 
-pub(super) const ALL: [LogLine; 25] = [
+pub(super) static ALL: [LogLine; 25] = [
     LogLine {
         fragments: &["NET/IB : No device found"],
         from: "NCCL, with NCCL_DEBUG=INFO",

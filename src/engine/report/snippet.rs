@@ -46,6 +46,7 @@ pub fn word(line: &str, column: u32) -> Range<usize> {
     let rest: Vec<char> = line.chars().skip(start).collect();
     let ends = |at: usize| rest.get(at).is_none_or(|c| matches!(c, ' ' | '\t' | ',' | '}' | ']'));
     let length = match rest.first() {
+        Some('{' | '[') => Some(1),
         Some(quote @ ('"' | '\'')) => rest.iter().skip(1).position(|c| c == quote).map(|at| at + 2),
         _ => rest.iter().enumerate().position(|(at, c)| match c {
             ',' | '}' | ']' => at > 0,

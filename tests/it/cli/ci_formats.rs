@@ -15,13 +15,15 @@ fn policy(name: &str) -> String {
     )
 }
 
+fn container(name: &str) -> String {
+    format!(
+        "  - name: {name}\n    image: i\n    env: [{{name: NCCL_IB_HCAS, value: mlx5}}]\n    resources: {{limits: \
+         {{nvidia.com/gpu: 1}}}}\n"
+    )
+}
+
 /// A pod with two containers whose variables are misspelt.
 fn pod(order: [&str; 2]) -> String {
-    let container = |name: &str| {
-        format!(
-            "  - name: {name}\n    image: i\n    env: [{{name: NCCL_IB_HCAS, value: mlx5}}]\n    resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
-        )
-    };
     format!(
         "apiVersion: v1\nkind: Pod\nmetadata: {{name: \"<p>\"}}\nspec:\n  containers:\n{}{}",
         container(order[0]),
@@ -121,9 +123,15 @@ fn sarif() -> Result<(), String> {
 /// Above the limit the errors stay.
 fn many_results() -> Result<(), String> {
     let scratch = scratch()?;
-    let items: Vec<String> =
-        (0..13_000).map(|n| format!("---\n{}", pod(["a", "b"]).replace("<p>", &format!("p{n}")))).collect();
-    scratch.write("deploy/many.yaml", format!("{}{}", items.concat(), format!("---\n{}", policy("z"))))?;
+    let containers: String = (0..50).map(|n| container(&format!("c{n}"))).collect();
+    let items: Vec<String> = (0..520)
+        .map(|n| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec:\n  containers:\n{containers}"
+            )
+        })
+        .collect();
+    scratch.write("deploy/many.yaml", format!("{}---\n{}", items.concat(), policy("z")))?;
     let sarif = json(&review(&scratch, "sarif", &["many.yaml"])?.stdout)?;
     let results = sarif["runs"][0]["results"].as_array().cloned().unwrap_or_default();
     same("results", 25_000, results.len())?;

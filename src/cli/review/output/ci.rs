@@ -3,7 +3,7 @@
 use super::repository::Repository;
 use super::sheet::{Page, Sheet, Tail};
 use crate::report::Unread;
-use crate::report::ci::{CiFormat, Fingerprints, Issue};
+use crate::report::ci::{CiFormat, Fingerprints, Issue, NamedPaths};
 use crate::report::text::View;
 use std::io::{self, Write};
 
@@ -31,11 +31,13 @@ impl Sheet for Ci {
         }
         let file = self.repository.name(&page.document.file);
         for r in &page.review.results {
-            let json = r.part.clone().and_then(|part| page.document.json.get().get(part)).unwrap_or_default();
+            let json = r.part.clone().and_then(|part| page.document.json.get().get(part));
+            let json = json.filter(|_| !r.findings.is_empty()).unwrap_or_default();
+            let paths = NamedPaths::new(json);
             let shown = r.findings.iter().filter(|found| self.view.shows(&found.item));
             let issues: Vec<Issue<'_>> = shown
                 .map(|found| {
-                    Issue::new((r, found), (&file, json), page.lines, page.fails, &mut self.fingerprints)
+                    Issue::new((r, found), (&file, &paths), page.lines, page.fails, &mut self.fingerprints)
                 })
                 .collect();
             self.format.add(out, &file, r, &issues)?;

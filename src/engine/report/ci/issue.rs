@@ -1,6 +1,6 @@
 //! A finding with what CI systems ask of one: a place in a file, and an identity from run to run.
 
-use crate::report::fingerprint::named_path;
+use super::named_paths::NamedPaths;
 use crate::report::snippet::{Lines, word};
 use crate::report::{Located, Place, Reviewed, message};
 use crate::rules::{Finding, Severity};
@@ -44,10 +44,10 @@ pub struct Issue<'a> {
 }
 
 impl<'a> Issue<'a> {
-    /// A finding of a result. `json` is the text of its object.
+    /// A finding of a result. `paths` are those of its object.
     pub fn new(
         (r, found): (&'a Reviewed, &'a Located<Finding>),
-        (file, json): (&str, &str),
+        (file, paths): (&str, &NamedPaths),
         lines: &Lines<'_>,
         fails: Option<Severity>,
         fingerprints: &mut Fingerprints,
@@ -62,7 +62,7 @@ impl<'a> Issue<'a> {
             message,
             region: Region::new(found.place, lines),
             fails: fails.is_some_and(|least| finding.severity >= least),
-            fingerprint: fingerprints.of(r, finding, file, json),
+            fingerprint: fingerprints.of(r, finding, file, paths),
         }
     }
 
@@ -87,8 +87,8 @@ pub struct Fingerprints {
 
 impl Fingerprints {
     /// Rule, file, object, and path with list items by name; with a number for findings that have all these in common.
-    fn of(&mut self, r: &Reviewed, finding: &Finding, file: &str, json: &str) -> String {
-        let path = named_path(json, &finding.path);
+    fn of(&mut self, r: &Reviewed, finding: &Finding, file: &str, paths: &NamedPaths) -> String {
+        let path = paths.name(&finding.path);
         let template = r.template.as_deref().unwrap_or("-");
         let name = r.name.as_deref().or(r.generate_name.as_deref()).unwrap_or_default();
         let namespace = r.namespace.as_deref().unwrap_or_default();
