@@ -88,17 +88,20 @@ impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {
         let mut all = Self::default();
         for toleration in tolerations {
             let of = (toleration.key, toleration.effect);
-            let bound = || number(toleration.value);
-            match toleration.operator {
-                "" | "Equal" => drop(all.equal.insert((of.0, of.1, toleration.value))),
-                "Exists" => drop(all.exists.insert(of)),
+            match (toleration.operator, number(toleration.value)) {
+                ("" | "Equal", _) => {
+                    all.equal.insert((of.0, of.1, toleration.value));
+                }
+                ("Exists", _) => {
+                    all.exists.insert(of);
+                }
                 // Numeric comparison: feature gate TaintTolerationComparisonOperators. If the gate is off, the API server
                 // refuses the pod.
-                "Gt" => {
-                    drop(bound().map(|n| all.above.entry(of).and_modify(|v| *v = n.min(*v)).or_insert(n)))
+                ("Gt", Some(n)) => {
+                    all.above.entry(of).and_modify(|v| *v = n.min(*v)).or_insert(n);
                 }
-                "Lt" => {
-                    drop(bound().map(|n| all.below.entry(of).and_modify(|v| *v = n.max(*v)).or_insert(n)))
+                ("Lt", Some(n)) => {
+                    all.below.entry(of).and_modify(|v| *v = n.max(*v)).or_insert(n);
                 }
                 _ => {}
             }

@@ -43,10 +43,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
             }
         }
     }
-    if let Some(selector) = &profile.when.pod_selector {
-        if !selector.matches(subject.labels()) {
-            return Some("the pod's labels do not match the profile's podSelector".to_owned());
-        }
-    }
-    None
+    let selector = profile.when.pod_selector.as_ref();
+    let excluded = selector.is_some_and(|selector| !selector.matches(subject.labels()));
+    excluded.then(|| "the pod's labels do not match the profile's podSelector".to_owned())
 }

@@ -11,7 +11,7 @@ pub(super) const MAX_ELEMENTS: usize = 500;
 const MAX_STEPS: usize = 50_000;
 
 /// The length of text that is a step (bytes).
-const STEP: usize = 64;
+const STEP: usize = 16;
 
 /// Places in a document that something else says: the pointer in it, and the one in what says it.
 #[derive(Debug, Default)]

@@ -41,16 +41,20 @@ pub(super) fn find(
         false if nodes.is_empty() => return None,
         false => "no node has",
     };
-    let published = listed(profiles.iter().flat_map(|p| p.stated()));
+    let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
+    let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
+    let asked: Vec<Requirement<'_>> = asked.take(COMPARED).copied().collect();
+    let keys: BTreeSet<&str> = asked.iter().map(|r| r.key).collect();
+    let published = listed(profiles.iter().flat_map(|p| p.stated()), &keys);
     let subject = &context.subject;
     let admitted = subject.snapshot.profiles().map(|p| &**p);
     let admitted = admitted.filter(|p| admits(p, subject.namespace, subject.namespace_facts));
     // Nodes with what a profile that the pod may have selects are possible.
-    let selected = listed(admitted.flat_map(Profile::stated));
+    let selected = listed(admitted.flat_map(Profile::stated), &keys);
+    let lists = |r: &Requirement<'_>| r.relation == Relation::In;
+    let published_keys = || profiles.iter().flat_map(|p| p.stated()).filter(lists).map(|r| r.key);
     let selects = |key: &str, value: &str| selected.get(key).is_some_and(|values| values.contains(value));
-    let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
-    let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
-    asked.take(COMPARED).find_map(|r| {
+    asked.iter().find_map(|r| {
         if r.values.iter().any(|value| nodes.may_have(r.key, value) || selects(r.key, value)) {
             return None;
         }
@@ -67,7 +71,7 @@ pub(super) fn find(
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
-        let keys = published.keys().copied().chain(keys);
+        let keys = published_keys().collect::<BTreeSet<_>>().into_iter().chain(keys);
         misspelt(r.key, keys).map(|key| Misspelt {
             nobody,
             written,
@@ -76,10 +80,13 @@ pub(super) fn find(
     })
 }
 
-/// The values that profiles list, by label.
-fn listed<'p>(stated: impl Iterator<Item = Requirement<'p>>) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
+/// The values that profiles list for some labels.
+fn listed<'p>(
+    stated: impl Iterator<Item = Requirement<'p>>,
+    keys: &BTreeSet<&str>,
+) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
     let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for requirement in stated.filter(|r| r.relation == Relation::In) {
+    for requirement in stated.filter(|r| r.relation == Relation::In && keys.contains(r.key)) {
         listed.entry(requirement.key).or_default().extend(requirement.values.iter());
     }
     listed

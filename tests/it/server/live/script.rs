@@ -136,8 +136,6 @@ pub(super) struct State {
     pages: HashMap<String, (u64, Vec<Value>)>,
     /// Most items of a page, whatever the client asks.
     page: usize,
-    /// Minor version of Kubernetes.
-    pub(super) minor: &'static str,
 }
 
 pub(super) struct Shared {
@@ -184,7 +182,6 @@ impl Script {
             expiring: 0,
             pages: HashMap::new(),
             page: usize::MAX,
-            minor: "33",
         };
         let shared = Shared { state: Mutex::new(state), changed: Condvar::new(), open: AtomicUsize::new(0) };
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -331,11 +328,6 @@ impl Script {
             resource.refused = status;
             resource.ended += 1;
         });
-    }
-
-    /// Is Kubernetes of another minor version.
-    pub(crate) fn minor(&self, minor: &'static str) {
-        self.command(|state| state.minor = minor);
     }
 
     /// Answers this many requests with a status, whatever they ask.

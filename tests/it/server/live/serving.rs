@@ -34,7 +34,6 @@ pub(super) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> 
         }
         let fixed = match asked.path.as_str() {
             "/apis" => Some(super::script::discovery()),
-            "/version" => Some(json!({"major": "1", "minor": state.minor})),
             _ => None,
         };
         if let Some(fixed) = fixed {
