@@ -186,7 +186,7 @@ impl Index {
         interfaces.map(|i| i.mtu).try_fold(None, |most, mtu| Some(most.max(Some(mtu?))))?
     }
 
-    /// A network's class. `by_interface`: whether facts about the interface that it names count. `asked`: the resources
+    /// A network's class. `by_interface`: whether the link layer of the interface that it names counts. `asked`: the resources
     /// that the pod requests, which decide the RDMA device for an interface over a shared NIC; empty without a pod.
     #[must_use]
     pub fn classify<'a>(
@@ -196,7 +196,7 @@ impl Index {
         asked: &mut dyn Iterator<Item = &str>,
     ) -> NetworkClass<'a> {
         let class = &network.class;
-        let interface = class.interface.as_deref().filter(|_| by_interface);
+        let interface = class.interface.as_deref();
         let mut resource = network.resource.as_ref().and_then(|r| self.resource_of(r));
         let mut rdma = resource.and_then(|r| r.rdma);
         if matches!(class.plugin.as_deref(), Some("macvlan" | "ipvlan" | "ipoib")) && resource.is_none() {
@@ -205,7 +205,7 @@ impl Index {
             rdma = of_pod.and_then(|r| r.rdma);
             resource = of_pod.or_else(|| interface.and_then(|i| self.shared_pool(i)));
         }
-        let of_interface = interface.and_then(|i| self.interface(i));
+        let of_interface = interface.filter(|_| by_interface).and_then(|i| self.interface(i));
         NetworkClass {
             plugin: class.plugin.as_deref(),
             isolation: class.isolation,
