@@ -54,9 +54,7 @@ impl Seen {
     pub(super) fn add(&mut self, documents: &[Document]) {
         for (object, json) in documents.iter().flat_map(objects) {
             let kind = (object.group().to_owned(), object.kind.clone());
-            if !self.kinds.contains_key(&kind) {
-                self.kinds.insert(kind, object.api_version.clone());
-            }
+            self.kinds.entry(kind).or_insert_with(|| object.api_version.clone());
             if object.kind != "Pod" || json.contains(super::LEADER_LABEL) {
                 self.owners.add(&object, &Head::of(json), json);
             }

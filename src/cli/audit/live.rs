@@ -29,9 +29,18 @@ struct Listed {
     listing: Listing,
 }
 
-/// Kinds that make pods: those that are only made by others come last, so that an owner is known before what it made.
-const LAST: [&str; 8] =
-    ["AppWrapper", "TrainJob", "JobSet", "CronJob", "Deployment", "StatefulSet", "Job", "ReplicaSet"];
+/// Kinds that make objects of other kinds with templates. They are read first, so that an owner is known before what it
+/// made.
+const FIRST: [&str; 4] = ["AppWrapper", "TrainJob", "RayService", "RayJob"];
+/// Kinds that objects of other kinds make, in the order in which they make one another.
+const LAST: [&str; 6] = ["JobSet", "CronJob", "Deployment", "StatefulSet", "Job", "ReplicaSet"];
+
+/// The place of a kind in the order of reading.
+fn place(kind: &str) -> usize {
+    let at = |order: &[&str]| order.iter().position(|known| *known == kind);
+    let middle = FIRST.len();
+    at(&FIRST).or_else(|| at(&LAST).map(|at| middle + 1 + at)).unwrap_or(middle)
+}
 
 /// How lists are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +87,7 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
         }
     }
     let mut makers: Vec<_> = KINDS.iter().collect();
-    makers.sort_by_key(|known| LAST.iter().position(|kind| *kind == known.kind).map_or(0, |at| at + 1));
+    makers.sort_by_key(|known| place(known.kind));
     for known in makers {
         // Pods of a Deployment have a ReplicaSet in between, of which nothing but its owner is needed.
         if let Some(of) = served.kind(known.group, known.kind) {

@@ -165,7 +165,7 @@ fn dumped(plane: &Plane) -> Outcome {
     let files: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
     let _ = plane.kubectl(&["delete", "namespace", &namespace, "--wait=false"], "");
     let (live, files) = (workloads(&live), workloads(&files));
-    println!("{number} templates of the corpus, {} in scope", live.len());
+    eprintln!("{number} templates of the corpus, {} in scope", live.len());
     assert!(live.len() > 20, "{} in scope", live.len());
     let differs = files.iter().zip(&live).find(|(file, live)| file != live);
     same("the first that differs", None, differs)?;

@@ -130,7 +130,7 @@ fn flat() -> Outcome {
         std::env::var("FABRIC_ADMISSION_AUDIT_PODS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000);
     let (few, _) = peak(pods / 10)?;
     let (many, took) = peak(pods)?;
-    println!("audit of {pods} pods: {took:.1?}, peak {many} KiB; of a tenth: peak {few} KiB");
+    eprintln!("audit of {pods} pods: {took:.1?}, peak {many} KiB; of a tenth: peak {few} KiB");
     assert!(many < few + GROWTH, "{few} KiB for {} pods, {many} KiB for {pods}", pods / 10);
     Ok(())
 }
