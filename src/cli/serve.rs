@@ -35,8 +35,8 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Namespaces of network operators and device plugins. Objects in these namespaces describe the cluster for all
-    /// pods; objects in any other namespace count only for the pods of that namespace
+    /// Namespaces of network operators and device plugins. Objects in these namespaces count for every pod;
+    /// objects in any other namespace count only for pods in the same namespace
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES

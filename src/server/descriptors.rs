@@ -23,7 +23,7 @@ pub(super) fn raise_limit(limits: Limits) -> Limits {
         match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: rlimit.maximum }) {
             Ok(()) => there = wanted,
             Err(error) => {
-                tracing::warn!(%error, there, wanted, "raising the open-files limit of the process failed")
+                tracing::warn!(%error, there, wanted, "could not raise the open-files limit of the process")
             }
         }
     }

@@ -201,7 +201,10 @@ mod tests {
         assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
         assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
         let text = state.metrics.text();
-        assert!(text.contains("requests_total{entry=\"mutate\",result=\"late\"} 1"), "{text}");
+        assert!(
+            text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"late\"} 1"),
+            "{text}"
+        );
     }
 
     /// A request whose client has gone stops the work for it.

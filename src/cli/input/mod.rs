@@ -102,8 +102,8 @@ pub(super) struct Choice {
     /// pod-security.kubernetes.io/enforce
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Restrict each pod to networks in these namespaces: its own, "default", and those of the networks in the rails of
-    /// its FabricProfile
+    /// Let a pod use networks only from its own namespace, from namespace "default", and from namespaces that its
+    /// FabricProfile names in a rail
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
     /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). For

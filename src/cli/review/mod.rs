@@ -42,8 +42,8 @@ pub(super) struct Arguments {
     /// caller. Without this flag, the review uses all objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces describe the
-    /// cluster for all pods; objects in any other namespace count only for the pods of that namespace
+    /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces count for every
+    /// pod; objects in any other namespace count only for pods in the same namespace
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES
