@@ -17,7 +17,7 @@ type Judge = fn(&Answer) -> Option<Wrong>;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Namespace of the two pods; must have mode `enforce`
+    /// Namespace for the two pods; the namespace must have mode `enforce`
     #[arg(long, short, value_name = "NAME")]
     namespace: String,
     /// Profile that the namespace may use

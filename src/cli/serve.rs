@@ -45,8 +45,8 @@ pub(super) struct Arguments {
     /// Interval, in seconds, at which the server checks the files of --profiles and --cluster for changes
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_FACTS_POLL", default_value_t = 10.0, value_parser = seconds)]
     facts_poll: f64,
-    /// Kubeconfig file of the cluster that the server watches; default: the cluster in which the server runs. If only
-    /// --cluster is set, the server reads the files and watches no cluster
+    /// Kubeconfig file of the cluster that the server watches; default: the cluster in which the server runs. With
+    /// --cluster and without --kubeconfig, the server reads the files of --cluster and does not connect to a cluster
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is

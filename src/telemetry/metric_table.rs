@@ -130,7 +130,7 @@ metrics! {
     RESOLUTIONS = Metric::counter("resolutions", &["outcome", "mode"],
         "Searches for the profile of a pod with accelerators, by outcome and mode; a pod that the API server sends twice to the mutating webhook counts twice");
     FACTS_AGE = Metric::gauge("facts_age", &["kind"],
-        "Time since the last response of the API server for each object kind; kind `files` is the time since the files of --profiles and --cluster were last checked and valid").in_unit(Unit::Seconds);
+        "Time since the last response of the API server for each object kind; kind `files` is the time since the last check that found the files of --profiles and --cluster valid").in_unit(Unit::Seconds);
     CERTIFICATE_DAYS = Metric::gauge("certificate_days_left", &[],
         "Days until the current server certificate expires; NaN without a certificate");
     CONNECTIONS = Metric::gauge("connections", &[], "Open connections on the webhook port");

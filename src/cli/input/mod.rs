@@ -30,8 +30,8 @@ pub(super) struct Inputs {
     /// pod, use pod/NAME and --live
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Use this FabricProfile from --profiles, or this built-in base, for every pod with accelerators; ignore the
-    /// profile annotations of the pods
+    /// Name of a FabricProfile in --profiles, or of a built-in base profile. The profile applies to every pod with
+    /// accelerators; the profile annotations of the pods are ignored
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
@@ -110,8 +110,8 @@ pub(super) struct Choice {
     /// pods with a FabricProfile, field `ignorable` of the FabricProfile takes the place of this flag
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Name of a DRA driver or DeviceClass that does not allocate NICs. Pods with a claim for devices of an unknown
-    /// driver get no networks. The names are added to the built-in ones; `*` matches any text; repeatable
+    /// Name of a DRA driver or DeviceClass without NICs, in addition to the built-in names. The webhook adds no networks
+    /// to a pod with a claim for any other driver. `*` matches any text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }

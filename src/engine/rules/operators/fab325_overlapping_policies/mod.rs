@@ -74,13 +74,15 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "one of the two sets no priority, so resource {:?} or {:?} gets them",
+            "one of the two sets no priority, so they go to resource {:?} or {:?}",
             own.resource, other.policy.resource
         );
     };
     let (first, last) = if own_is_first { (own, other.policy) } else { (other.policy, own) };
-    let (gets, loses) = if last.vfio && first.is_rdma { (last, first) } else { (first, last) };
-    format!("resource {:?} gets them, and {:?} gets none", gets.resource, loses.resource)
+    let gets = if last.vfio && first.is_rdma { last } else { first };
+    let whose =
+        if std::ptr::eq(gets, own) { "this policy".to_owned() } else { format!("policy {:?}", other.name) };
+    format!("all of them go to resource {:?} of {whose}", gets.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.
