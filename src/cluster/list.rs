@@ -8,6 +8,7 @@ use super::pace::CALL;
 use super::shared::Shared;
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Identity, Layer};
+use crate::text::printable;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
@@ -182,5 +183,7 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
+    // Keys of the object are texts of its author, of any length.
+    let error = printable(&error.to_string(), 300);
     tracing::warn!(kind = kind.name(), namespace, name, %error, "unreadable object; its previous version stays in use");
 }

@@ -5,6 +5,8 @@ use super::object::{Meta, Object, number, text};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The devices that a claim requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct FunctionConfig {
     pub namespace: Option<String>,
     /// Whether the function is bound to `vfio-pci`, which has neither an interface nor an RDMA device.
     pub vfio: bool,
+    /// Whether the parameters cannot be read, so that nothing is known about the network.
+    pub unreadable: bool,
 }
 
 /// One request of a claim.
@@ -75,22 +79,27 @@ struct Config {
 struct Opaque {
     #[serde(default)]
     driver: Option<String>,
-    /// Of any shape: each driver has its own parameters.
+    /// Of any shape: each driver has its own parameters. Kubernetes stores them as they are written, also what our reader
+    /// of values refuses (half of a surrogate pair, deep nesting), so they stay raw text here.
     #[serde(default)]
-    parameters: Option<serde_json::Value>,
+    parameters: Option<Box<RawValue>>,
 }
 
 impl Opaque {
     fn function(&self) -> Option<FunctionConfig> {
         let driver = self.driver.as_deref().filter(|d| *d == SRIOV_DRIVER)?;
+        let parameters = self.parameters.as_ref().map(|raw| serde_json::from_str::<Value>(raw.get()));
+        let unreadable = matches!(parameters, Some(Err(_)));
+        let parameters = parameters.and_then(Result::ok);
         let field = |key: &str| {
-            let value = self.parameters.as_ref()?.get(key)?.as_str()?;
+            let value = parameters.as_ref()?.get(key)?.as_str()?;
             Some(value.to_owned()).filter(|v| !v.is_empty() && !driver.is_empty())
         };
         Some(FunctionConfig {
             network: field("netAttachDefName"),
             namespace: field("netAttachDefNamespace"),
             vfio: field("driver").as_deref() == Some("vfio-pci"),
+            unreadable,
         })
     }
 }
@@ -192,7 +201,10 @@ mod tests {
         let json = r#"{"spec":{"devices":{"config":[null,{"opaque":{"driver":"gpu.nvidia.com","parameters":{"driver":"vfio-pci"}}},
             {"opaque":{"driver":"sriovnetwork.k8snetworkplumbingwg.io","parameters":{"kind":"VfConfig","netAttachDefName":"rail","driver":"vfio-pci"}}}]}}}"#;
         let found = read_claim(json).unwrap().1.functions;
-        assert_eq!(found, [FunctionConfig { network: Some("rail".into()), namespace: None, vfio: true }]);
+        assert_eq!(
+            found,
+            [FunctionConfig { network: Some("rail".into()), namespace: None, vfio: true, unreadable: false }]
+        );
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, DeviceClass), DecodeError> {
     let class = DeviceClass {
         extended_resource: text(spec.extended_resource_name),
         driver: driver.map(str::to_owned),
-        no_whole_device: expressions.iter().any(|e| equals(e, "mig") || equals(e, "vfio")),
+        no_whole_device: expressions.iter().any(|e| is_of_parts(e)),
     };
     Ok((meta, class))
 }
@@ -91,15 +91,21 @@ fn driver_of_attributes(expression: &str) -> Option<&'static str> {
     ACCELERATORS.into_iter().find(reads)
 }
 
-/// Whether an expression requires a value: `== "VALUE"`, in both orders, and not `!=`.
-fn equals(expression: &str, value: &str) -> bool {
-    ['\'', '"'].into_iter().any(|quote| {
-        let quoted = format!("{quote}{value}{quote}");
-        expression.match_indices(&quoted).any(|(at, _)| {
-            let (before, after) = (expression.get(..at), expression.get(at + quoted.len()..));
-            before.is_some_and(|b| b.trim_end().ends_with("=="))
-                || after.is_some_and(|a| a.trim_start().starts_with("=="))
-        })
+/// Whether an expression is about slices of accelerators or devices for virtual machines. Only such devices have the type
+/// `mig` or `vfio`, and only slices have a profile or a parent (kubernetes-sigs/dra-driver-nvidia-gpu
+/// cmd/gpu-kubelet-plugin/deviceinfo.go). An expression that excludes the type with `!=` is about whole devices.
+fn is_of_parts(expression: &str) -> bool {
+    let of_slices = [".profile", ".parentUUID"].iter().any(|attribute| expression.contains(attribute));
+    of_slices || ["'mig'", "\"mig\"", "'vfio'", "\"vfio\""].iter().any(|value| names(expression, value))
+}
+
+/// Whether an expression has a value anywhere but beside `!=`.
+fn names(expression: &str, quoted: &str) -> bool {
+    expression.match_indices(quoted).any(|(at, _)| {
+        let (before, after) = (expression.get(..at), expression.get(at + quoted.len()..));
+        let excluded = before.is_some_and(|b| b.trim_end().ends_with("!="))
+            || after.is_some_and(|a| a.trim_start().starts_with("!="));
+        !excluded
     })
 }
 
@@ -163,6 +169,12 @@ mod tests {
                 true,
             ),
             ("device.attributes['gpu.nvidia.com'].type == 'vfio'", Some("gpu.nvidia.com"), false),
+            (
+                "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type in ['mig', 'vfio']",
+                Some("gpu.nvidia.com"),
+                false,
+            ),
+            ("device.attributes['gpu.nvidia.com'].profile == '3g.40gb'", Some("gpu.nvidia.com"), false),
             ("device.driver == 'dra.net' && device.attributes['dra.net'].rdma", Some("dra.net"), false),
             ("device.attributes['gpu.nvidia.com.example'].a", None, false),
             ("device.driver.startsWith('gpu.')", None, false),

@@ -110,7 +110,7 @@ impl<'a> Constraints<'a> {
     }
 
     /// The number of conditions on nodes: entries of the selector, requirements and their values. A comparison of
-    /// numbers counts for many, since it reads every value that nodes have.
+    /// numbers counts for many, since it can select many values.
     fn stated(pod: &PodView<'_>) -> usize {
         let requirement = |r: &NodeSelectorRequirement<'_>| {
             let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));

@@ -130,7 +130,8 @@ impl<'a> Conditions<'a> {
             }
             return Some(keep(set, |class| left.get(class).copied().unwrap_or(0) > 0));
         }
-        if let ([one], []) | ([], [one]) = (self.labels[0], self.labels[1])
+        let [shared, own] = self.labels;
+        if let ([one], []) | ([], [one]) = (shared, own)
             && self.names.is_empty()
             && let Some(have) = view.own_keys.get(one.requirement.key)
             && (one.is(Relation::Exists) || one.is(Relation::DoesNotExist))

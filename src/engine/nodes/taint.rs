@@ -78,8 +78,9 @@ pub struct Toleration<'a> {
 pub struct Tolerations<'a> {
     exists: HashSet<(&'a str, &'a str)>,
     equal: HashSet<(&'a str, &'a str, &'a str)>,
-    /// The least number that a taint's must be greater than, and the greatest that it must be less than.
+    /// The least number that a taint's value must be greater than.
     above: HashMap<(&'a str, &'a str), i64>,
+    /// The greatest number that a taint's value must be less than.
     below: HashMap<(&'a str, &'a str), i64>,
 }
 

@@ -61,6 +61,10 @@ impl ValueFrom<'_> {
     /// counts (kubernetes/kubernetes pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).
     #[must_use]
     pub fn may_be_missing(&self) -> bool {
+        // The API server refuses two sources; the kubelet would take the field first.
+        if self.field_ref.is_some() || self.resource_field_ref.is_some() {
+            return false;
+        }
         let keys = [&self.config_map_key_ref, &self.secret_key_ref, &self.file_key_ref];
         keys.into_iter().flatten().any(|key| key.optional == Some(true))
     }

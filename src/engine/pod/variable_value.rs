@@ -58,7 +58,8 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
 }
 
 /// The quantity of a container's resource, in units of the divisor, rounded up (kubernetes/kubernetes
-/// pkg/api/v1/resource/helpers.go, ExtractContainerResourceValue). Without the resource, it is that of the node.
+/// pkg/api/v1/resource/helpers.go, ExtractContainerResourceValue). Without a limit, the kubelet takes that of the node; without a request, 0. The
+/// pod itself does not show either.
 fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, pod: &PodView<'_>) -> Option<i128> {
     let container = match from.container_name.as_deref().filter(|name| !name.is_empty()) {
         Some(name) => pod.containers().iter().chain(pod.init_containers()).find(|c| c.name() == name)?,

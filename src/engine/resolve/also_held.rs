@@ -38,7 +38,9 @@ pub(crate) fn if_accelerated(
     let then = resolve(subject, flag);
     let mut holding = also_held(subject, &then, planned);
     subject.accelerators = known;
-    holding.extend(then.profile().map(|(profile, _)| Arc::clone(profile)));
+    // A default is not a profile of the pod's nodes.
+    let of_nodes = |by: &Evidence| !matches!(by, Evidence::NamespaceAnnotation | Evidence::ClusterDefault);
+    holding.extend(then.profile().filter(|(_, by)| of_nodes(by)).map(|(profile, _)| Arc::clone(profile)));
     let own = resolution.profile().map(|(profile, _)| profile);
     let now = |p: &Arc<Profile>| own.into_iter().chain(held).any(|known| known.name == p.name);
     holding.retain(|p| !now(p));

@@ -68,8 +68,8 @@ fn ground(
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
     let accelerated = accelerated(constraints, snapshot);
-    for number in landing.ones() {
-        if number.is_multiple_of(BLOCK) && subject.deadline.is_over() {
+    for (nth, number) in landing.ones().enumerate() {
+        if nth.is_multiple_of(BLOCK) && subject.deadline.is_over() {
             break;
         }
         let fabric = catalog.fabric_of(number);

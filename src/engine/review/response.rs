@@ -3,8 +3,7 @@
 use super::verdict::Verdict;
 use super::warnings::warnings;
 use super::webhook::{Answer, WebhookEntry};
-use crate::plan::{ChangeKind, Edit};
-use crate::profile::INJECTED_ANNOTATION;
+use crate::plan::ChangeKind;
 use crate::rules::{Finding, Severity, folded};
 use crate::text::{count, push_json};
 use base64::Engine;
@@ -109,8 +108,8 @@ fn cut(text: &str, max: usize) -> String {
 }
 
 /// Audit annotations. They have what the log has; the API server adds the user, the object and the times. The mutating
-/// entry reports only the changes of the first call: the API server drops a second, different value for the same key on
-/// reinvocation, and the validating entry sees the final state.
+/// entry reports its changes; if it is called again and changes more, the API server keeps the first value of a key. The
+/// validating entry sees the final state.
 fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
     let decision = &outcome.decision;
     let mut annotations = BTreeMap::new();
@@ -119,7 +118,7 @@ fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
     }
     let (mutates, audits) = (outcome.entry == WebhookEntry::Mutate, outcome.entry == WebhookEntry::Audit);
     let changes = &decision.plan.changes;
-    if audits || (mutates && !decision.patch.is_empty() && changes.iter().any(|c| is_first_mark(&c.edit))) {
+    if audits || (mutates && !decision.patch.is_empty()) {
         let counts = ChangeKind::counts(changes.iter().map(|c| &c.edit));
         if !counts.is_empty() {
             annotations.insert("changes", counts);
@@ -149,11 +148,6 @@ fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
         }
     }
     annotations
-}
-
-/// Whether an edit marks a pod that has no mark yet.
-fn is_first_mark(edit: &Edit) -> bool {
-    matches!(edit, Edit::Annotation { key, present: false, .. } if key == INJECTED_ANNOTATION)
 }
 
 #[cfg(test)]

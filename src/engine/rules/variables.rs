@@ -222,7 +222,8 @@ impl<'a> ContainerVariables<'a> {
         snapshot: &'a Snapshot,
         budget: &mut usize,
     ) {
-        let mut read: BTreeSet<(&str, &str)> = BTreeSet::new();
+        // By script: its last run, whose settings count.
+        let mut runs: BTreeMap<(&str, &str), (usize, &'a str)> = BTreeMap::new();
         for mount in self.container.volume_mounts().iter().take(MAX_MOUNTS) {
             let Some(path) = mount.mount_path.as_deref().filter(|p| p.len() > 1) else { continue };
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
@@ -230,18 +231,23 @@ impl<'a> ContainerVariables<'a> {
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
             let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
             let Some((name, texts)) = known else { continue };
-            for (list, i, text) in parts.iter().take(MAX_MOUNTS) {
+            for (run, (_, _, text)) in parts.iter().enumerate().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
-                if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k))
-                    && read.insert((name, key))
-                {
-                    if !take(budget, text.len()) {
-                        self.open = true;
-                        return;
-                    }
-                    self.take_script(script(text), Place::Script(list, *i, key));
+                if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k)) {
+                    let last = runs.entry((name, key)).or_insert((run, text));
+                    last.0 = last.0.max(run);
                 }
             }
+        }
+        let mut runs: Vec<_> = runs.into_iter().map(|((_, key), (run, text))| (run, key, text)).collect();
+        runs.sort_unstable();
+        for (run, key, text) in runs {
+            let Some((list, i, _)) = parts.get(run) else { continue };
+            if !take(budget, text.len()) {
+                self.open = true;
+                return;
+            }
+            self.take_script(script(text), Place::Script(list, *i, key));
         }
     }
 

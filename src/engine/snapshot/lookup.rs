@@ -54,7 +54,8 @@ impl Snapshot {
         self.facts().classify(network, true, &mut std::iter::empty())
     }
     /// The class of a pod's network. A definition that the pod's author may have written gives no facts about the
-    /// interface that it names: by a name of their choice, they could ask for the interfaces of nodes one by one.
+    /// interface that it names: by a name of their choice, they could ask for the interfaces of nodes one by one. Only the
+    /// shared pool over the interface remains (docs/adr/0021).
     #[must_use]
     pub fn class_for_pod<'a>(
         &'a self,

@@ -25,6 +25,9 @@ pub(super) static RULE: Rule = Rule {
 /// Reason for a warning.
 const UNREAD: &str = "a claim is not known, and the profile holds only if it is for accelerators";
 
+/// Reason for a warning about an entry that is not the last one of its name.
+const OPTIONAL: &str = "the entry takes effect only if the optional source of a later entry is missing";
+
 /// A container that a profile is for.
 struct Place<'a> {
     container: &'a Container<'a>,
@@ -55,7 +58,7 @@ fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Place<'a>> {
         container,
         path: format!("/spec/initContainers/{index}"),
         target: false,
-        only_unread: !demands.init(index).any && !nobody,
+        only_unread: !demands.init(index).any,
     });
     apps.chain(inits)
 }
@@ -99,7 +102,7 @@ fn of_own(
         if unused_interface(entry, &context.plan.unused_interfaces).is_some() {
             continue;
         }
-        for (nth, own) in entries {
+        for (earlier, (nth, own)) in entries.enumerate() {
             let (path, name) = (format!("{path}/env/{nth}"), &entry.name);
             if entry.policy == EnvPolicy::Forbid {
                 let message = format!("profile {:?} forbids {name}: {}", profile.name, entry.reason);
@@ -113,7 +116,11 @@ fn of_own(
             if entry.policy == EnvPolicy::Require {
                 let message =
                     format!("{name} is {shown:?}, but profile {:?} requires {}", profile.name, entry.value);
-                findings.add(path, message, format!("Remove {name}, or set it to {}.", entry.value));
+                let fix = format!("Remove {name}, or set it to {}.", entry.value);
+                match earlier {
+                    0 => findings.add(path, message, fix),
+                    _ => findings.because(OPTIONAL).add_as(Severity::Warning, path, message, fix),
+                }
             } else {
                 let message = format!(
                     "{name}={shown} is not changed, although profile {:?} sets {}",
@@ -151,9 +158,11 @@ fn of_nodes(
         if entries.peek().is_none() || !is_checked(entry, container, profile) || of_rail() {
             continue;
         }
-        for (nth, variable) in entries {
+        for (earlier, (nth, variable)) in entries.enumerate() {
             let set = value_of(context, container, variable);
-            let others = context.also_held.iter().map(|p| &**p).chain(own);
+            // Of the profiles that may hold, one may be the pod's.
+            let perhaps = context.if_accelerated.holding.iter().filter(|_| severity == Severity::Warning);
+            let others = context.also_held.iter().chain(perhaps).map(|p| &**p).chain(own);
             let sets = |p: &Profile| {
                 let same = |e: &&EnvEntry| e.name == entry.name && e.policy != EnvPolicy::Forbid;
                 p.env.iter().filter(same).any(|e| set.as_deref() == Some(e.value.as_str()))
@@ -174,7 +183,10 @@ fn of_nodes(
                     let message =
                         format!("{name} is {:?}, but {nodes} requires {}", printable(value, 60), entry.value);
                     let fix = format!("Set {name} to {}, or {away}.", entry.value);
-                    findings.add_as(severity, path, message, fix);
+                    match earlier {
+                        0 => findings.add_as(severity, path, message, fix),
+                        _ => findings.because(OPTIONAL).add_as(Severity::Warning, path, message, fix),
+                    }
                 }
                 (_, None) => {}
             }

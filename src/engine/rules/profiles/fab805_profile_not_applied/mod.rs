@@ -33,6 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             printable(&claim.claim, 63)
         );
         findings.add(paths::claim(claim.index), message, CREATE);
+        return;
     }
     if let Resolution::Outside { profile, evidence, reason } = context.resolution {
         let name = &profile.name;

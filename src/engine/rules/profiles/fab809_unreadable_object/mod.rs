@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             error.pointer,
             format!(
-                "this field of the {} has the wrong type ({}): the rest of the object was not checked",
+                "this part of the {} cannot be read ({}): the rest of the object was not checked",
                 kind.name(),
                 error.message
             ),

@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             held.path(),
             format!(
-                "with hostNetwork, the pod's device of {} gets no IP address and is not used ({})",
+                "with hostNetwork, the pod's device of {} is reserved but gets no IP address ({})",
                 printable(held.name, 63),
                 held.fact.describe(context.subject.snapshot.is_for_tenant())
             ),
