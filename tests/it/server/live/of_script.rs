@@ -178,7 +178,7 @@ fn refuses() -> Outcome {
     assert_eq!((status, body["code"].as_u64()), (403, Some(403)));
     script.refuse("Node", Some(404));
     assert_eq!(get(&script, "/api/v1/nodes?limit=1")?, (404, Value::Null));
-    assert_eq!(get(&script, "/api/v1/pods?limit=1")?.0, 404);
+    assert_eq!(get(&script, "/api/v1/endpoints?limit=1")?.0, 404);
     script.refuse("Node", None);
     script.fail(503, 2);
     let codes: Vec<u16> =
