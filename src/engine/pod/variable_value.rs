@@ -43,7 +43,9 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
     let metadata = pod.metadata.as_ref();
     let key = |list: &str| path.strip_prefix(list)?.strip_prefix("['")?.strip_suffix("']");
     if let Some(key) = key("metadata.annotations") {
-        return pod.annotation(key);
+        // Webhooks write these, ours among them: their texts are not the user's.
+        let written = key.starts_with("k8s.v1.cni.cncf.io/") || key.starts_with("fabric-admission.dev/");
+        return if written { None } else { pod.annotation(key) };
     }
     if let Some(key) = key("metadata.labels") {
         return metadata?.labels.as_ref()?.get(key).map(|value| &**value);
@@ -86,7 +88,7 @@ mod tests {
 
     fn pod(env: &str) -> String {
         format!(
-            r#"{{"metadata":{{"name":"p","labels":{{"l":"5"}},"annotations":{{"x":"7","a.b/c":"8"}}}},"spec":{{"serviceAccountName":"9",
+            r#"{{"metadata":{{"name":"p","labels":{{"l":"5"}},"annotations":{{"x":"7","a.b/c":"8","k8s.v1.cni.cncf.io/networks":"n","fabric-admission.dev/injected":"p@1"}}}},"spec":{{"serviceAccountName":"9",
                 "containers":[{{"name":"a","env":[{env}],"resources":{{"limits":{{"cpu":"1500m","memory":"2Gi"}}}}}},
                     {{"name":"b","resources":{{"requests":{{"cpu":3}}}}}}]}}}}"#
         )
@@ -100,6 +102,8 @@ mod tests {
             (field("metadata.annotations['x']"), Some("7")),
             (field("metadata.annotations['a.b/c']"), Some("8")),
             (field("metadata.annotations['gone']"), None),
+            (field("metadata.annotations['k8s.v1.cni.cncf.io/networks']"), None),
+            (field("metadata.annotations['fabric-admission.dev/injected']"), None),
             (field("metadata.labels['l']"), Some("5")),
             (field("metadata.name"), Some("p")),
             (field("metadata.namespace"), Some("n")),

@@ -35,12 +35,16 @@ impl Example {
     }
 }
 
+/// Rules whose bad examples are errors only in the review of an operator: the webhook answers without the address pools and
+/// interfaces that a pod's own networks name (docs/adr/0021-audiences.md).
+const FOR_OPERATORS: [&str; 2] = ["FAB136", "FAB227"];
+
 fn deny(plane: &Plane) -> Outcome {
     let judged = RULES
         .iter()
         .copied()
         .filter(|m| m.severity == Severity::Error && m.waiver != Waiver::File)
-        .filter(|m| !Example::of(m.files.bad).pods.is_empty());
+        .filter(|m| !Example::of(m.files.bad).pods.is_empty() && !FOR_OPERATORS.contains(&m.id));
     let judged: Vec<&Rule> = judged.collect();
     assert!(judged.len() > 15, "{} rules", judged.len());
     // Examples speak of the namespace `default`, where their networks are.
