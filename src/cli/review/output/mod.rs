@@ -62,10 +62,10 @@ fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
         Format::Yaml => Box::new(changes::Yaml::default()),
         Format::Patch => Box::new(changes::Patch),
         Format::Diff => Box::new(changes::Diff),
-        Format::Sarif => ci(Box::new(Sarif::default())),
-        Format::Junit => ci(Box::new(JUnit::default())),
-        Format::Github => ci(Box::new(GitHub::default())),
-        Format::Gitlab => ci(Box::new(GitLab::default())),
+        Format::Sarif => ci(Box::<Sarif>::default()),
+        Format::Junit => ci(Box::<JUnit>::default()),
+        Format::Github => ci(Box::<GitHub>::default()),
+        Format::Gitlab => ci(Box::<GitLab>::default()),
     }
 }
 
