@@ -101,10 +101,12 @@ pub async fn run(
     let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
     // TLS admits only clients that show a certificate, once an authority of clients is given.
     let audience = if clients.is_some() { Audience::Tenant } else { Audience::Anyone };
+    let metrics = Metrics::new();
+    metrics.published(&snapshot);
     let state = Arc::new(State {
         audience,
         snapshot: ArcSwap::from_pointee(snapshot),
-        metrics: Arc::new(Metrics::new()),
+        metrics: Arc::new(metrics),
         sync: match &facts {
             Facts::Live(_) => Phases::of(cluster::kinds::WATCHED.iter().map(|kind| kind.name())),
             Facts::Fixed | Facts::Files(_) => Phases::default(),

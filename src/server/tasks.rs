@@ -139,7 +139,10 @@ pub(super) fn live(
     let state = Arc::clone(state);
     supervisor.start_on(runtime, task, move || {
         let state = Arc::clone(&state);
-        watches.clone().publish(move |snapshot| state.snapshot.store(Arc::new(snapshot)))
+        watches.clone().publish(move |snapshot| {
+            state.metrics.published(&snapshot);
+            state.snapshot.store(Arc::new(snapshot));
+        })
     });
 }
 

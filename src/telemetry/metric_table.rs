@@ -120,9 +120,9 @@ metrics! {
     REQUEST_DURATION = Metric::new(Kind::Histogram, "request_duration", &["entry"],
         "Processing time of a request, from the complete body to the response, without TLS").in_unit(Unit::Seconds);
     NAMESPACE_DECISIONS = Metric::counter("namespace_decisions", &["namespace", "entry", "mode", "result"],
-        "Decisions on pods and workloads in scope, by namespace; namespaces after the first 200 with a decision count as `other`, like namespaces that are not opted in");
+        "Decisions on pods and workloads in scope, by namespace; namespaces after the first 200 count as `other`, like namespaces that are not opted in");
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
-        "Decisions on pods and workloads with accelerators, by profile; profiles after the first 200 with a decision count as `other`, pods without a profile as `none`");
+        "Decisions on pods and workloads with accelerators, by profile; profiles after the first 200 count as `other`, pods without a profile as `none`");
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode of the decision");
     CHANGES = Metric::counter("changes", &["kind", "result"],

@@ -197,7 +197,7 @@ pub(super) static ALL: [LogLine; 25] = [
         source: "kubernetes/kubernetes, pkg/kubelet: \"Allocate failed due to …, which is unexpected\"",
     },
     LogLine {
-        fragments: &["x509: certificate"],
+        fragments: &["failed calling webhook", "x509: certificate"],
         from: "API server",
         cause: "The API server does not trust the certificate of the webhook: it has expired, has another name, or its CA is not in the \
                 caBundle of the webhook configuration.",
@@ -207,7 +207,7 @@ pub(super) static ALL: [LogLine; 25] = [
         source: WEBHOOK_SOURCE,
     },
     LogLine {
-        fragments: &["context deadline exceeded"],
+        fragments: &["failed calling webhook", "context deadline exceeded"],
         from: "API server",
         cause: "The webhook did not answer in time. Often a firewall between control plane and nodes drops the connection: private \
                 clusters allow only some ports.",

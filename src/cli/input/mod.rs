@@ -13,6 +13,7 @@ use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
 use crate::manifest::Document;
 use crate::profile::{Ignorable, Profile};
 use crate::report::Unread;
+use crate::report::ci::log_text;
 use crate::rules::inputs::REPEATED_KEY;
 use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use clap::ValueEnum;
@@ -380,7 +381,8 @@ pub(super) fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::R
         )?;
     }
     for (problem, snippet) in &problems.errors {
-        writeln!(err, "error: {}:{}:{}: {}", problem.file, problem.line, problem.column, problem.message)?;
+        let (file, message) = (log_text(&problem.file), log_text(&problem.message));
+        writeln!(err, "error: {file}:{}:{}: {message}", problem.line, problem.column)?;
         if let Some(snippet) = snippet {
             writeln!(err, "{snippet}")?;
         }
@@ -394,7 +396,12 @@ pub(super) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io
         writeln!(
             err,
             "warning: {}:{}:{}: {} duplicate key {:?} (first on line {}); the last value is used",
-            document.file, d.second.line, d.second.column, REPEATED_KEY.id, d.key, d.first.line
+            log_text(&document.file),
+            d.second.line,
+            d.second.column,
+            REPEATED_KEY.id,
+            d.key,
+            d.first.line
         )?;
     }
     Ok(())

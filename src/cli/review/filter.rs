@@ -14,6 +14,7 @@ pub(super) enum Least {
 }
 
 /// The findings that are shown.
+#[derive(Clone)]
 pub(super) struct Filter {
     /// Ids of rules; empty for all.
     pub(super) rules: Vec<&'static str>,
@@ -30,19 +31,21 @@ impl Filter {
         Self { rules: rules.to_vec(), severity }
     }
 
+    /// Whether it selects a finding.
+    pub(super) fn shows(&self, finding: &Finding) -> bool {
+        finding.severity >= self.severity && (self.rules.is_empty() || self.rules.contains(&finding.rule))
+    }
+
     /// Leaves out the findings that are not shown, and counts them.
     pub(super) fn apply(&self, reviewed: &mut Reviewed) {
         if self.rules.is_empty() && self.severity == Severity::Info {
             return;
         }
-        let shown = |finding: &Finding| {
-            finding.severity >= self.severity && (self.rules.is_empty() || self.rules.contains(&finding.rule))
-        };
         let before = reviewed.findings.len();
-        reviewed.findings.retain(|found| shown(&found.item));
+        reviewed.findings.retain(|found| self.shows(&found.item));
         reviewed.not_shown = before - reviewed.findings.len();
-        reviewed.suppressed.retain(|found| shown(&found.item.finding));
-        reviewed.waived.retain(|found| shown(&found.item.finding));
+        reviewed.suppressed.retain(|found| self.shows(&found.item.finding));
+        reviewed.waived.retain(|found| self.shows(&found.item.finding));
     }
 }
 

@@ -19,6 +19,7 @@ use super::exit_code::FailOn;
 use super::terminal;
 use super::{Exit, input};
 use crate::report::Unread;
+use crate::report::ci::log_text;
 use crate::report::text::View;
 use config::{Choice, Group};
 use filter::{Filter, Least};
@@ -35,7 +36,8 @@ pub(super) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33
+    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33. The version is checked, and does not change
+    /// the review yet
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<(u32, u32)>,
     /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
@@ -95,7 +97,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(groups) => groups,
         Err(problem) => {
             let Unread { file, line, column, message } = problem;
-            writeln!(err, "error: {file}:{line}:{column}: {message}")?;
+            writeln!(err, "error: {}:{line}:{column}: {}", log_text(&file), log_text(&message))?;
             return Ok(Exit::Usage);
         }
     };

@@ -145,6 +145,11 @@ impl Snapshot {
     pub fn namespaces(&self) -> BTreeMap<&str, &NamespaceFacts> {
         self.known.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
     }
+    /// Names of the namespaces that opted in, in any order.
+    pub fn opted_in(&self) -> impl Iterator<Item = &str> {
+        let all = self.known.objects.namespaces.iter();
+        all.filter(|(_, facts)| facts.mode().is_some()).map(|(name, _)| name.as_str())
+    }
     /// Objects that would describe the cluster, but are not in an operator's namespace, by kind (count): for operators, who
     /// may have to name the namespace.
     pub fn ignored(&self) -> impl Iterator<Item = (&'static str, usize)> {

@@ -1,6 +1,6 @@
 //! What is counted of decisions: requests, namespaces, profiles, rules, changes and searches for a profile.
 
-use super::grid::{Axis, Fixed, Grid};
+use super::grid::{self, Axis, Fixed, Grid, Zeros};
 use super::names::{NONE, Names, OTHER};
 use crate::facts::Mode;
 use crate::plan::ChangeKind;
@@ -98,6 +98,27 @@ pub(in crate::server) fn mode_name(mode: Mode) -> &'static str {
     }
 }
 
+/// Whether a counter by name is shown while it is zero: results that alerts and queries watch, at the entries that have them.
+/// All results of two hundred names would be megabytes in each scrape.
+fn watched(indices: &[usize]) -> bool {
+    let [_, called, result] = indices else { return false };
+    let (Some(entry), Some((RequestResult::Decided(verdict), _))) =
+        (CALLED.get(*called), RESULTS.get(*result))
+    else {
+        return false;
+    };
+    let plans = matches!(entry, WebhookEntry::Mutate | WebhookEntry::Audit);
+    match (verdict, entry.mode()) {
+        (Verdict::Mutated, Mode::Enforce) => *entry == WebhookEntry::Mutate,
+        (Verdict::Withheld, _) => plans,
+        (Verdict::Denied, mode) => mode == Mode::Enforce && !matches!(entry, WebhookEntry::Object(_)),
+        (Verdict::WouldDeny, _) => {
+            !matches!(entry, WebhookEntry::Object(_) | WebhookEntry::Mutate | WebhookEntry::Validate)
+        }
+        _ => false,
+    }
+}
+
 fn index<T: PartialEq>(all: &[T], of: &T) -> usize {
     all.iter().position(|one| one == of).unwrap_or(all.len())
 }
@@ -126,29 +147,29 @@ impl Decisions {
         let (namespaces, profiles) = (Arc::<Names>::default(), Arc::<Names>::default());
         let mut rules: Vec<&'static str> = RULES.iter().map(|rule| rule.id).collect();
         rules.sort_unstable();
-        let mut grid = |metric, axes: Vec<Arc<dyn Axis>>, zeros| {
+        let mut grid = |metric, axes: Vec<Arc<dyn Axis>>, zeros: Zeros| {
             let grid = Grid::new(metric, axes, zeros);
             registry.register_collector(Box::new(Arc::clone(&grid)));
             grid
         };
-        let requests = grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], true);
+        let requests = grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], grid::ALL);
         let by_namespace = grid(
             table::NAMESPACE_DECISIONS,
             vec![Arc::<Names>::clone(&namespaces), Arc::clone(&called), Arc::clone(&results)],
-            false,
+            watched,
         );
         let by_profile = grid(
             table::PROFILE_DECISIONS,
             vec![Arc::<Names>::clone(&profiles), Arc::clone(&called), results],
-            false,
+            watched,
         );
         let severities = Fixed::of(SEVERITIES.map(|(_, name)| name));
         let ids = Fixed::of(rules.iter().copied());
-        let findings = grid(table::FINDINGS, vec![ids, severities, Arc::clone(&modes)], false);
+        let findings = grid(table::FINDINGS, vec![ids, severities, Arc::clone(&modes)], grid::NONE);
         let kinds = Fixed::of(ChangeKind::ALL.map(ChangeKind::name));
-        let changes = grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], true);
+        let changes = grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], grid::ALL);
         let outcomes = Fixed::of(Outcome::ALL.map(Outcome::name));
-        let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], true);
+        let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], grid::ALL);
         Self {
             requests,
             by_namespace,
@@ -160,6 +181,12 @@ impl Decisions {
             profiles,
             rules,
         }
+    }
+
+    /// Shows the namespaces that opted in and the profiles with zeros, before their first decision.
+    pub(super) fn expect(&self, snapshot: &Snapshot) {
+        self.namespaces.expect(snapshot.opted_in());
+        self.profiles.expect(snapshot.profiles().map(|profile| &*profile.name));
     }
 
     /// Counts an answered request.

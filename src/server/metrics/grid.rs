@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) trait Axis: fmt::Debug + Send + Sync + 'static {
     /// Number of indices.
     fn len(&self) -> usize;
+    /// Whether an index has values yet.
+    fn known(&self, index: usize) -> bool {
+        index < self.len()
+    }
     /// The values at an index.
     fn values(&self, index: usize) -> Vec<Arc<str>>;
 }
@@ -42,18 +46,26 @@ impl Axis for Fixed {
     }
 }
 
+/// Whether a counter is shown while it is zero, by its indices. A series that begins with its first event hides this event
+/// from `increase()`.
+pub(super) type Zeros = fn(&[usize]) -> bool;
+
+/// Every counter is shown from the start.
+pub(super) const ALL: Zeros = |_| true;
+/// No counter is shown before its first event.
+pub(super) const NONE: Zeros = |_| false;
+
 /// The counters of one metric.
 #[derive(Debug)]
 pub(super) struct Grid {
     metric: Metric,
     axes: Vec<Arc<dyn Axis>>,
     cells: Box<[AtomicU64]>,
-    /// Whether counters at zero are shown as well, so that the first event is a rise.
-    zeros: bool,
+    zeros: Zeros,
 }
 
 impl Grid {
-    pub(super) fn new(metric: Metric, axes: Vec<Arc<dyn Axis>>, zeros: bool) -> Arc<Self> {
+    pub(super) fn new(metric: Metric, axes: Vec<Arc<dyn Axis>>, zeros: Zeros) -> Arc<Self> {
         let size = axes.iter().map(|axis| axis.len()).product();
         let cells = std::iter::repeat_with(AtomicU64::default).take(size).collect();
         Arc::new(Self { metric, axes, cells, zeros })
@@ -70,15 +82,25 @@ impl Grid {
         }
     }
 
-    /// The values of all labels at a cell.
-    fn labels(&self, mut cell: usize) -> Vec<(&'static str, Arc<str>)> {
-        let mut values: Vec<Arc<str>> = Vec::new();
+    /// The index of each axis at a cell.
+    fn indices(&self, mut cell: usize) -> Vec<usize> {
+        let mut indices = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
-            let mut before = axis.values(cell % axis.len().max(1));
+            indices.push(cell % axis.len().max(1));
             cell /= axis.len().max(1);
-            before.append(&mut values);
-            values = before;
         }
+        indices.reverse();
+        indices
+    }
+
+    /// Whether a counter at zero is shown.
+    fn shows_zero(&self, indices: &[usize]) -> bool {
+        (self.zeros)(indices) && self.axes.iter().zip(indices).all(|(axis, index)| axis.known(*index))
+    }
+
+    /// The values of all labels at the indices.
+    fn labels(&self, indices: &[usize]) -> Vec<(&'static str, Arc<str>)> {
+        let values = self.axes.iter().zip(indices).flat_map(|(axis, index)| axis.values(*index));
         self.metric.labels.iter().copied().zip(values).collect()
     }
 }
@@ -88,8 +110,9 @@ impl Collector for Grid {
         let mut family = self.metric.encode(&mut encoder)?;
         for (cell, counter) in self.cells.iter().enumerate() {
             let count = counter.load(Ordering::Relaxed);
-            if count > 0 || self.zeros {
-                let labels = self.labels(cell);
+            let indices = self.indices(cell);
+            if count > 0 || self.shows_zero(&indices) {
+                let labels = self.labels(&indices);
                 ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
             }
         }
@@ -108,7 +131,7 @@ mod tests {
         let grid = Grid::new(
             FINDINGS,
             vec![Fixed::of(["FAB1", "FAB2"]), Fixed::of_two([("a", "x"), ("b", "y"), ("c", "z")])],
-            false,
+            NONE,
         );
         grid.count([1, 2], 3);
         grid.count([0, 0], 1);

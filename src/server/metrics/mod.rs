@@ -247,6 +247,10 @@ impl Metrics {
         self.decisions.decided(answer, verdict, snapshot);
         self.request(answer.entry, RequestResult::Decided(verdict), took);
     }
+    /// Notes the names of new facts, which have counters from now on.
+    pub(super) fn published(&self, snapshot: &Snapshot) {
+        self.decisions.expect(snapshot);
+    }
     /// Counts a request that was not decided in time.
     pub fn late(&self, entry: WebhookEntry, took: Duration) {
         self.request(entry, RequestResult::Late, took);

@@ -40,6 +40,19 @@ impl Names {
         if known.names.len() >= MOST { OTHER } else { self.grow(name) }
     }
 
+    /// Gives names their places, in order, so that all replicas with the same names choose the same of them.
+    pub(super) fn expect<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        let known = self.known.load();
+        if known.names.len() >= MOST {
+            return;
+        }
+        let mut new: Vec<&str> = names.filter(|name| !known.places.contains_key(*name)).collect();
+        new.sort_unstable();
+        for name in new.into_iter().take(MOST) {
+            self.place(name);
+        }
+    }
+
     /// Gives a name a place. At most [`MOST`] times, and never for a name that has one.
     fn grow(&self, name: &str) -> usize {
         let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,6 +75,9 @@ impl Names {
 impl Axis for Names {
     fn len(&self) -> usize {
         MOST + 2
+    }
+    fn known(&self, index: usize) -> bool {
+        index == OTHER || index < self.known.load().names.len()
     }
     fn values(&self, index: usize) -> Vec<Arc<str>> {
         let name = match index {
@@ -89,6 +105,15 @@ mod tests {
         assert_eq!([names.place("other"), names.place("none")], [OTHER, OTHER]);
         let value = |index| names.values(index).concat();
         assert_eq!([value(0), value(199), value(OTHER), value(NONE)], ["n0", "n199", "other", "none"]);
+    }
+
+    #[test]
+    fn expected_names_have_places_in_order() {
+        let names = Names::default();
+        names.expect(["c", "a", "other"].into_iter());
+        names.expect(["b", "a"].into_iter());
+        assert_eq!(["a", "c", "b", "other"].map(|name| names.place(name)), [0, 1, 2, OTHER]);
+        assert_eq!([0, 2, 3, OTHER, NONE].map(|index| names.known(index)), [true, true, false, true, false]);
     }
 
     #[test]

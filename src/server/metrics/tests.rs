@@ -1,5 +1,6 @@
 use super::*;
 use crate::cluster::Phase;
+use crate::snapshot::{Builder, Layer};
 use crate::telemetry::metric_table::{ALL, Kind};
 use std::collections::BTreeMap;
 
@@ -66,4 +67,55 @@ fn a_scrape_has_every_listed_metric_and_no_other() {
         }
     }
     assert!(found.is_empty(), "not in the table: {found:?}");
+}
+
+/// A namespace and a profile have zeros before their first decision, so that `increase()` sees this decision; and two
+/// hundred of each stay within what a scrape may have.
+#[test]
+fn the_first_decision_of_a_name_is_a_rise() {
+    let mut builder = Builder::default();
+    let mut add = |name: &str, labels: &str| {
+        let json = format!(r#"{{"metadata":{{"name":"{name}","labels":{{{labels}}}}}}}"#);
+        builder.add(Layer::Live, "", "Namespace", &json, "default").unwrap();
+    };
+    let long = |n: usize| format!("{n:03}{}", "n".repeat(60));
+    for n in 0..250 {
+        add(&long(n), r#""fabric-admission.dev/mode":"audit""#);
+    }
+    add("not-in", "");
+    let snapshot = builder.build();
+    let metrics = Metrics::new();
+    metrics.published(&snapshot);
+    let text = metrics.text();
+    let value = |labels: &str| {
+        let series = format!("fabric_admission_namespace_decisions_total{{{labels}}} ");
+        text.lines().find_map(|line| line.strip_prefix(&series)).map(str::to_owned)
+    };
+    let name = |n: usize, rest: &str| value(&format!("namespace=\"{}\",{rest}", long(n)));
+    for rest in [
+        r#"entry="audit",mode="audit",result="would_deny""#,
+        r#"entry="audit",mode="audit",result="withheld""#,
+        r#"entry="enforce",mode="enforce",result="denied""#,
+        r#"entry="mutate",mode="enforce",result="mutated""#,
+        r#"entry="workloads",mode="audit",result="would_deny""#,
+    ] {
+        assert_eq!(
+            [0, 199, 200].map(|n| name(n, rest)),
+            [Some("0".to_owned()), Some("0".to_owned()), None],
+            "{rest}"
+        );
+        assert_eq!(value(&format!("namespace=\"other\",{rest}")).as_deref(), Some("0"));
+    }
+    assert!(!text.contains("not-in"));
+    assert!(
+        text.contains("fabric_admission_profile_decisions_total{profile="),
+        "profiles that are compiled in"
+    );
+    // The profiles at their limit cost as much as the namespaces.
+    let (ours, rest): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.contains("_namespace_decisions_total{"));
+    let size = |lines: &[&str]| lines.iter().map(|line| line.len() + 1).sum::<usize>();
+    let scrape = 2 * size(&ours) + size(&rest);
+    println!("a scrape with 200 namespaces and 200 profiles has at most {scrape} bytes");
+    assert!(scrape < 1_000_000, "{scrape}");
 }

@@ -55,6 +55,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("ci_formats::fingerprints_survive_moved_lines", || Ok(fingerprints()?));
     suite.add("ci_formats::junit_has_its_text_in_the_content", || Ok(junit()?));
     suite.add("ci_formats::github_shows_ten_of_each_level", || Ok(github()?));
+    suite.add("ci_formats::names_of_files_start_no_command", || Ok(names()?));
+    suite.add("ci_formats::what_fails_the_command_is_shown", || Ok(failing()?));
     suite.add("ci_formats::gitlab_has_one_entry_for_each_finding", || Ok(gitlab()?));
     suite.add("ci_formats::partial_results_are_marked", || Ok(partial()?));
     if let Some(schema) = suite.need(Need::Sarif, "ci_formats::sarif_fits_its_schema") {
@@ -210,6 +212,52 @@ fn github() -> Result<(), String> {
         errors.last().copied(),
     )?;
     same("all of them", 30, text.matches("FAB301").count())
+}
+
+/// A change of others may bring a file with any name, and the runner obeys every line of a log.
+fn names() -> Result<(), String> {
+    let scratch = scratch()?;
+    let many: String = (0..30).map(|n| format!("---\n{}", policy(&format!("p{n}")))).collect();
+    for name in ["m\n::add-mask::x.yaml", "m\r::add-mask::x.yaml", "##[add-mask]x.yaml"] {
+        scratch.write(&format!("deploy/{name}"), &many)?;
+        scratch.write(&format!("deploy/broken {name}"), "kind: [\n")?;
+        let ran = review(&scratch, "github", &[name, &format!("broken {name}")])?;
+        same("exit code", 2, ran.code)?;
+        for line in ran.stdout.split(['\n', '\r']).chain(ran.stderr.split(['\n', '\r'])) {
+            let line = line.trim_start();
+            let known = ["::error ", "::warning ", "::notice "].iter().any(|start| line.starts_with(start));
+            let plain = !line.starts_with("::") && !line.contains("##[");
+            same(&format!("{name:?}: {line:?} is no other command"), true, known || plain)?;
+        }
+        same("all of them", 30, ran.stdout.matches("FAB301").count())?;
+    }
+    Ok(())
+}
+
+/// Filters do not change the exit code, so the report must have its reason.
+fn failing() -> Result<(), String> {
+    let scratch = scratch()?;
+    let directory = scratch.path().join("deploy");
+    scratch.write(
+        "deploy/pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, \
+                   resources: {limits: {nvidia.com/gpu: 1}}}]}\n",
+    )?;
+    for flags in [
+        &["--fail-on", "info", "pod.yaml"][..],
+        &["--rule", "FAB412", FILE],
+        &["--fail-on", "warning", "--severity", "error", "pod.yaml", FILE],
+    ] {
+        let of = |format: &str| run(&[&["review", "-o", format], flags].concat(), b"", &directory);
+        let junit = of("junit")?;
+        same(&format!("{flags:?}"), 1, junit.code)?;
+        same(&format!("{flags:?} in {}", junit.stdout), true, junit.stdout.contains("<failure"))?;
+        let sarif = json(&of("sarif")?.stdout)?;
+        let results = sarif["runs"][0]["results"].as_array().map(Vec::len);
+        same(&format!("{flags:?}: results"), true, results > Some(0))?;
+    }
+    let text = run(&["review", "--rule", "FAB412", FILE], b"", &directory)?.stdout;
+    same("text is filtered", false, text.contains("error FAB301"))
 }
 
 fn gitlab() -> Result<(), String> {

@@ -91,13 +91,28 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(same("both", 2, review(&scratch, &["--config", "other.yaml", "--no-config", "pod.yaml"])?.code)?)
     });
     suite.add("config::ignored_findings_fail_nothing", || Ok(ignored()?));
+    suite.add("config::only_short_regular_files", || {
+        let scratch = scratch()?;
+        scratch.write("long.yaml", "#".repeat(1024 * 1024 + 1))?;
+        for (extended, words) in [
+            ("/dev/zero", "error: /dev/zero:1:1: a configuration is a regular file"),
+            ("sub", "error: sub:1:1: a configuration is a regular file"),
+            ("long.yaml", "error: long.yaml:1:1: a configuration has at most 1 MiB"),
+        ] {
+            scratch.write(NAME, format!("extend: {extended}\n"))?;
+            let ran = review(&scratch, &["pod.yaml"])?;
+            same("exit code", 2, ran.code)?;
+            same(&format!("{words} in {}", ran.stderr), true, ran.stderr.contains(words))?;
+        }
+        Ok(())
+    });
     for (name, text, place, words) in [
         ("unknown_key", "profil: roce-sriov\n", "1:1", "unknown field \"profil\"; did you mean \"profile\"?"),
         ("unknown_mode", "\nmode: enforced\n", "2:1", "did you mean \"enforce\"?"),
         ("unknown_level", "failOn: fatal\n", "1:1", "fatal"),
         ("wrong_type", "cluster: facts\n", "1:1", "expected a list"),
         ("namespace", "namespace: A_B\n", "1:1", "lower-case"),
-        ("version", "kubeVersion: \"1.20\"\n", "1:1", "1.33"),
+        ("version", "kubeVersion: \"1.36\"\n", "1:1", "unknown field"),
         ("no_reason", "ignore:\n- rules: [FAB301]\n", "2:3", "reason"),
         ("empty_reason", "ignore:\n- rules: [FAB301]\n  reason: \" \"\n", "3:3", "give a reason"),
         ("unknown_rule", "ignore:\n- rules: [FAB3O1]\n  reason: r\n", "2:11", "did you mean FAB301?"),

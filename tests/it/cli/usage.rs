@@ -178,6 +178,16 @@ fn denied() -> Result<(), String> {
         same(&format!("{format}: {}", ran.stderr), true, ran.stderr.starts_with(&line))?;
         same(format, "", at("warning.yaml")?.stderr.as_str())?;
     }
+    // Reports in files are not what the reader of the terminal sees.
+    for flags in
+        [&["-o", "sarif=s", "-o", "patch=p"][..], &["-o", "json=j", "-o", "diff=d"], &["-o", "yaml=y"]]
+    {
+        let ran = run(&[&["review"], flags, &["error.yaml"]].concat(), b"", scratch.path())?;
+        same("stdout", "", ran.stdout.as_str())?;
+        same(&format!("{flags:?}: {}", ran.stderr), true, ran.stderr.starts_with("denied: error.yaml:6: "))?;
+    }
+    let shown = run(&["review", "-o", "patch=p", "-o", "json", "error.yaml"], b"", scratch.path())?;
+    same("with a report on stdout", "", shown.stderr.as_str())?;
     for format in ["text", "json"] {
         same(format, "", run(&["review", "-o", format, "error.yaml"], b"", scratch.path())?.stderr.as_str())?;
     }

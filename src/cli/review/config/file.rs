@@ -3,11 +3,13 @@
 use super::ignore::{IgnoreEntry, Ignores};
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
-use crate::cli::review::settings::{AudienceArgument, ModeArgument, kube_version};
+use crate::cli::review::settings::{AudienceArgument, ModeArgument};
 use crate::json::decode;
 use crate::manifest::{self, Item};
 use crate::report::Unread;
 use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Name of the file.
@@ -15,6 +17,9 @@ pub(super) const NAME: &str = ".fabric-admission.yaml";
 
 /// Files that `extend` one another.
 const DEEPEST: usize = 8;
+
+/// Longest file (bytes).
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The keys, as a file has them.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,7 +33,6 @@ struct Keys {
     mode: Option<ModeArgument>,
     fail_on: Option<FailOn>,
     audience: Option<AudienceArgument>,
-    kube_version: Option<String>,
     ignore: Option<Vec<IgnoreEntry>>,
 }
 
@@ -39,8 +43,20 @@ pub(in crate::cli::review) struct Config {
     pub(in crate::cli::review) mode: Option<ModeArgument>,
     pub(in crate::cli::review) fail_on: Option<FailOn>,
     pub(in crate::cli::review) audience: Option<AudienceArgument>,
-    pub(in crate::cli::review) kube_version: Option<(u32, u32)>,
     pub(in crate::cli::review) ignores: Ignores,
+}
+
+/// The bytes of a regular file. A device or a pipe may never end, and a change of others may bring the file.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("a configuration is a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("a configuration has at most 1 MiB"));
+    }
+    Ok(bytes)
 }
 
 impl Config {
@@ -52,7 +68,7 @@ impl Config {
     fn read_from(path: &Path, depth: usize) -> Result<Self, Unread> {
         let name = path.display().to_string();
         let at = |line, column, message: String| Unread { file: name.clone(), line, column, message };
-        let bytes = std::fs::read(path).map_err(|error| at(1, 1, error.to_string()))?;
+        let bytes = read(path).map_err(|error| at(1, 1, error.to_string()))?;
         let mut document = None;
         for item in manifest::read(&name, &bytes) {
             match item {
@@ -91,8 +107,6 @@ impl Config {
         if let Some(namespace) = &keys.namespace {
             input::namespace(namespace).map_err(|message| ("/namespace".to_owned(), message))?;
         }
-        let version = keys.kube_version.as_deref().map(kube_version).transpose();
-        let version = version.map_err(|message| ("/kubeVersion".to_owned(), message))?;
         let ignores = keys.ignore.map(|entries| Ignores::read(entries, directory)).transpose()?;
         let here = |path: PathBuf| directory.join(path);
         Ok(Self {
@@ -107,7 +121,6 @@ impl Config {
             mode: keys.mode.or(base.mode),
             fail_on: keys.fail_on.or(base.fail_on),
             audience: keys.audience.or(base.audience),
-            kube_version: version.or(base.kube_version),
             ignores: ignores.unwrap_or(base.ignores),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::repository::Repository;
 use super::sheet::{Page, Sheet, Tail};
+use crate::cli::review::filter::Filter;
 use crate::report::Unread;
 use crate::report::ci::{CiFormat, Fingerprints, Issue, NamedPaths};
 use crate::report::text::View;
@@ -10,19 +11,24 @@ use std::io::{self, Write};
 pub(super) struct Ci {
     format: Box<dyn CiFormat>,
     view: View,
+    filter: Filter,
     repository: Repository,
     fingerprints: Fingerprints,
 }
 
 impl Ci {
-    pub(super) fn new(format: Box<dyn CiFormat>, view: View) -> Self {
-        Self { format, view, repository: Repository::here(), fingerprints: Fingerprints::default() }
+    pub(super) fn new(format: Box<dyn CiFormat>, view: View, filter: Filter) -> Self {
+        Self { format, view, filter, repository: Repository::here(), fingerprints: Fingerprints::default() }
     }
 }
 
 impl Sheet for Ci {
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.format.begin(out)
+    }
+
+    fn selects(&self) -> bool {
+        true
     }
 
     fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
@@ -34,7 +40,12 @@ impl Sheet for Ci {
             let json = r.part.clone().and_then(|part| page.document.json.get().get(part));
             let json = json.filter(|_| !r.findings.is_empty()).unwrap_or_default();
             let paths = NamedPaths::new(json);
-            let shown = r.findings.iter().filter(|found| self.view.shows(&found.item));
+            // A report must not be green while the command fails.
+            let shown = r.findings.iter().filter(|found| {
+                let finding = &found.item;
+                page.fails.is_some_and(|least| finding.severity >= least)
+                    || self.view.shows(finding) && self.filter.shows(finding)
+            });
             let issues: Vec<Issue<'_>> = shown
                 .map(|found| {
                     Issue::new((r, found), (&file, &paths), page.lines, page.fails, &mut self.fingerprints)

@@ -17,7 +17,7 @@ use super::setting::Setting;
 use super::settings::Format;
 use crate::cli::input::{File, Loaded, Ready, warn_of_duplicates};
 use crate::manifest::Document;
-use crate::report::ci::{GitHub, GitLab, JUnit, Sarif};
+use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, log_text};
 use crate::report::snippet::Lines;
 use crate::report::text::View;
 use crate::report::{Summary, Unread};
@@ -55,16 +55,17 @@ pub(super) struct Output<'w> {
 }
 
 fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
+    let ci = |format| Box::new(Ci::new(format, shown.view, shown.filter.clone()));
     match format {
         Format::Text => Box::new(reports::Text::new(shown.view)),
         Format::Json => Box::new(reports::Json::default()),
         Format::Yaml => Box::new(changes::Yaml::default()),
         Format::Patch => Box::new(changes::Patch),
         Format::Diff => Box::new(changes::Diff),
-        Format::Sarif => Box::new(Ci::new(Box::new(Sarif::default()), shown.view)),
-        Format::Junit => Box::new(Ci::new(Box::new(JUnit::default()), shown.view)),
-        Format::Github => Box::new(Ci::new(Box::new(GitHub::default()), shown.view)),
-        Format::Gitlab => Box::new(Ci::new(Box::new(GitLab::default()), shown.view)),
+        Format::Sarif => ci(Box::<Sarif>::default()),
+        Format::Junit => ci(Box::<JUnit>::default()),
+        Format::Github => ci(Box::<GitHub>::default()),
+        Format::Gitlab => ci(Box::<GitLab>::default()),
     }
 }
 
@@ -80,8 +81,9 @@ fn kept(format: Format) -> Kept {
 impl<'w> Output<'w> {
     /// Begins the output in each format.
     pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown) -> io::Result<Self> {
-        let read = targets.iter().find(|target| target.stdout).or(targets.first());
-        let silent = read.map(|target| target.format).filter(|format| !format.reports() && !shown.quiet);
+        let reported = targets.iter().any(|target| target.stdout && target.format.reports());
+        let without = |format: &Format| !format.reports() && !reported && !shown.quiet;
+        let silent = targets.iter().map(|target| target.format).find(without);
         let tail =
             Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
         let mut sheets = Vec::new();
@@ -132,8 +134,11 @@ impl<'w> Output<'w> {
                     warn_of_duplicates(document, err)?;
                     denied::write(err, format, &review, self.shown.view.width, lines)?;
                 }
+                for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.selects()) {
+                    sheet.document(out, Page { file, document, review: &review, lines, fails })?;
+                }
                 review.results.iter_mut().for_each(|reviewed| self.shown.filter.apply(reviewed));
-                for (sheet, out) in &mut self.sheets {
+                for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.selects()) {
                     sheet.document(out, Page { file, document, review: &review, lines, fails })?;
                 }
                 self.tail.skip(review.skipped);
@@ -160,7 +165,7 @@ impl<'w> Output<'w> {
 
 fn complain(problems: &[Unread], err: &mut dyn Write) -> io::Result<()> {
     for Unread { file, line, column, message } in problems {
-        writeln!(err, "error: {file}:{line}:{column}: {message}")?;
+        writeln!(err, "error: {}:{line}:{column}: {}", log_text(file), log_text(message))?;
     }
     Ok(())
 }

@@ -33,6 +33,10 @@ pub(super) trait Sheet {
     fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
+    /// Whether it gets all findings and selects them itself.
+    fn selects(&self) -> bool {
+        false
+    }
     fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()>;
     fn end(&mut self, _: &mut dyn Write, _: &Tail) -> io::Result<()> {
         Ok(())

@@ -4,7 +4,7 @@ use super::{CiFormat, Issue};
 use crate::report::text::object;
 use crate::report::{Reviewed, Unread};
 use crate::rules::Severity;
-use crate::text::count;
+use crate::text::{count, printable};
 use std::io::{self, Write};
 
 /// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
@@ -35,8 +35,7 @@ impl Level {
         if self.count == MOST {
             self.last = Some(command);
         }
-        // The runner also reads commands of an old form, at any place of a line.
-        writeln!(out, "{}", plain.replace("##[", "# #["))
+        writeln!(out, "{}", log_text(plain))
     }
 
     fn end(&self, out: &mut dyn Write, name: &str, noun: &str) -> io::Result<()> {
@@ -52,6 +51,13 @@ impl Level {
             None => Ok(()),
         }
     }
+}
+
+/// Text of a log in which the runner finds no command: those of today begin a line, and those of an old form (`##[`) stand
+/// at any place of one. The runner reads stderr as well.
+#[must_use]
+pub fn log_text(text: &str) -> String {
+    printable(text, usize::MAX).replace("##[", "# #[")
 }
 
 /// Text of a command.
@@ -79,6 +85,8 @@ impl CiFormat for GitHub {
                 "::{name} file={at},line={line},endLine={line},col={column},endColumn={end},title={title}::{}",
                 data(&issue.text())
             );
+            // The file's own name may have line breaks, which stay as escapes.
+            let file = printable(file, usize::MAX);
             let plain = format!("{name} {rule} {file}:{line}:{column} {}", issue.text().replace('\n', " "));
             level.add(out, command, &plain)?;
         }
@@ -90,11 +98,7 @@ impl CiFormat for GitHub {
             let text = format!("the input could not be read, so the result is partial: {message}");
             let command =
                 format!("::error file={},line={line},col={column}::{}", property(file), data(&text));
-            self.errors.add(
-                out,
-                command,
-                &format!("error {file}:{line}:{column} {}", text.replace('\n', " ")),
-            )?;
+            self.errors.add(out, command, &format!("error {file}:{line}:{column} {text}"))?;
         }
         self.errors.end(out, "error", "error")?;
         self.warnings.end(out, "warning", "warning")?;
@@ -113,7 +117,9 @@ mod tests {
         let mut out = Vec::new();
         let mut level = Level { count: MOST, last: Some(String::new()) };
         level.add(&mut out, String::new(), "error a ##[add-path]/tmp").unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "error a # #[add-path]/tmp\n");
+        level.add(&mut out, String::new(), "error m\r\n::add-mask::x:1:1 text").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "error a # #[add-path]/tmp\nerror m\\r\\n::add-mask::x:1:1 text\n");
     }
 
     #[test]
