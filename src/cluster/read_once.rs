@@ -10,21 +10,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// The result of one read.
+/// The result of one read, kind by kind.
 #[derive(Debug)]
 pub struct Seen {
     /// The facts that were known before, and those of the cluster.
     pub builder: Builder,
     /// Kinds that may not be read, with the API server's reason. Their objects are unknown.
     pub forbidden: Vec<(&'static str, String)>,
+    /// Kinds whose list failed for another reason. What was read of them before the failure is in the builder.
+    pub failed: Vec<OnceError>,
 }
 
 /// Why the cluster cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}: {why}")]
 pub struct OnceError {
-    kind: &'static str,
-    why: String,
+    /// The kind.
+    pub kind: &'static str,
+    /// The reason.
+    pub why: String,
 }
 
 /// A running pod as JSON.
@@ -75,6 +79,16 @@ async fn patiently(
 /// # Errors
 /// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
 pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
+    let mut seen = Box::pin(read(client, builder, true)).await;
+    if seen.failed.is_empty() { Ok(seen) } else { Err(seen.failed.swap_remove(0)) }
+}
+
+/// Lists every kind into a builder, also those after one whose list fails.
+pub async fn each(client: &kube::Client, builder: Builder) -> Seen {
+    Box::pin(read(client, builder, false)).await
+}
+
+async fn read(client: &kube::Client, builder: Builder, stop: bool) -> Seen {
     let shared = Shared {
         builder: Mutex::new(builder),
         changed: Notify::new(),
@@ -82,7 +96,7 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
         metrics: Arc::new(Metrics::default()),
         pace: Pace::default(),
     };
-    let mut forbidden = Vec::new();
+    let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
     for kind in kinds::WATCHED {
         match patiently(kind, client, &shared).await {
             Ok(_) => {
@@ -90,17 +104,18 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
             }
             Err(Failure::Absent) => {}
             Err(Failure::Forbidden(why)) => forbidden.push((kind.name(), why)),
-            Err(Failure::Gone) => {
-                return Err(OnceError {
-                    kind: kind.name(),
-                    why: "the list expired on the API server before its last page".into(),
-                });
-            }
+            Err(Failure::Gone) => failed.push(OnceError {
+                kind: kind.name(),
+                why: "the list expired on the API server before its last page".into(),
+            }),
             Err(Failure::Other(why) | Failure::Busy(_, why)) => {
-                return Err(OnceError { kind: kind.name(), why });
+                failed.push(OnceError { kind: kind.name(), why });
             }
+        }
+        if stop && !failed.is_empty() {
+            break;
         }
     }
     let builder = shared.builder.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Seen { builder, forbidden })
+    Seen { builder, forbidden, failed }
 }

@@ -57,7 +57,7 @@ pub(super) fn live(
             let seen = once(&client, builder).await.map_err(|e| e.to_string())?;
             Ok::<_, String>((served, seen))
         };
-        let (served, Seen { mut builder, forbidden }) = match asked.await {
+        let (served, Seen { mut builder, forbidden, .. }) = match asked.await {
             Ok(asked) => asked,
             Err(message) => {
                 writeln!(err, "error: --live: {message}")?;

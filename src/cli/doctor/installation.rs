@@ -6,13 +6,15 @@ use crate::doctor::sources::{CONFIG_MAPS, DEPLOYMENTS, PROFILES};
 use crate::doctor::{Facts, NAME};
 use crate::facts::PodSecurity;
 use crate::manifest::{self, Item};
-use crate::snapshot::{self, Builder, Layer};
+use crate::profile::Ignorable;
+use crate::snapshot::{self, Ambiguity, Builder, Layer};
 use kube::Client;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The variables of the server's container; empty where no Deployment is known.
 pub(super) struct Settings {
+    known: bool,
     variables: BTreeMap<String, String>,
     account: Option<String>,
     profiles: Option<String>,
@@ -26,10 +28,18 @@ fn text(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
+/// Whether a flag's variable sets it, as clap decides it (`FalseyValueParser`).
+fn is_on(value: &str) -> bool {
+    !["", "n", "no", "f", "false", "off", "0"].contains(&value.to_lowercase().as_str())
+}
+
 impl Settings {
     pub(super) fn of(facts: &Facts) -> Self {
-        let spec =
-            facts.objects.get(DEPLOYMENTS.plural).and_then(|all| all.first()?.pointer("/spec/template/spec"));
+        Self::of_deployment(facts.objects.get(DEPLOYMENTS.plural).and_then(|all| all.first()))
+    }
+
+    pub(super) fn of_deployment(deployment: Option<&Value>) -> Self {
+        let spec = deployment.and_then(|deployment| deployment.pointer("/spec/template/spec"));
         let containers = items(spec, "containers").filter(|c| text(c, "/name").as_deref() == Some(NAME));
         let variables = containers
             .flat_map(|container| items(Some(container), "env"))
@@ -37,6 +47,7 @@ impl Settings {
             .collect();
         let volume = items(spec, "volumes").find(|v| text(v, "/name").as_deref() == Some("profiles"));
         Self {
+            known: spec.is_some(),
             variables,
             account: spec.and_then(|spec| text(spec, "/serviceAccountName")),
             profiles: volume.and_then(|volume| text(volume, "/configMap/name")),
@@ -54,7 +65,20 @@ impl Settings {
 
     /// `--tls-mode`.
     pub(super) fn tls_mode(&self) -> &str {
-        self.variable("TLS_MODE").unwrap_or("self-managed")
+        // The default of `serve` is not that of deploy/base, which sets the variable.
+        self.variable("TLS_MODE").unwrap_or(if self.known { "files" } else { "self-managed" })
+    }
+
+    /// Whether the server watches the cluster: otherwise its facts are files, and it writes no status.
+    pub(super) fn watches(&self) -> bool {
+        let given = |name| self.variable(name).is_some_and(|value| !value.is_empty());
+        given("KUBECONFIG") || !given("CLUSTER")
+    }
+
+    /// Whether the server writes the status of profiles.
+    pub(super) fn writes_status(&self) -> bool {
+        // As above: `serve` has another default than deploy/base.
+        self.watches() && self.variable("PROFILE_STATUS").map_or(!self.known, |value| value == "true")
     }
 
     /// The Secret with the certificate or the CA.
@@ -86,6 +110,16 @@ impl Settings {
                 .variable("POD_SECURITY_DEFAULT")
                 .map(PodSecurity::parse)
                 .unwrap_or_default(),
+            ambiguity: match self.variable("AMBIGUOUS") {
+                Some("pin") => Ambiguity::Pin,
+                Some("warn") => Ambiguity::Warn,
+                _ => Ambiguity::Deny,
+            },
+            namespace_isolation: self.variable("NAMESPACE_ISOLATION").is_some_and(is_on),
+            ignorable: match self.variable("IGNORABLE") {
+                Some("errors") => Ignorable::Errors,
+                _ => Ignorable::Warnings,
+            },
             operator_namespaces: Some(operators.into_iter().map(str::to_owned).collect()),
             ..snapshot::Settings::default()
         }
@@ -94,7 +128,13 @@ impl Settings {
 
 /// Adds the profiles of the server's files. They count before objects of the same name, as in the server.
 pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut Builder, facts: &mut Facts) {
-    let Some(name) = settings.profiles_map() else { return };
+    let Some(name) = settings.profiles_map() else {
+        if let Some(why) = facts.unread.get(DEPLOYMENTS.plural) {
+            let why = format!("the Deployment, which names them, could not be read: {why}");
+            facts.unread.insert(CONFIG_MAPS.plural.to_owned(), why);
+        }
+        return;
+    };
     let path = format!("{}/{name}", CONFIG_MAPS.path(&facts.namespace));
     let map = match inspect::object(client, &path).await {
         Ok(map) => map.unwrap_or_default(),
@@ -106,7 +146,14 @@ pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut
     let mut found = Vec::new();
     for (file, content) in map.pointer("/data").and_then(Value::as_object).into_iter().flatten() {
         for item in manifest::read(file, content.as_str().unwrap_or_default().as_bytes()) {
-            let Item::Document(document) = item else { continue };
+            let document = match item {
+                Item::Document(document) => document,
+                Item::Error(error) => {
+                    facts.broken_files.push(format!("ConfigMap {}/{name}: {error}", facts.namespace));
+                    continue;
+                }
+                Item::Empty { .. } => continue,
+            };
             let json = document.json.get();
             // A profile that cannot be used is reported with all others.
             let _ = builder.add(Layer::Cluster, PROFILES.group, "FabricProfile", json, "");
@@ -117,5 +164,37 @@ pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut
         let name = |object: &Value| text(object, "/metadata/name");
         objects.retain(|object| !found.iter().any(|file| name(file) == name(object)));
         objects.extend(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn decisions_have_the_settings_of_the_deployment() {
+        let of = |variables: &[(&str, &str)]| {
+            let env: Vec<Value> = variables
+                .iter()
+                .map(|(name, value)| json!({"name": format!("FABRIC_ADMISSION_{name}"), "value": value}))
+                .collect();
+            let container = json!({"name": NAME, "env": env});
+            let deployment = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
+            Settings::of_deployment(Some(&deployment))
+        };
+        let usual = of(&[]).of_decisions();
+        assert_eq!(
+            (usual.ambiguity, usual.namespace_isolation, usual.ignorable),
+            (Ambiguity::Deny, false, Ignorable::Warnings)
+        );
+        assert_eq!(of(&[]).tls_mode(), "files");
+        assert_eq!(Settings::of_deployment(None).tls_mode(), "self-managed");
+        let set = of(&[("AMBIGUOUS", "pin"), ("NAMESPACE_ISOLATION", "true"), ("IGNORABLE", "errors")]);
+        let set = set.of_decisions();
+        assert_eq!(
+            (set.ambiguity, set.namespace_isolation, set.ignorable),
+            (Ambiguity::Pin, true, Ignorable::Errors)
+        );
     }
 }

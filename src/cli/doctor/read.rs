@@ -3,7 +3,7 @@
 use super::{account, installation, replicas, wanted_rights};
 use crate::cli::dry_runs::answer;
 use crate::cluster::kinds::WATCHED;
-use crate::cluster::{inspect, once};
+use crate::cluster::{each, inspect};
 use crate::doctor::calls::{bad, good};
 use crate::doctor::sources::{Form, MUTATING_CONFIGURATIONS, Pick, Source};
 use crate::doctor::{Facts, MUTATING, NAME, NotTried, Tried, page};
@@ -40,8 +40,8 @@ pub(super) async fn facts(client: &Client, before: bool, namespace: Option<&str>
         let wanted = wanted_rights::of_installer(&facts.namespace);
         facts.install_rights = account::own(client, wanted).await;
     } else {
-        let (deployed, mode) = (settings.account(&facts.namespace), settings.tls_mode());
-        let wanted = wanted_rights::of_server(&facts.namespace, mode);
+        let deployed = settings.account(&facts.namespace);
+        let wanted = wanted_rights::of_server(&facts.namespace, &settings);
         facts.server_rights = account::of_another(client, &deployed, wanted).await;
         replicas::look(client, &settings, &mut facts).await;
         facts.metrics = inspect::lines(client, "/metrics", |line| {
@@ -113,23 +113,17 @@ async fn snapshot(
     if !before {
         installation::profiles(client, settings, &mut builder, facts).await;
     }
-    match once(client, builder).await {
-        Ok(mut seen) => {
-            for (kind, why) in seen.forbidden {
-                let plurals = WATCHED.iter().filter(|watched| watched.name() == kind);
-                for watched in plurals {
-                    let why = format!("this account has no right to list it ({why})");
-                    facts.unread.entry(watched.plural.to_owned()).or_insert(why);
-                }
-            }
-            facts.snapshot = seen.builder.build();
-        }
-        Err(error) => {
-            for watched in WATCHED {
-                facts.unread.entry(watched.plural.to_owned()).or_insert_with(|| error.to_string());
-            }
+    let mut seen = each(client, builder).await;
+    let forbidden = seen
+        .forbidden
+        .into_iter()
+        .map(|(kind, why)| (kind, format!("this account has no right to list it ({why})")));
+    for (kind, why) in forbidden.chain(seen.failed.into_iter().map(|failed| (failed.kind, failed.why))) {
+        for watched in WATCHED.iter().filter(|watched| watched.name() == kind) {
+            facts.unread.entry(watched.plural.to_owned()).or_insert_with(|| why.clone());
         }
     }
+    facts.snapshot = seen.builder.build();
     Ok(())
 }
 
@@ -137,6 +131,7 @@ fn unchanging() -> NotTried {
     NotTried {
         why: "the server runs with --mutate off, so it changes no pod".to_owned(),
         hint: "Remove FABRIC_ADMISSION_MUTATE from the Deployment to let the server change pods.".to_owned(),
+        unread: false,
     }
 }
 
@@ -145,11 +140,7 @@ const MAX_PLACES: usize = 20;
 
 /// A namespace with mode enforce and a profile, for which the engine changes the pod of the dry run.
 fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
-    for plural in ["namespaces", "fabricprofiles"] {
-        if let Some(why) = facts.unread.get(plural) {
-            return Err(NotTried { why: format!("{plural} could not be read: {why}"), hint: String::new() });
-        }
-    }
+    unread(facts, &["namespaces", "fabricprofiles"])?;
     let snapshot = &facts.snapshot;
     let enforces = |namespace: &str| {
         snapshot.namespace(namespace).is_some_and(|found| found.mode() == Some(Mode::Enforce))
@@ -169,7 +160,24 @@ fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
             return Ok((namespace.to_owned(), profile.name.clone()));
         }
     }
+    let enforced = snapshot.namespaces().values().any(|found| found.mode() == Some(Mode::Enforce));
+    if enforced {
+        // Decisions need these too, so they may be the reason.
+        unread(facts, &["configmaps", "nodes", "network-attachment-definitions"])?;
+    }
     Err(none(snapshot))
+}
+
+/// Whether some kinds could be read.
+fn unread(facts: &Facts, plurals: &[&str]) -> Result<(), NotTried> {
+    let failed = plurals.iter().find_map(|plural| Some((plural, facts.unread.get(*plural)?)));
+    match failed {
+        None => Ok(()),
+        Some((plural, why)) => {
+            let why = format!("{plural} could not be read: {why}");
+            Err(NotTried { why, unread: true, ..NotTried::default() })
+        }
+    }
 }
 
 fn none(snapshot: &Snapshot) -> NotTried {
@@ -181,12 +189,14 @@ fn none(snapshot: &Snapshot) -> NotTried {
             hint: "Run kubectl create namespace fabric-admission-check, then kubectl label namespace \
                    fabric-admission-check fabric-admission.dev/mode=enforce, and doctor again."
                 .to_owned(),
+            unread: false,
         },
         Some((namespace, _)) => NotTried {
             why: "in no namespace with mode enforce a profile would change the pod of the dry run".to_owned(),
             hint: format!(
                 "Let spec.namespaces of a profile admit namespace {namespace}, and create the networks of the profile."
             ),
+            unread: false,
         },
     }
 }

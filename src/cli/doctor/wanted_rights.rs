@@ -1,5 +1,6 @@
 //! Which rights are asked about.
 
+use super::installation::Settings;
 use crate::cluster::kinds::WATCHED;
 use crate::cluster::status_writer::LEASE;
 use crate::doctor::sources::{Pick, Source, Within};
@@ -7,27 +8,33 @@ use crate::doctor::{MUTATING, Right, VALIDATING};
 
 const WEBHOOKS: &str = "admissionregistration.k8s.io";
 
-/// The rights of the server, as deploy/base/rbac.yaml gives them.
-pub(super) fn of_server(namespace: &str, tls_mode: &str) -> Vec<Right> {
+/// The rights that the server needs with its settings. deploy/base/rbac.yaml and the components give exactly these.
+pub(super) fn of_server(namespace: &str, settings: &Settings) -> Vec<Right> {
     let mut rights = Vec::new();
-    for kind in WATCHED {
-        for verb in ["list", "watch"] {
-            rights.push(Right::new(verb, kind.group, kind.plural));
+    if settings.watches() {
+        for kind in WATCHED {
+            rights.extend(["list", "watch"].map(|verb| Right::new(verb, kind.group, kind.plural)));
         }
     }
-    rights.push(Right::new("patch", "fabric-admission.dev", "fabricprofiles/status"));
-    let leases = |verb| Right::new(verb, "coordination.k8s.io", "leases").within(namespace);
-    rights.extend([leases("create"), leases("get").named(LEASE), leases("update").named(LEASE)]);
-    if tls_mode == "self-managed" {
-        let secrets = |verb| Right::new(verb, "", "secrets").within(namespace);
+    if settings.writes_status() {
+        rights.push(Right::new("patch", "fabric-admission.dev", "fabricprofiles/status"));
+        let leases = |verb| Right::new(verb, "coordination.k8s.io", "leases").within(namespace);
+        rights.extend([leases("create"), leases("get").named(LEASE), leases("update").named(LEASE)]);
+    }
+    let secrets = |verb| Right::new(verb, "", "secrets").within(namespace);
+    let own = settings.tls_mode() == "self-managed";
+    if own {
         rights.push(secrets("create"));
+        rights.push(secrets("update").named(settings.secret()));
         rights.push(Right::new("create", "events.k8s.io", "events").within(namespace));
-        rights.extend(["get", "watch", "update"].map(|verb| secrets(verb).named("fabric-admission-ca")));
+    }
+    if own || settings.tls_mode() == "cert-manager" {
+        rights.extend(["get", "watch"].map(|verb| secrets(verb).named(settings.secret())));
+        let verbs: &[&str] = if own { &["get", "watch", "patch"] } else { &["get", "watch"] };
         for (plural, name) in
             [("mutatingwebhookconfigurations", MUTATING), ("validatingwebhookconfigurations", VALIDATING)]
         {
-            rights
-                .extend(["get", "watch", "patch"].map(|verb| Right::new(verb, WEBHOOKS, plural).named(name)));
+            rights.extend(verbs.iter().map(|verb| Right::new(verb, WEBHOOKS, plural).named(name)));
         }
     }
     rights
@@ -89,7 +96,7 @@ pub(super) fn of_installer(namespace: &str) -> Vec<Right> {
 mod tests {
     use super::*;
     use crate::manifest::{Item, read};
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
 
     fn objects(text: &str) -> Vec<Value> {
@@ -104,10 +111,10 @@ mod tests {
         rule[key].as_array().into_iter().flatten().map(|word| word.as_str().unwrap().to_owned()).collect()
     }
 
-    #[test]
-    fn the_servers_rights_are_those_of_its_roles() {
+    /// The rights that some roles give.
+    fn given(roles: &[Value]) -> BTreeSet<String> {
         let mut given = BTreeSet::new();
-        for role in objects(include_str!("../../../deploy/base/rbac.yaml")) {
+        for role in roles {
             let namespace = if role["kind"] == "Role" { "ns" } else { "" };
             for rule in role["rules"].as_array().into_iter().flatten() {
                 let mut names = words(rule, "resourceNames");
@@ -131,9 +138,82 @@ mod tests {
                 }
             }
         }
-        let wanted: BTreeSet<String> =
-            of_server("ns", "self-managed").iter().map(ToString::to_string).collect();
-        assert_eq!(wanted, given);
+        given
+    }
+
+    fn same_object(one: &Value, other: &Value) -> bool {
+        one["kind"] == other["kind"] && one["metadata"]["name"] == other["metadata"]["name"]
+    }
+
+    /// The objects of deploy/base with the patches of a component, as far as they are about rights and variables.
+    fn patched(component: &str) -> (Vec<Value>, Value) {
+        let mut roles = objects(include_str!("../../../deploy/base/rbac.yaml"));
+        let mut deployment = objects(include_str!("../../../deploy/base/deployment.yaml")).remove(0);
+        for kustomization in objects(component) {
+            for patch in kustomization["patches"].as_array().into_iter().flatten() {
+                let Some(patch) = objects(patch["patch"].as_str().unwrap()).into_iter().next() else {
+                    continue;
+                };
+                if patch["$patch"] == "delete" {
+                    roles.retain(|role| !same_object(role, &patch));
+                } else if same_object(&deployment, &patch) {
+                    let pointer = "/spec/template/spec/containers/0/env";
+                    let env = deployment.pointer_mut(pointer).unwrap().as_array_mut().unwrap();
+                    for variable in patch.pointer(pointer).and_then(Value::as_array).into_iter().flatten() {
+                        env.retain(|known| known["name"] != variable["name"]);
+                        env.push(variable.clone());
+                    }
+                } else if let Some(role) = roles.iter_mut().find(|role| same_object(role, &patch)) {
+                    role["rules"] = patch["rules"].clone();
+                }
+            }
+        }
+        (roles, deployment)
+    }
+
+    #[test]
+    fn the_servers_rights_are_those_of_its_roles_with_each_component() {
+        macro_rules! component {
+            ($name:literal) => {
+                ($name, include_str!(concat!("../../../deploy/components/", $name, "/kustomization.yaml")))
+            };
+        }
+        for (name, component) in [
+            ("base", ""),
+            component!("cert-manager"),
+            component!("cluster-facts"),
+            component!("enforce-network-objects"),
+            component!("ipv6"),
+            component!("namespace-isolation"),
+            component!("own-certificate"),
+        ] {
+            let (roles, deployment) = patched(component);
+            let settings = Settings::of_deployment(Some(&deployment));
+            let wanted: BTreeSet<String> =
+                of_server("ns", &settings).iter().map(ToString::to_string).collect();
+            assert_eq!(wanted, given(&roles), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_servers_rights_follow_its_variables() {
+        let wanted = |variables: &[(&str, &str)]| -> Vec<String> {
+            let env: Vec<Value> = variables
+                .iter()
+                .map(|(name, value)| json!({"name": format!("FABRIC_ADMISSION_{name}"), "value": value}))
+                .collect();
+            let container = json!({"name": "fabric-admission", "env": env});
+            let deployment = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
+            let settings = Settings::of_deployment(Some(&deployment));
+            of_server("ns", &settings).iter().map(ToString::to_string).collect()
+        };
+        let has = |rights: &[String], part: &str| rights.iter().any(|right| right.contains(part));
+        let files = wanted(&[]);
+        assert!(has(&files, "watch nodes") && !has(&files, "leases") && !has(&files, "secrets"), "{files:?}");
+        let status = wanted(&[("PROFILE_STATUS", "true")]);
+        assert!(has(&status, "get leases.coordination.k8s.io fabric-admission-status in ns"), "{status:?}");
+        let named = wanted(&[("TLS_MODE", "cert-manager"), ("TLS_SECRET", "mine")]);
+        assert!(has(&named, "get secrets mine in ns") && !has(&named, "update secrets"), "{named:?}");
     }
 
     #[test]

@@ -51,7 +51,11 @@ fn pod(annotations: &Value) -> Value {
             "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [{
                 "name": "probe", "image": "fabric-admission.invalid/probe",
-                "resources": {"limits": {"nvidia.com/gpu": "8"}},
+                // A quota of cpu or memory refuses a pod without these.
+                "resources": {
+                    "requests": {"cpu": "10m", "memory": "16Mi", "nvidia.com/gpu": "8"},
+                    "limits": {"cpu": "10m", "memory": "16Mi", "nvidia.com/gpu": "8"}
+                },
                 "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}
             }]
         }
@@ -123,7 +127,12 @@ fn unanswered(why: &str) -> Wrong {
 }
 
 /// Signatures of messages that operators have met, and what to do about each.
-const SIGNATURES: [(&str, &str); 9] = [
+const SIGNATURES: [(&str, &str); 14] = [
+    (
+        "certificate has expired",
+        "The server's certificate has expired or is not valid yet, or the clock of the control plane is wrong: /readyz and \
+         the log of the server give the reason.",
+    ),
     (
         "x509:",
         "The caBundle does not match the server's certificate: /readyz of the server and certs/README.md explain it.",
@@ -141,22 +150,44 @@ const SIGNATURES: [(&str, &str); 9] = [
     ),
     (
         "exceeded quota",
-        "Raise the quota of the namespace: the pod requests 8 nvidia.com/gpu and the units of the profile.",
+        "Raise the quota of the namespace: the pod requests 8 nvidia.com/gpu, the units of the profile, 10m cpu and 16Mi \
+         memory.",
     ),
+    (
+        "failed quota",
+        "A quota of the namespace wants a resource that the pod does not request. Set a default for it in a LimitRange.",
+    ),
+    (
+        " usage per ",
+        "A LimitRange of the namespace refuses the pod, which requests 8 nvidia.com/gpu, the units of the profile, 10m cpu \
+         and 16Mi memory. Change its min or max.",
+    ),
+    (
+        "limit to request ratio per ",
+        "A LimitRange of the namespace refuses the ratio of the pod's limits to its requests. Change its \
+         maxLimitRequestRatio.",
+    ),
+    (
+        "violates PodSecurity",
+        "The Pod Security level of the namespace refuses what the message names. Change the level, or the profile that adds \
+         it.",
+    ),
+    ("cannot create resource \"pods\"", "This account needs the right to create pods in the namespace."),
     ("not found", "Create the missing object, or correct --namespace."),
-    ("is forbidden", "This account needs the right to create pods in the namespace."),
 ];
 
 fn explained(message: &str) -> Wrong {
+    // First of all: a webhook may write any of the signatures into its denial.
+    if message.starts_with("admission webhook ") && message.contains(" denied the request") {
+        let fix = if message.contains(".fabric-admission.dev\" denied") {
+            "Correct what the message of the webhook names."
+        } else {
+            "Another webhook refuses the pod. Let it admit this pod, or label another namespace with mode enforce."
+        };
+        return Wrong::new(message, fix);
+    }
     let fix = SIGNATURES.iter().find(|(signature, _)| message.contains(signature)).map(|(_, fix)| *fix);
-    let other = if message.starts_with("admission webhook")
-        && !message.contains(".fabric-admission.dev\" denied")
-    {
-        "Another webhook refuses the pod. Let it admit this pod, or label another namespace with mode enforce."
-    } else {
-        "The message is that of the API server, or of the webhook: correct what it names."
-    };
-    Wrong::new(message, fix.unwrap_or(other))
+    Wrong::new(message, fix.unwrap_or("The message is that of the API server: correct what it names."))
 }
 
 #[cfg(test)]
@@ -183,6 +214,58 @@ mod tests {
                 judge(&Answer::Unanswered("slow".into()))
                     .is_some_and(|w| w.problem.contains("does not answer"))
             );
+        }
+    }
+
+    /// Messages of k8s.io/apiserver (pkg/admission/plugin/webhook), k8s.io/kubernetes (plugin/pkg/admission/resourcequota
+    /// and limitranger), k8s.io/pod-security-admission and Go's crypto/x509.
+    #[test]
+    fn a_refusal_has_the_fix_of_its_cause() {
+        for (message, fix) in [
+            (
+                r#"pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "n""#,
+                "the right to create pods",
+            ),
+            (r#"pods "p" is forbidden: failed quota: q: must specify limits.cpu for: probe"#, "A quota"),
+            (r#"pods "p" is forbidden: exceeded quota: q, requested: cpu=10m"#, "Raise the quota"),
+            (
+                r#"pods "p" is forbidden: minimum memory usage per Container is 1Gi, but request is 16Mi"#,
+                "A LimitRange",
+            ),
+            (
+                r#"pods "p" is forbidden: cpu max limit to request ratio per Pod is 1, but provided ratio is 2"#,
+                "A LimitRange",
+            ),
+            (r#"pods "p" is forbidden: violates PodSecurity "restricted:latest": x"#, "Pod Security level"),
+            (
+                "failed calling webhook \"enforce.fabric-admission.dev\": tls: failed to verify certificate: x509: \
+                 certificate has expired or is not yet valid",
+                "has expired",
+            ),
+            (
+                r#"failed calling webhook "x": x509: certificate signed by unknown authority"#,
+                "The caBundle does not match",
+            ),
+            (r#"admission webhook "other" denied the request: image not found"#, "Another webhook"),
+            (
+                r#"admission webhook "enforce.fabric-admission.dev" denied the request: network a/b not found"#,
+                "message of the webhook",
+            ),
+        ] {
+            let wrong = not_changed(&denied(message)).unwrap();
+            assert!(wrong.fix.contains(fix), "{message}: {}", wrong.fix);
+        }
+    }
+
+    /// A quota of cpu or memory refuses pods without requests and limits of these.
+    #[test]
+    fn the_pod_requests_what_quotas_ask_for() {
+        for kind in ["requests", "limits"] {
+            for resource in ["cpu", "memory"] {
+                let pod = good("p");
+                let found = pod.pointer(&format!("/spec/containers/0/resources/{kind}/{resource}"));
+                assert!(found.is_some(), "{kind} {resource}");
+            }
         }
     }
 

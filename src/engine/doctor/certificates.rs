@@ -45,6 +45,23 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         return Ok(Outcome::errors(&problems, hint));
     }
     let reached = facts.replicas.iter().filter(|replica| replica.unreached.is_none()).count();
+    let silent: Vec<String> = facts
+        .replicas
+        .iter()
+        .filter_map(|replica| {
+            Some(format!("replica {} did not answer: {}", replica.address, replica.unreached.as_ref()?))
+        })
+        .collect();
+    if reached > 0 && !silent.is_empty() {
+        return Ok(Outcome::warnings(
+            &silent,
+            format!(
+                "Other replicas answered, so this machine reaches the pods. Look at these pods: kubectl -n {} get pods -o wide, \
+                 and their logs.",
+                facts.namespace
+            ),
+        ));
+    }
     if reached > 0 {
         return Ok(Outcome::found(format!(
             "{} of {} answered",

@@ -68,9 +68,10 @@ fn present(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
 }
 
 pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
+    let configurations = ours(facts).map_err(Outcome::unproven)?;
     let mut problems = Vec::new();
     for (kind, (name, found)) in
-        ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].iter().zip(ours(facts)?)
+        ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].iter().zip(configurations)
     {
         let consequence = if name == MUTATING { "no pod is changed" } else { "no pod is checked" };
         if found.is_none() {

@@ -2,7 +2,7 @@
 
 use super::calls::Answer;
 use super::outcome::Outcome;
-use super::sources::Source;
+use super::sources::{CONFIG_MAPS, PROFILES, Source};
 use crate::snapshot::Snapshot;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,6 +24,8 @@ pub struct Facts {
     pub objects: BTreeMap<String, Vec<Value>>,
     /// Why a kind could not be read, by its plural.
     pub unread: BTreeMap<String, String>,
+    /// Files of profiles that cannot be read as objects, and why.
+    pub broken_files: Vec<String>,
     /// Profiles, nodes, networks and namespaces, as decisions see them.
     pub snapshot: Snapshot,
     /// The caller's rights for the checks.
@@ -136,6 +138,8 @@ pub struct NotTried {
     pub why: String,
     /// The command.
     pub hint: String,
+    /// Whether the reason is that something could not be read.
+    pub unread: bool,
 }
 
 impl Default for Facts {
@@ -150,6 +154,7 @@ impl Default for Facts {
             api_version: Value::Null,
             objects: BTreeMap::new(),
             unread: BTreeMap::new(),
+            broken_files: Vec::new(),
             snapshot: Snapshot::default(),
             own_rights: Err(not_read()),
             install_rights: Err(not_read()),
@@ -157,7 +162,7 @@ impl Default for Facts {
             certificates: Vec::new(),
             replicas: Vec::new(),
             metrics: Err(not_read()),
-            calls: Err(NotTried { why: not_read(), hint: String::new() }),
+            calls: Err(NotTried { why: not_read(), ..NotTried::default() }),
         }
     }
 }
@@ -181,6 +186,15 @@ impl Facts {
             Some(why) => Err(Outcome::skipped(format!("{} could not be read: {why}", source.plural))),
             None => Ok(()),
         }
+    }
+
+    /// Whether all profiles are known: those of the cluster, and those of the server's files.
+    ///
+    /// # Errors
+    /// A skipped check, where either could not be read.
+    pub(super) fn profiles_known(&self) -> Result<(), Outcome> {
+        self.known(&PROFILES)?;
+        self.known(&CONFIG_MAPS)
     }
 
     /// The one object of a name.

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, list, text};
 use super::outcome::Outcome;
-use super::sources::{LIMIT_RANGES, NAMESPACES, PROFILES, RESOURCE_QUOTAS, Source};
+use super::sources::{LIMIT_RANGES, NAMESPACES, RESOURCE_QUOTAS, Source};
 use crate::pod::Quantity;
 use crate::profile::{Profile, fixed_units};
 use crate::resolve::users;
@@ -31,7 +31,7 @@ fn quantity(object: &Value, field: &str, key: &str) -> Option<i64> {
 
 /// Each object of a kind with each profile that its namespace uses.
 fn pairs<'a>(facts: &'a Facts, source: &Source) -> Result<Vec<(&'a Value, &'a Profile)>, Outcome> {
-    facts.known(&PROFILES)?;
+    facts.profiles_known()?;
     facts.known(&NAMESPACES)?;
     let mut by_namespace: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for object in facts.read(source)? {

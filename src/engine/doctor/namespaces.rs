@@ -2,12 +2,13 @@
 
 use super::facts::{Facts, text};
 use super::outcome::Outcome;
-use super::sources::{NAMESPACES, PROFILES};
-use crate::facts::{Mode, PodSecurity};
+use super::sources::NAMESPACES;
+use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION, PodSecurity};
 use crate::profile::Memlock;
 use crate::resolve::users;
 use crate::rules::{Event, ObjectContext, check_object};
-use crate::text::count;
+use crate::text::{count, misspelt};
+use serde_json::Value;
 
 pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.known(&NAMESPACES)?;
@@ -24,11 +25,36 @@ pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
     })
 }
 
+/// Labels and annotations whose domain is nearly ours and whose name is one of ours, with the key that was meant. The rule
+/// on namespaces looks only at keys of our domain.
+fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
+    let keys = ["/metadata/labels", "/metadata/annotations"]
+        .into_iter()
+        .filter_map(|pointer| namespace.pointer(pointer)?.as_object())
+        .flat_map(|found| found.keys());
+    let near = |key: &str| {
+        let (domain, name) = key.split_once('/')?;
+        [MODE_LABEL, PROFILE_ANNOTATION].into_iter().find(|meant| {
+            meant
+                .split_once('/')
+                .is_some_and(|(ours, known)| name == known && misspelt(domain, [ours].into_iter()).is_some())
+        })
+    };
+    keys.filter_map(|key| Some((key.as_str(), near(key)?))).collect()
+}
+
 /// By the rule on namespaces: mistyped modes, keys and annotations.
 pub(super) fn labels(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     let mut fix = None;
     for namespace in facts.read(&NAMESPACES)? {
+        for (key, meant) in mistyped_domains(namespace) {
+            problems.push(format!(
+                "namespace {}: {key} has no effect; did you mean {meant}?",
+                text(namespace, "/metadata/name")
+            ));
+            fix.get_or_insert(format!("Write {meant}."));
+        }
         let json = namespace.to_string();
         if !json.contains("fabric-admission") {
             continue;
@@ -44,7 +70,7 @@ pub(super) fn labels(facts: &Facts) -> Result<Outcome, Outcome> {
 
 pub(super) fn pod_security(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.known(&NAMESPACES)?;
-    facts.known(&PROFILES)?;
+    facts.profiles_known()?;
     let snapshot = &facts.snapshot;
     let mut problems = Vec::new();
     for profile in snapshot.profiles() {

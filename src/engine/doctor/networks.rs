@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, list, text};
 use super::outcome::Outcome;
-use super::sources::{DAEMON_SETS, NETWORKS, NODES, PROFILES};
+use super::sources::{DAEMON_SETS, NETWORKS, NODES};
 use crate::resolve::{Missing, missing_anywhere};
 use crate::text::count;
 use serde_json::Value;
@@ -27,6 +27,21 @@ pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
         ));
     }
     let mut problems = Vec::new();
+    let places: u64 = sets.iter().map(|set| number(set, "/status/desiredNumberScheduled")).sum();
+    if places == 0 {
+        facts.known(&NODES)?;
+        let nodes = super::accelerators::nodes(facts).total;
+        if nodes > 0 {
+            return Ok(Outcome::warning(
+                format!(
+                    "the DaemonSet of Multus selects no node, and {} accelerators: their pods get no interface from \
+                     their networks annotation",
+                    if nodes == 1 { "1 node has".to_owned() } else { format!("{nodes} nodes have") }
+                ),
+                "Compare the node selector and the tolerations of the DaemonSet with the labels and taints of these nodes.",
+            ));
+        }
+    }
     for set in sets {
         let (ready, wanted) =
             (number(set, "/status/numberReady"), number(set, "/status/desiredNumberScheduled"));
@@ -57,7 +72,7 @@ fn lacks(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
 
 /// Networks that profiles name.
 pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&PROFILES)?;
+    facts.profiles_known()?;
     facts.known(&NETWORKS)?;
     let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Network(_)))
         .into_iter()
@@ -72,7 +87,7 @@ pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
 
 /// Resources that profiles request.
 pub(super) fn plugins(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&PROFILES)?;
+    facts.profiles_known()?;
     facts.known(&NODES)?;
     let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Resource(_)))
         .into_iter()

@@ -75,6 +75,13 @@ impl Outcome {
         Self { hint: Some(hint.into()), ..Self::skipped(why) }
     }
 
+    /// An error in place of a skipped check: without this check nothing is known about the installation.
+    pub(super) fn unproven(self) -> Self {
+        let hint = "Restore the connection to the API server, or the missing right, and run doctor again."
+            .to_owned();
+        Self { kind: Kind::Error, hint: self.hint.filter(|hint| !hint.is_empty()).or(Some(hint)), ..self }
+    }
+
     /// Warnings as one, or success without any.
     pub(super) fn warnings(problems: &[String], hint: impl Into<String>) -> Self {
         if problems.is_empty() { Self::success() } else { Self::warning(joined(problems), hint) }

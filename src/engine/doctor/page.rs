@@ -28,9 +28,12 @@ fabric-admission doctor -o json        # for programs
 
 A check has one of four results. `ok`: as it should be. `warning`: something works less well or may fail. `error`:
 something does not work. `skipped`: nothing is known, with the reason. A check that could not read its objects is
-never `ok`.
+never `ok`. Three checks are essential: `configurations`, `pod-is-changed` and `pod-is-refused`. If they cannot read
+their objects, they are errors. If no namespace has mode `enforce`, or the server runs with `--mutate off`, the last two
+are skipped, and the last line says that no dry run has shown that the API server calls the webhook.
 
-The JSON has the schema [doctor-v1.json](schema/doctor-v1.json).
+The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` says that no check failed. `proved` says that
+both dry runs succeeded.
 ";
 
 const TAIL: &str = "

@@ -10,6 +10,7 @@ use crate::text::count;
 
 /// The status of every profile object, by name.
 fn statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
+    facts.profiles_known()?;
     let objects = facts.read(&PROFILES)?.iter();
     let status = |object: &serde_json::Value| {
         let (status, used) = of_object(&object.to_string(), &facts.snapshot);
@@ -41,11 +42,12 @@ pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
 pub(super) fn usable(facts: &Facts) -> Result<Outcome, Outcome> {
     let all = statuses(facts)?;
     let broken = all.iter().filter(|(_, _, used)| *used != ProfileUse::Used);
-    let problems: Vec<String> =
-        broken.flat_map(|(name, status, _)| status.problems.iter().map(|p| problem(name, p))).collect();
+    let fields = broken.flat_map(|(name, status, _)| status.problems.iter().map(|p| problem(name, p)));
+    let files = facts.broken_files.iter().cloned();
+    let problems: Vec<String> = files.chain(fields).collect();
     Ok(Outcome::errors(
         &problems,
-        "Correct the field of the profile. Until then the server does not use the profile.",
+        "Correct the field or the file. Until then the server does not use the profile.",
     ))
 }
 
@@ -76,7 +78,7 @@ pub(super) fn ties(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 pub(super) fn bare_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&PROFILES)?;
+    facts.profiles_known()?;
     facts.known(&NODES)?;
     let nodes = accelerators::nodes(facts);
     Ok(match nodes.without {

@@ -1,6 +1,6 @@
 //! The report, as programs read it (`fabric-admission.dev/doctor/v1`).
 
-use super::check::Check;
+use super::check::{Check, Section};
 use super::checks::CHECKS;
 use super::facts::Facts;
 use super::outcome::Kind;
@@ -17,6 +17,9 @@ pub struct Report {
     schema: &'static str,
     /// Whether no check has the result `error`.
     pub success: bool,
+    /// Whether dry runs have shown that the API server calls the webhook, and that the webhook changes and refuses pods.
+    /// With `--pre` always false.
+    pub proved: bool,
     /// Groups of checks, in their order.
     pub categories: Vec<Category>,
 }
@@ -65,7 +68,10 @@ impl Report {
                 None => categories.push(Category { name, checks: vec![entry] }),
             }
         }
-        let mut report = Self { schema: SCHEMA, success: true, categories };
+        let calls = categories.iter().find(|category| category.name == Section::Calls.title());
+        let proved =
+            calls.is_some_and(|calls| calls.checks.iter().all(|check| check.result == Kind::Success));
+        let mut report = Self { schema: SCHEMA, success: true, proved, categories };
         report.success = report.count(Kind::Error) == 0;
         report
     }

@@ -3,6 +3,7 @@
 use super::facts::{Facts, Right};
 use super::names::NAME;
 use super::outcome::{Outcome, joined};
+use super::sources::DEPLOYMENTS;
 
 /// Kinds without which nothing about the installation is known.
 const ESSENTIAL: [&str; 3] =
@@ -46,6 +47,8 @@ pub(super) fn install(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 pub(super) fn server(facts: &Facts) -> Result<Outcome, Outcome> {
+    // Which rights the server needs depends on its variables.
+    facts.known(&DEPLOYMENTS)?;
     let missing = missing(&facts.server_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {

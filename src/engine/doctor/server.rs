@@ -143,7 +143,14 @@ pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
         ));
     };
     let ahead = renewed - now;
-    // A Lease of the past may be one that nobody renews.
+    let duration = lease.and_then(|lease| lease.pointer("/spec/leaseDurationSeconds")?.as_i64());
+    // Nobody renews it any more, or a clock is far behind: the times do not tell which.
+    if duration.is_some_and(|duration| -ahead > duration + SKEW) {
+        return Err(Outcome::skipped(format!(
+            "the last renewal of the Lease fabric-admission-status, which shows the clock of a replica, is {} s old",
+            -ahead
+        )));
+    }
     Ok(if ahead > SKEW {
         Outcome::warning(
             format!(

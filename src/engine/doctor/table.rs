@@ -1,5 +1,6 @@
 //! The report as text: a line for each check, and below each failure what to do.
 
+use super::check::Section;
 use super::outcome::Kind;
 use super::report::{Entry, Report};
 use crate::text::count;
@@ -41,7 +42,12 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         count(report.checks().count(), "check"),
         count(errors, "error"),
         count(warnings, "warning")
-    )
+    )?;
+    let tries = report.categories.iter().any(|category| category.name == Section::Calls.title());
+    if tries && !report.proved {
+        writeln!(out, "No dry run has shown that the API server calls the webhook.")?;
+    }
+    Ok(())
 }
 
 /// Writes one check.

@@ -23,12 +23,17 @@ use fabric_admission::facts::Kind as FactKind;
 use fabric_admission::snapshot::{Builder, Layer, Settings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::OnceLock;
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("doctor::a_healthy_cluster_has_no_problem", || Ok(healthy_is_well()?));
     suite.add("doctor::every_check_fails_somewhere", || Ok(all_fail()?));
     suite.add("doctor::what_was_not_read_is_never_a_success", || Ok(unread()?));
+    suite.add("doctor::a_cluster_that_cannot_be_read_is_no_success", || Ok(unread_cluster()?));
+    suite.add("doctor::one_failed_list_skips_only_its_checks", || Ok(one_failed_list()?));
+    suite.add("doctor::what_nobody_opted_into_is_not_proved", || Ok(not_proved()?));
     suite.add("doctor::a_server_that_is_away_is_exit_code_3", || Ok(away()?));
     for check in CHECKS {
         let file = format!("{}.yaml", check.id);
@@ -159,6 +164,7 @@ pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
             }
         }
     }
+    facts.broken_files = whole["broken_files"].as_array().into_iter().flatten().map(text).collect();
     for (plural, why) in entries(&whole["unread"]) {
         facts.unread.insert(plural.clone(), text(why));
     }
@@ -179,7 +185,9 @@ pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
     }
     let calls = &whole["calls"];
     facts.calls = match calls["why"].as_str() {
-        Some(why) => Err(NotTried { why: why.to_owned(), hint: text(&calls["hint"]) }),
+        Some(why) => {
+            Err(NotTried { why: why.to_owned(), hint: text(&calls["hint"]), unread: calls["unread"] == true })
+        }
         None => Ok(Tried {
             namespace: text(&calls["namespace"]),
             profile: text(&calls["profile"]),
@@ -281,23 +289,124 @@ fn examples() -> Result<BTreeMap<String, String>, String> {
 fn unread() -> Result<(), String> {
     for check in CHECKS {
         for source in check.needs {
-            // Results of these have a place of their own in the facts, and their checks their own cases.
-            if ["secrets", "configmaps"].contains(&source.plural) {
+            // Results of this kind have a place of their own in the facts, and their checks their own cases.
+            if source.plural == "secrets" {
                 continue;
             }
             let mut whole = healthy()?;
             whole["unread"][source.plural] = json!("forbidden");
             let facts = facts(&whole)?;
             let outcome = check.run(&facts);
-            let special = ["server-rights", "certificate-expiry", "pod-is-changed", "pod-is-refused"];
+            let special = ["certificate-expiry", "pod-is-changed", "pod-is-refused"];
             // Where the objects are read, these get no facts; and these need the kind only for one of two results.
-            let part = check.id == "network-crd" || check.id == "ca-bundles";
+            let part = ["network-crd", "ca-bundles", "profiles"].contains(&check.id)
+                || (check.id, source.plural) == ("multus", "nodes");
             if outcome.kind == Kind::Success && !special.contains(&check.id) && !part {
                 return Err(format!("{} succeeds without {}", check.id, source.plural));
             }
         }
     }
     Ok(())
+}
+
+/// Runs `doctor -o json` against an API server of plain texts: the answer to a path, or none for an internal error.
+fn doctor_on(answer: fn(&str) -> Option<String>) -> Result<(i32, Value), String> {
+    let scratch = crate::support::Scratch::new()?;
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| e.to_string())?;
+    let address = listener.local_addr().map_err(|e| e.to_string())?;
+    let config = format!(
+        "apiVersion: v1\nkind: Config\nclusters: [{{name: e, cluster: {{server: 'http://{address}'}}}}]\n\
+         contexts: [{{name: e, context: {{cluster: e, user: e}}}}]\nusers: [{{name: e, user: {{}}}}]\ncurrent-context: e\n"
+    );
+    scratch.write("kubeconfig", &config)?;
+    // It ends with the process of the tests.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = Vec::new();
+            let mut part = [0; 4096];
+            while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+                match stream.read(&mut part) {
+                    Ok(0) | Err(_) => break,
+                    Ok(read) => request.extend_from_slice(&part[..read]),
+                }
+            }
+            let request = String::from_utf8_lossy(&request).into_owned();
+            let path = request.split(' ').nth(1).unwrap_or_default();
+            let (status, body) = match answer(path) {
+                Some(body) => ("200 OK", body),
+                None => ("500 Internal Server Error", "{}".to_owned()),
+            };
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    let ran = run(&["doctor", "-o", "json", "--kubeconfig", "kubeconfig"], b"", scratch.path())?;
+    let report = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {ran:?}"))?;
+    crate::cli::schema::validate_doctor(&report)?;
+    Ok((ran.code, report))
+}
+
+fn version_only(path: &str) -> Option<String> {
+    (path == "/version").then(|| r#"{"major": "1", "minor": "36", "gitVersion": "v1.36.0"}"#.to_owned())
+}
+
+fn check<'a>(report: &'a Value, id: &str) -> &'a Value {
+    let categories = report["categories"].as_array().into_iter().flatten();
+    let mut checks = categories.flat_map(|category| category["checks"].as_array().into_iter().flatten());
+    checks.find(|check| check["id"] == id).unwrap_or(&Value::Null)
+}
+
+/// An API server that answers only `/version`: nothing is known, which is no success.
+fn unread_cluster() -> Result<(), String> {
+    let (code, report) = doctor_on(version_only)?;
+    same("exit code", 1, code)?;
+    same("success", &json!(false), &report["success"])?;
+    same("proved", &json!(false), &report["proved"])?;
+    for id in ["configurations", "pod-is-changed", "pod-is-refused"] {
+        same(id, &json!("error"), &check(&report, id)["result"])?;
+    }
+    let mut whole = healthy()?;
+    whole["unread"]["mutatingwebhookconfigurations"] = json!("no answer");
+    whole["calls"] = json!({"why": "namespaces could not be read: no answer", "unread": true});
+    let report = Report::of(&facts(&whole)?, false);
+    let waiting: Vec<&str> = report.worth_waiting().map(|check| check.id).collect();
+    same("worth waiting", vec!["configurations", "pod-is-changed", "pod-is-refused"], waiting)
+}
+
+/// Only the list of one kind fails, which few checks need.
+fn one_failed_list() -> Result<(), String> {
+    let (_, report) = doctor_on(|path| match path {
+        path if path.contains("/ippools") => None,
+        "/version" => version_only(path),
+        _ => Some(r#"{"metadata": {"resourceVersion": "1"}, "items": []}"#.to_owned()),
+    })?;
+    let found = check(&report, "opted-in");
+    let message = found["message"].as_str().unwrap_or_default();
+    if !message.contains("no namespace opted in") {
+        return Err(format!("{found}"));
+    }
+    same("pod-is-changed", &json!("skipped"), &check(&report, "pod-is-changed")["result"])
+}
+
+fn not_proved() -> Result<(), String> {
+    let shown = |whole: &Value| -> Result<(Report, String), String> {
+        let report = Report::of(&facts(whole)?, false);
+        let mut text = Vec::new();
+        table::write(&mut text, &report).map_err(|e| e.to_string())?;
+        Ok((report, String::from_utf8_lossy(&text).into_owned()))
+    };
+    let line = "No dry run has shown that the API server calls the webhook.";
+    let mut whole = healthy()?;
+    let (report, text) = shown(&whole)?;
+    same("proved", true, report.proved && !text.contains(line))?;
+    whole["calls"] = json!({"why": "no namespace has mode enforce", "hint": "label one"});
+    let (report, text) = shown(&whole)?;
+    same("proved", false, report.proved)?;
+    same("success", true, report.success)?;
+    same("the last line", Some(line), text.lines().last())
 }
 
 fn away() -> Result<(), String> {

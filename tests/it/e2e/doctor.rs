@@ -418,10 +418,11 @@ fn states(plane: &Plane, door: &Door) -> Result<(), String> {
     // An account without rights.
     let found = doctor(&nobody(plane)?, plane, &[])?;
     found.expect("own-rights", "error", "nothing is known about the installation");
-    for id in ["configurations", "targets", "endpoints", "deployment", "profiles", "nodes-without-profile"] {
+    found.expect("configurations", "error", "no right to");
+    for id in ["targets", "endpoints", "deployment", "profiles", "nodes-without-profile"] {
         found.expect(id, "skipped", "no right to");
     }
-    found.expect("pod-is-changed", "skipped", "");
+    found.expect("pod-is-changed", "error", "could not be read");
     plane.kubectl(&["delete", "namespace", &namespace, "--wait=false"], "")?;
     Ok(())
 }
