@@ -17,6 +17,8 @@ pub struct Seen {
     pub builder: Builder,
     /// Kinds that may not be read, with the API server's reason. Their objects are unknown.
     pub forbidden: Vec<(&'static str, String)>,
+    /// Kinds whose list failed for another reason. Some of their objects may be known.
+    pub failed: Vec<(&'static str, String)>,
 }
 
 /// Why the cluster cannot be read.
@@ -75,6 +77,15 @@ async fn patiently(
 /// # Errors
 /// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
 pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
+    let mut seen = all(client, builder, true).await;
+    match seen.failed.pop() {
+        Some((kind, why)) => Err(OnceError { kind, why }),
+        None => Ok(seen),
+    }
+}
+
+/// As [`once`], but a list that fails is part of the result. `stop`: read no other kind after it.
+pub async fn all(client: &kube::Client, builder: Builder, stop: bool) -> Seen {
     let shared = Shared {
         builder: Mutex::new(builder),
         changed: Notify::new(),
@@ -82,7 +93,7 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
         metrics: Arc::new(Metrics::default()),
         pace: Pace::default(),
     };
-    let mut forbidden = Vec::new();
+    let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
     for kind in kinds::WATCHED {
         match patiently(kind, client, &shared).await {
             Ok(_) => {
@@ -91,16 +102,15 @@ pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceE
             Err(Failure::Absent) => {}
             Err(Failure::Forbidden(why)) => forbidden.push((kind.name(), why)),
             Err(Failure::Gone) => {
-                return Err(OnceError {
-                    kind: kind.name(),
-                    why: "the list expired on the API server before its last page".into(),
-                });
+                let why = "the list expired on the API server before its last page";
+                failed.push((kind.name(), why.to_owned()));
             }
-            Err(Failure::Other(why) | Failure::Busy(_, why)) => {
-                return Err(OnceError { kind: kind.name(), why });
-            }
+            Err(Failure::Other(why) | Failure::Busy(_, why)) => failed.push((kind.name(), why)),
+        }
+        if stop && !failed.is_empty() {
+            break;
         }
     }
     let builder = shared.builder.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Seen { builder, forbidden })
+    Seen { builder, forbidden, failed }
 }
