@@ -1,5 +1,6 @@
 //! Exit codes, and which of them a review ends with.
 
+use crate::cluster::client::ClientError;
 use crate::rules::Severity;
 use clap::ValueEnum;
 
@@ -39,6 +40,11 @@ impl FailOn {
 }
 
 impl Exit {
+    /// The code where no client can be made: a wrong kubeconfig is the caller's mistake.
+    pub(super) fn of_client(error: &ClientError) -> Self {
+        if error.is_usage() { Self::Usage } else { Self::Internal }
+    }
+
     /// The code of a review: unreadable input first, then the most severe finding.
     pub(super) fn of_review(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
         if unreadable {

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(client) => client,
         Err(error) => {
             writeln!(err, "error: {error}")?;
-            return Ok(Exit::Internal);
+            return Ok(Exit::of_client(&error));
         }
     };
     let end = Instant::now() + Duration::from_secs_f64(arguments.timeout);

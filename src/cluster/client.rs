@@ -35,6 +35,14 @@ pub enum ClientError {
     Client(#[from] kube::Error),
 }
 
+impl ClientError {
+    /// Whether the caller named no cluster, or a wrong one. Nobody has tried to reach a cluster yet.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, Self::Client(_))
+    }
+}
+
 /// Where the kubelet mounts a service account's token.
 const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 

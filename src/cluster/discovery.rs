@@ -37,14 +37,10 @@ pub struct ServedKind {
 }
 
 impl ServedKind {
-    /// Pods.
+    /// A kind of the core group, which discovery of the other groups does not have.
     #[must_use]
-    pub fn pods() -> Self {
-        Self {
-            api_version: "v1".to_owned(),
-            namespaced: true,
-            path: ("/api/v1".to_owned(), "pods".to_owned()),
-        }
+    pub fn core(plural: &str, namespaced: bool) -> Self {
+        Self { api_version: "v1".to_owned(), namespaced, path: ("/api/v1".to_owned(), plural.to_owned()) }
     }
 
     /// Path of the objects in a namespace, or in all of them.

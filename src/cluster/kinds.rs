@@ -56,6 +56,16 @@ pub static WATCHED: &[Watched] = &[
 pub(super) const ESSENTIAL: [&str; 3] = ["FabricProfile", "Namespace", "Node"];
 
 impl Watched {
+    /// `apiVersion` of its objects.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.to_owned()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
     /// Path of all objects of the kind.
     #[must_use]
     pub fn path(&self) -> String {

@@ -8,12 +8,13 @@ use super::{Audited, files, live};
 use crate::cli::Exit;
 use crate::cli::input::{self, objects};
 use crate::cluster::discovery::{self, Served};
-use crate::cluster::{Seen, client, kinds, once};
+use crate::cluster::{Seen, client, each, kinds};
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::document::Frame;
-use crate::report::gaps::{Cause, Gap};
+use crate::report::gaps::{Cause, Gap, group};
 use crate::snapshot::{Builder, Layer, Snapshot};
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,8 +40,7 @@ pub(super) fn live(
             Ok(client) => client,
             Err(error) => {
                 writeln!(err, "error: --live: {error}")?;
-                let usage = matches!(error, client::ClientError::Context { .. });
-                return Ok(Err(if usage { Exit::Usage } else { Exit::Internal }));
+                return Ok(Err(Exit::of_client(&error)));
             }
         };
         let asked = async {
@@ -54,29 +54,28 @@ pub(super) fn live(
                 .map_err(|e| e.to_string())?;
             }
             let served = Served::read(&client).await.map_err(|e| e.to_string())?;
-            let seen = once(&client, builder).await.map_err(|e| e.to_string())?;
+            let seen = each(&client, builder).await;
             Ok::<_, String>((served, seen))
         };
-        let (served, Seen { mut builder, forbidden, .. }) = match asked.await {
+        let (served, Seen { mut builder, forbidden, failed }) = match asked.await {
             Ok(asked) => asked,
             Err(message) => {
                 writeln!(err, "error: --live: {message}")?;
                 return Ok(Err(Exit::Internal));
             }
         };
-        let mut gaps: Vec<Gap> = forbidden
-            .into_iter()
-            .filter_map(|(kind, why)| {
-                let watched = kinds::WATCHED.iter().find(|w| w.name() == kind)?;
-                let group =
-                    if watched.group.is_empty() { String::new() } else { format!("{}/", watched.group) };
-                Some(live::gap(&format!("{group}{}", watched.version), kind, Cause::Forbidden, why))
-            })
-            .collect();
+        let gap = |cause: Cause, kind: &'static str, why: String| {
+            let watched = kinds::WATCHED.iter().find(|w| w.name() == kind)?;
+            Some(live::gap(&watched.api_version(), kind, cause, why))
+        };
+        let forbidden = forbidden.into_iter().filter_map(|(kind, why)| gap(Cause::Forbidden, kind, why));
+        let mut gaps: Vec<Gap> = forbidden.collect();
+        gaps.extend(failed.into_iter().filter_map(|f| gap(Cause::Failed, f.kind, f.why)));
         gaps.extend(live::other_versions(&served));
         let snapshot = builder.build();
-        let knows_namespaces = !gaps.iter().any(|gap| gap.kind == "Namespace");
-        let profile = match check(arguments, &snapshot, bases, knows_namespaces) {
+        let knows_namespaces = !gaps.iter().any(|gap| gap.is_of("", "Namespace"));
+        let namespaces = knows_namespaces.then(|| snapshot.namespaces().into_keys().collect());
+        let profile = match check(arguments, &snapshot, bases, namespaces.as_ref()) {
             Ok(profile) => profile,
             Err(message) => {
                 writeln!(err, "error: {message}")?;
@@ -97,7 +96,7 @@ pub(super) fn live(
         let found = live::read(&client, &served, &mut judge, requests, &mut progress).await?;
         // A kind that is a fact and is judged too has one gap.
         for gap in found.gaps {
-            if !gaps.iter().any(|known| known.kind == gap.kind) {
+            if !gaps.iter().any(|known| known.is_of(group(&gap.api_version), &gap.kind)) {
                 gaps.push(gap);
             }
         }
@@ -105,7 +104,7 @@ pub(super) fn live(
         for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
             writeln!(err, "warning: {} cannot be read: {}; {}", gap.kind, gap.message, gap.effect)?;
         }
-        Ok(Ok(Audited::new(found.results, frame(arguments, gaps), &judge)))
+        Ok(Ok(Audited::new(found.results, frame(arguments, gaps), &judge, err)?))
     })
 }
 
@@ -125,7 +124,10 @@ pub(super) fn files(
     let mut loaded = input::files::read(&arguments.cluster, false, &mut visit);
     problems.errors.append(&mut loaded.unread);
     let snapshot = builder.build();
-    let profile = match check(arguments, &snapshot, bases, false) {
+    // In a file that cannot be read there may be more namespaces.
+    let namespaces = problems.errors.is_empty().then(|| seen.namespaces(&snapshot));
+    let profile = match check(arguments, &snapshot, bases, namespaces.as_ref().filter(|all| !all.is_empty()))
+    {
         Ok(profile) => profile,
         Err(message) => {
             writeln!(err, "error: {message}")?;
@@ -150,7 +152,7 @@ pub(super) fn files(
     let mut frame = frame(arguments, gaps);
     frame.errors.extend(problems.errors.into_iter().map(|(unread, _)| unread));
     frame.errors.extend(changed);
-    Ok(Ok(Audited::new(results, frame, &judge)))
+    Ok(Ok(Audited::new(results, frame, &judge, err)?))
 }
 
 fn frame(arguments: &Arguments, gaps: Vec<Gap>) -> Frame {
@@ -162,19 +164,18 @@ fn frame(arguments: &Arguments, gaps: Vec<Gap>) -> Frame {
     }
 }
 
-/// Checks what flags name. Returns the profile of `--profile`.
+/// Checks what flags name; `namespaces`: those that exist, where they are known. Returns the profile of `--profile`.
 fn check(
     arguments: &Arguments,
     snapshot: &Snapshot,
     bases: &[FabricProfile],
-    knows_namespaces: bool,
+    namespaces: Option<&BTreeSet<&str>>,
 ) -> Result<Option<Arc<Profile>>, String> {
     arguments.choice.check(snapshot)?;
-    if let Some(namespace) = arguments.namespace.as_deref().filter(|_| knows_namespaces)
-        && snapshot.namespace(namespace).is_none()
+    if let (Some(namespace), Some(names)) = (arguments.namespace.as_deref(), namespaces)
+        && !names.contains(namespace)
     {
-        let names = snapshot.namespaces();
-        let near = crate::text::nearest(namespace, names.keys().copied());
+        let near = crate::text::nearest(namespace, names.iter().copied());
         let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
         return Err(format!("--namespace: namespace {namespace:?} does not exist{hint}"));
     }

@@ -4,11 +4,12 @@ use super::judge::{Judge, Results};
 use super::owners::{Head, Owners};
 use crate::cli::input::Loaded;
 use crate::cli::input::objects::{Found, of};
+use crate::facts::Kind;
 use crate::manifest::Document;
 use crate::pod::workload;
 use crate::report::Unread;
 use crate::report::fingerprint::ObjectName;
-use crate::report::gaps::{Cause, Gap, effect};
+use crate::report::gaps::{Cause, Gap, effect, group};
 use crate::snapshot::Snapshot;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,26 +20,19 @@ pub(super) struct Seen {
     pub(super) owners: Owners,
     /// Group and kind of the objects, with their `apiVersion`.
     kinds: BTreeMap<(String, String), String>,
+    /// Namespaces of the objects.
+    namespaces: BTreeSet<String>,
 }
 
-/// Kinds without a namespace whose objects are audited; all others of a file without one are in namespace `default`.
-fn has_namespace(kind: &str) -> bool {
-    !matches!(
-        kind,
-        "FabricProfile"
-            | "NicClusterPolicy"
-            | "NicNodePolicy"
-            | "MacvlanNetwork"
-            | "IPoIBNetwork"
-            | "HostDeviceNetwork"
-            | "ClusterTrainingRuntime"
-    )
+/// Whether an object without a namespace is in namespace `default`.
+fn has_namespace(group: &str, kind: &str) -> bool {
+    Kind::of(group, kind).is_none_or(Kind::namespaced)
 }
 
 fn objects(document: &Document) -> impl Iterator<Item = (ObjectName, &str)> {
     of(document).into_iter().filter_map(|found| {
         let Found::Object(object) = found else { return None };
-        let namespaced = has_namespace(&object.kind);
+        let namespaced = has_namespace(group(&object.api_version), &object.kind);
         let name = ObjectName {
             namespace: object.namespace.clone().or_else(|| namespaced.then(|| "default".to_owned())),
             api_version: object.api_version.clone(),
@@ -53,6 +47,10 @@ fn objects(document: &Document) -> impl Iterator<Item = (ObjectName, &str)> {
 impl Seen {
     pub(super) fn add(&mut self, documents: &[Document]) {
         for (object, json) in documents.iter().flat_map(objects) {
+            if let Some(namespace) = object.namespace.as_ref().filter(|name| !self.namespaces.contains(*name))
+            {
+                self.namespaces.insert(namespace.clone());
+            }
             let kind = (object.group().to_owned(), object.kind.clone());
             self.kinds.entry(kind).or_insert_with(|| object.api_version.clone());
             if object.kind != "Pod" || json.contains(super::LEADER_LABEL) {
@@ -128,7 +126,7 @@ pub(super) fn gaps(
         missing("k8s.cni.cncf.io/v1", networks, "profiles name networks, and the files have none".to_owned());
     }
     for ((api_version, kind), pods) in &results.without_owner {
-        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let group = group(api_version);
         // Of other kinds nothing is known that would be decided.
         if workload::find(group, kind).is_some() && !has(group, kind) {
             missing(api_version, kind, format!("{} of owners of this kind", count(*pods, "pod")));
@@ -138,6 +136,12 @@ pub(super) fn gaps(
 }
 
 impl Seen {
+    /// The namespaces of the objects, and those of which the files have the Namespace object.
+    pub(super) fn namespaces<'a>(&'a self, snapshot: &'a Snapshot) -> BTreeSet<&'a str> {
+        let named = self.namespaces.iter().map(String::as_str);
+        named.chain(snapshot.namespaces().into_keys()).collect()
+    }
+
     /// The owners, and the kinds of the objects.
     pub(super) fn into_parts(self) -> (Owners, BTreeMap<(String, String), String>) {
         (self.owners, self.kinds)

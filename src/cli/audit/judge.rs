@@ -36,6 +36,8 @@ pub(super) struct Results {
     pub(super) without_owner: BTreeMap<(String, String), usize>,
     /// Templates and objects that cannot be read, with the reason.
     pub(super) unreadable: Vec<(ObjectName, String)>,
+    /// More of them (count).
+    pub(super) unreadable_more: usize,
 }
 
 /// Most unreadable objects that are listed.
@@ -47,8 +49,18 @@ impl Results {
         for (owner, pods) in other.without_owner {
             *self.without_owner.entry(owner).or_default() += pods;
         }
-        let room = MAX_UNREADABLE.saturating_sub(self.unreadable.len());
-        self.unreadable.extend(other.unreadable.into_iter().take(room));
+        self.unreadable_more += other.unreadable_more;
+        for (object, reason) in other.unreadable {
+            self.unreadable(&object, reason);
+        }
+    }
+
+    fn unreadable(&mut self, object: &ObjectName, reason: String) {
+        if self.unreadable.len() < MAX_UNREADABLE {
+            self.unreadable.push((object.clone(), reason));
+        } else {
+            self.unreadable_more += 1;
+        }
     }
 }
 
@@ -99,9 +111,7 @@ impl Judge<'_> {
                 }
                 Err(error) => {
                     let reason = format!("{}{}: {}", template.pointer, error.pointer, error.message);
-                    if into.unreadable.len() < MAX_UNREADABLE {
-                        into.unreadable.push((object.clone(), reason));
-                    }
+                    into.unreadable(object, reason);
                 }
             }
         }
@@ -137,7 +147,8 @@ impl Judge<'_> {
             PodRequest { profile: self.profile, gang: top.gang.as_ref(), ..PodRequest::new(namespace) };
         match decide_pod(&json, request, self.snapshot) {
             Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
-            Err(_) => {
+            Err(error) => {
+                into.unreadable(object, format!("{}: {}", error.pointer, error.message));
                 let workload = into.tallies.workloads.entry(name).or_default();
                 workload.makes_pods = true;
                 workload.unreadable_pods += 1;

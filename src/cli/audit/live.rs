@@ -82,7 +82,12 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
     };
     for watched in WATCHED.iter().filter(|w| judges_kind(w.group, w.name()) || w.kind == Kind::FabricProfile)
     {
-        if let Some(of) = served.kind(watched.group, watched.name()) {
+        let of = if watched.group.is_empty() {
+            Some(ServedKind::core(watched.plural, watched.kind.namespaced()))
+        } else {
+            served.kind(watched.group, watched.name())
+        };
+        if let Some(of) = of {
             list(watched.name(), of, false);
         }
     }
@@ -94,7 +99,7 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
             list(known.kind, of, known.is("apps", "ReplicaSet"));
         }
     }
-    list("Pod", ServedKind::pods(), false);
+    list("Pod", ServedKind::core("pods", true), false);
     all
 }
 
@@ -190,7 +195,7 @@ async fn one(
         // Deleted since it was listed.
         Err(ListError::Absent) => {}
         Err(error) => {
-            let known = found.gaps.iter().any(|gap| gap.kind == object.kind);
+            let known = found.gaps.iter().any(|gap| gap.is_of(object.group(), &object.kind));
             if !known {
                 let cause =
                     if matches!(error, ListError::Forbidden(_)) { Cause::Forbidden } else { Cause::Failed };
@@ -216,7 +221,7 @@ pub(super) fn other_versions(served: &Served) -> Vec<Gap> {
         let others = served.only_other_versions(watched.group, watched.version, watched.name())?.join(", ");
         let wanted = format!("{}/{}", watched.group, watched.version);
         let message = format!("the API server serves {others}; fabric-admission reads {}", watched.version);
-        Some(gap(&wanted, watched.name(), Cause::Failed, message))
+        Some(gap(&wanted, watched.name(), Cause::OtherVersion, message))
     };
     WATCHED.iter().filter_map(of).collect()
 }

@@ -23,6 +23,7 @@ use crate::report::comparison::Comparison;
 use crate::report::fingerprint::ObjectName;
 use crate::report::gaps::Cause;
 use crate::snapshot::{Builder, Settings};
+use crate::text::{count, printable};
 use judge::Results;
 use std::io::{self, Write};
 
@@ -64,10 +65,16 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Err(exit) => return Ok(exit),
     };
     let now = document.baseline();
-    document.comparison = before.map(|before| Comparison::new(&before, &now));
+    let unreadable = !document.errors.is_empty();
+    document.comparison = before.map(|before| {
+        let comparison = Comparison::new(&before, &now);
+        if unreadable { comparison.with_unreadable_inputs() } else { comparison }
+    });
     if let Some(path) = &arguments.write_baseline {
         if failed {
             writeln!(err, "error: --write-baseline: not written, since a list failed")?;
+        } else if unreadable {
+            writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
         } else if let Err(error) = output::write_baseline(path, &now) {
             writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
             return Ok(Exit::Internal);
@@ -92,7 +99,12 @@ struct Audited {
 }
 
 impl Audited {
-    fn new(mut results: Results, frame: Frame, judge: &judge::Judge<'_>) -> Self {
+    fn new(
+        mut results: Results,
+        mut frame: Frame,
+        judge: &judge::Judge<'_>,
+        err: &mut dyn Write,
+    ) -> io::Result<Self> {
         // A pod that owns others is of the workload that made it.
         let pods: Vec<ObjectName> =
             results.tallies.workloads.keys().filter(|name| name.kind == "Pod").cloned().collect();
@@ -102,14 +114,20 @@ impl Audited {
             }
         }
         let failed = frame.gaps.iter().any(|gap| gap.cause == Cause::Failed);
-        let mut frame = frame;
-        frame.errors.extend(results.unreadable.iter().map(|(object, reason)| Unread {
-            file: format!("{} {}", object.kind, object.shown()),
-            line: 1,
-            column: 1,
-            message: reason.clone(),
+        let first = frame.errors.len();
+        let unread = |file, message| Unread { file, line: 1, column: 1, message };
+        frame.errors.extend(results.unreadable.iter().map(|(object, reason)| {
+            let place = object.namespace.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
+            unread(format!("{} {place}{}", object.kind, object.shown()), reason.clone())
         }));
-        Self { document: Document::new(&results.tallies, frame, judge.snapshot), failed }
+        if results.unreadable_more > 0 {
+            let more = count(results.unreadable_more, "more object");
+            frame.errors.push(unread("(not listed)".to_owned(), format!("{more} cannot be read")));
+        }
+        for Unread { file, message, .. } in frame.errors.iter().skip(first) {
+            writeln!(err, "error: {}: {}", printable(file, 400), printable(message, 400))?;
+        }
+        Ok(Self { document: Document::new(&results.tallies, frame, judge.snapshot), failed })
     }
 }
 
@@ -119,8 +137,8 @@ fn exit(document: &Document, failed: bool, fail_on: FailOn) -> Exit {
     if failed {
         return Exit::Internal;
     }
-    let forbidden = document.gaps.iter().any(|gap| gap.cause == Cause::Forbidden);
-    let unreadable = !document.errors.is_empty() || forbidden && document.comparison.is_none();
+    let closed = document.gaps.iter().any(|gap| matches!(gap.cause, Cause::Forbidden | Cause::OtherVersion));
+    let unreadable = !document.errors.is_empty() || closed && document.comparison.is_none();
     match &document.comparison {
         None => Exit::of_review(unreadable, document.worst(), fail_on),
         Some(comparison) => {

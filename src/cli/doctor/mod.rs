@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let kubeconfig = super::input::live::kubeconfig(arguments.kubeconfig.as_deref());
     if kubeconfig.is_none() && !in_cluster() {
         writeln!(err, "error: no cluster: set --kubeconfig FILE or variable KUBECONFIG")?;
-        return Ok(Exit::Internal);
+        return Ok(Exit::Usage);
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(client) => client,
         Err(error) => {
             writeln!(err, "error: {error}")?;
-            return Ok(Exit::Internal);
+            return Ok(Exit::of_client(&error));
         }
     };
     let limit = Duration::from_secs(arguments.wait.0.unsigned_abs());

@@ -1,7 +1,7 @@
 //! `--live`: facts from a cluster, read once.
 
 use crate::cli::Exit;
-use crate::cluster::client::{self, ClientError};
+use crate::cluster::client;
 use crate::cluster::{once, pod};
 use crate::snapshot::Builder;
 use std::io::{self, Write};
@@ -36,11 +36,9 @@ pub(super) fn look(
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let seen = runtime.block_on(async {
-        // A kubeconfig that names no cluster is a mistake of the caller, a cluster that does not answer is not.
-        let client = client::connect(path.as_deref(), context).await.map_err(|error| match error {
-            ClientError::Kubeconfig { .. } => (Exit::Usage, error.to_string()),
-            _ => (Exit::Internal, error.to_string()),
-        })?;
+        let client = client::connect(path.as_deref(), context)
+            .await
+            .map_err(|error| (Exit::of_client(&error), error.to_string()))?;
         let failed = |message: String| (Exit::Internal, message);
         let mut running = Vec::new();
         for name in pods.1 {

@@ -3,7 +3,7 @@
 
 use super::baseline::{Baseline, Entry, Unseen, severity};
 use super::fingerprint::Fingerprint;
-use super::gaps::{Reach, reach};
+use super::gaps::{Reach, group, reach};
 use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +69,16 @@ impl Comparison {
             result.put(Entry { fingerprint, severity, count }, &changes, false);
         }
         result
+    }
+
+    /// For a run that had unreadable inputs: what is gone may be in one of them.
+    #[must_use]
+    pub fn with_unreadable_inputs(mut self) -> Self {
+        let reason = "this audit could not read all inputs";
+        let doubtful = self.resolved.drain(..);
+        self.incomparable
+            .extend(doubtful.map(|entry| Incomparable { finding: Some(entry), reason: reason.to_owned() }));
+        self
     }
 
     fn put(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
@@ -142,7 +152,7 @@ impl Changes {
         }
         let touched = |unseen: &Unseen| match reach(&unseen.api_version, &unseen.kind) {
             Reach::All => true,
-            Reach::Own => unseen.kind == object.kind,
+            Reach::Own => unseen.kind == object.kind && group(&unseen.api_version) == object.group(),
         };
         self.kinds.iter().find(|(unseen, _)| touched(unseen)).map(|(_, reason)| reason.clone())
     }
@@ -211,6 +221,9 @@ mod tests {
         assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 1));
         // A kind that does not matter for the object.
         let found = Comparison::new(&without(of(Vec::new()), "apps/v1", "Deployment"), &one());
+        assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
+        // The same kind of another group.
+        let found = Comparison::new(&without(of(Vec::new()), "batch.volcano.sh/v1alpha1", "Job"), &one());
         assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
         // The same gap in both changes nothing.
         let found = Comparison::new(&without(one(), "v1", "Pod"), &without(one(), "v1", "Pod"));

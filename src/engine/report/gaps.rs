@@ -12,6 +12,8 @@ pub enum Cause {
     Forbidden,
     /// The list failed.
     Failed,
+    /// The API server serves the kind only in versions that are not read.
+    OtherVersion,
     /// The files have no object of the kind, and other objects need one.
     NotGiven,
 }
@@ -24,12 +26,26 @@ pub struct Gap {
     pub api_version: String,
     /// Kind.
     pub kind: String,
-    /// `forbidden`, `failed` or `not-given`.
+    /// `forbidden`, `failed`, `other-version` or `not-given`.
     pub cause: Cause,
-    /// The reason: the API server's answer, or which objects need the kind.
+    /// The reason: the API server's answer, its versions, or which objects need the kind.
     pub message: String,
     /// What the audit does not decide without it.
     pub effect: String,
+}
+
+impl Gap {
+    /// Whether it is about a kind. Kinds of two groups may have one name, such as Job of batch and of Volcano.
+    #[must_use]
+    pub fn is_of(&self, group: &str, kind: &str) -> bool {
+        self.kind == kind && self::group(&self.api_version) == group
+    }
+}
+
+/// API group of an `apiVersion`; empty for the core group.
+#[must_use]
+pub fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// What a missing kind affects.

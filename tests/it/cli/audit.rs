@@ -22,6 +22,11 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("audit::exit_codes", exit_codes);
     suite.add("audit::usage", usage);
     suite.add("audit::one_namespace", one_namespace);
+    suite.add("audit::namespaces_that_do_not_exist", no_such_namespace);
+    suite.add("audit::namespaces_have_no_namespace", namespace_objects);
+    suite.add("audit::unreadable_files_resolve_nothing", unreadable_files);
+    suite.add("audit::pods_that_cannot_be_read", unreadable_pods);
+    suite.add("audit::the_cronjob_fails_as_its_comment_says", cronjob);
     suite.add("audit::order_of_documents_changes_nothing", order);
 }
 
@@ -268,6 +273,96 @@ fn one_namespace() -> Outcome {
         .filter_map(|w| w["object"]["name"].as_str())
         .collect();
     Ok(same("workloads", vec!["b"], names)?)
+}
+
+fn no_such_namespace() -> Outcome {
+    let scratch = Scratch::new()?;
+    scratch.write("cluster.yaml", format!("{PROFILE}{}", job("a", ALGO)))?;
+    scratch.write("other.yaml", job("b", ALGO).replace("namespace: lab", "namespace: other"))?;
+    for (file, namespace, hint) in [
+        ("cluster.yaml", "lob", "\"lob\" does not exist; did you mean \"lab\"?"),
+        ("other.yaml", "othr", "did you mean \"other\"?"),
+    ] {
+        let ran = audit(&["--cluster", file, "-n", namespace], scratch.path())?;
+        same(&format!("exit code of {namespace}"), 2, ran.code)?;
+        assert!(ran.stderr.contains(hint) && ran.stdout.is_empty(), "{}", ran.stderr);
+    }
+    Ok(same("exit code", 0, audit(&["--cluster", "cluster.yaml", "-n", "lab"], scratch.path())?.code)?)
+}
+
+fn namespace_objects() -> Outcome {
+    let scratch = Scratch::new()?;
+    let labels = "{fabric-admission.dev/mode: enforcing}";
+    let team = format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: team, labels: {labels}}}\n");
+    scratch.write("cluster.yaml", team)?;
+    let (_, value) = json(&["--cluster", "cluster.yaml"], &scratch)?;
+    let workload = &value["workloads"][0];
+    same("rule", "FAB817", workload["findings"][0]["rule"].as_str().unwrap_or_default())?;
+    Ok(same("namespace", &Value::Null, &workload["object"]["namespace"])?)
+}
+
+fn unreadable_files() -> Outcome {
+    let scratch = Scratch::new()?;
+    let broken = "---\na: [\n";
+    scratch.write("before.yaml", format!("{PROFILE}{}{}", job("a", ALGO), pod("a-1", "a", DEBUG)))?;
+    scratch.write("after.yaml", format!("{PROFILE}{}{}{broken}", job("b", ALGO), pod("b-1", "b", ALGO)))?;
+    audit(&["--cluster", "before.yaml", "--write-baseline", "base.json"], scratch.path())?;
+    let args = ["--cluster", "after.yaml", "--new-since", "base.json", "--write-baseline", "next.json"];
+    let (code, value) = json(&args, &scratch)?;
+    same("exit code", 2, code)?;
+    same("partial", true, value["partial"] == true)?;
+    same("resolved", Vec::<String>::new(), rules(&value, "resolved"))?;
+    assert!(rules(&value, "incomparable").contains(&"FAB408".to_owned()), "{}", value["baseline"]);
+    same("baseline", false, scratch.path().join("next.json").exists())?;
+    let text = audit(&["--cluster", "after.yaml"], scratch.path())?;
+    assert!(text.stdout.starts_with("PARTIAL RESULT: 1 input error\n"), "{}", text.stdout);
+    Ok(())
+}
+
+fn unreadable_pods() -> Outcome {
+    let scratch = Scratch::new()?;
+    let pod = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{namespace: lab, name: {name}}}\nspec: {{containers: oops}}\n"
+        )
+    };
+    scratch.write("cluster.yaml", format!("{PROFILE}{}", pod("odd")))?;
+    let ran = audit(&["--cluster", "cluster.yaml"], scratch.path())?;
+    same("exit code", 2, ran.code)?;
+    assert!(ran.stdout.contains("UNREAD  Pod odd") && !ran.stdout.contains("ADMIT"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("error: Pod lab/odd: /spec/containers: "), "{}", ran.stderr);
+    let (_, value) = json(&["--cluster", "cluster.yaml"], &scratch)?;
+    same("verdict", "unknown", value["workloads"][0]["verdict"].as_str().unwrap_or_default())?;
+    // Beyond the limit they are counted.
+    let many: String = (0..1_003).map(|n| pod(&format!("odd-{n}"))).collect();
+    scratch.write("many.yaml", format!("{PROFILE}{many}"))?;
+    let (_, value) = json(&["--cluster", "many.yaml"], &scratch)?;
+    let last = value["errors"].as_array().and_then(|all| all.last()).ok_or("no errors")?;
+    Ok(same("last", "3 more objects cannot be read", last["message"].as_str().unwrap_or_default())?)
+}
+
+/// The flags of the comment do what it says.
+fn cronjob() -> Outcome {
+    let text = read(&root().join("deploy/components/audit-cronjob/cronjob.yaml"))?;
+    let instead = text.lines().filter_map(|line| line.strip_prefix("#   --"));
+    let instead: Vec<String> = instead.map(|flag| format!("--{}", flag.replace("/results/", ""))).collect();
+    let args = text.lines().filter_map(|line| line.trim_start().strip_prefix("- -"));
+    let args = args.map(|flag| format!("-{}", flag.replace("/results/", "")));
+    let args: Vec<String> = args.filter(|flag| flag != "--live").collect();
+    assert!(args.contains(&"--fail-on=never".to_owned()) && instead.len() == 2, "{args:?} {instead:?}");
+    let scratch = Scratch::new()?;
+    scratch.write("before.yaml", format!("{PROFILE}{}{}", job("a", ALGO), pod("a-1", "a", ALGO)))?;
+    let worse = job("a", ALGO).replace("nvidia.com/gpu: 2", "nvidia.com/gpu: $N");
+    scratch.write("after.yaml", format!("{PROFILE}{worse}{}", pod("a-1", "a", ALGO)))?;
+    scratch.write("less.yaml", format!("{PROFILE}{}", job("a", ALGO)))?;
+    audit(&["--cluster", "before.yaml", "--write-baseline", "baseline.json"], scratch.path())?;
+    let kept = args.iter().filter(|flag| *flag != "--fail-on=never").chain(&instead);
+    let kept: Vec<&str> = kept.map(String::as_str).collect();
+    for (file, code) in [("before.yaml", 0), ("after.yaml", 1), ("less.yaml", 1)] {
+        let ran = audit(&[&["--cluster", file], &kept[..]].concat(), scratch.path())?;
+        same(&format!("exit code of {file}: {}", ran.stdout), code, ran.code)?;
+    }
+    Ok(())
 }
 
 /// Pods may stand before their owners.

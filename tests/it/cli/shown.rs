@@ -97,6 +97,23 @@ pub(crate) fn add(suite: &mut Suite) {
             same(&format!("exit code of {command}"), 2, ran.code)?;
             same("the reason", true, ran.stderr.contains("nowhere"))?;
         }
+        let config = "apiVersion: v1\nkind: Config\nclusters: [{name: e, cluster: {server: 'http://127.0.0.1:1'}}]\n\
+                      contexts: [{name: e, context: {cluster: e, user: e}}]\nusers: [{name: e, user: {}}]\n\
+                      current-context: e\n";
+        scratch.write("config", config)?;
+        let probe = ["probe", "-n", "a", "--profile", "b"];
+        let commands: [&[&str]; 5] =
+            [&["review", "--live", "all.yaml"], &["why", "--live", "all.yaml"], &["audit", "--live"], &["doctor"], &probe];
+        for command in commands {
+            let code = |more: &[&str]| Ok::<_, String>(run(&[command, more].concat(), b"", scratch.path())?.code);
+            same(&format!("{command:?} without the file"), 2, code(&["--kubeconfig", "nowhere"])?)?;
+            if command != probe {
+                let args = ["--kubeconfig", "config", "--context", "f"];
+                same(&format!("{command:?} with a wrong context"), 2, code(&args)?)?;
+                same(&format!("{command:?} without a server"), 3, code(&args[..2])?)?;
+            }
+        }
+        same("probe without a kubeconfig", 2, run(&probe, b"", scratch.path())?.code)?;
         Ok(())
     });
 }

@@ -29,7 +29,7 @@ pub struct Document {
     pub tool_version: String,
     /// The only namespace of the audit; null for all namespaces.
     pub namespace: Option<String>,
-    /// Whether a kind could not be read: see `gaps`.
+    /// Whether a kind or an input could not be read: see `gaps` and `errors`.
     pub partial: bool,
     /// Kinds that could not be read, or that the files do not have.
     pub gaps: Vec<Gap>,
@@ -118,7 +118,8 @@ pub struct WorkloadEntry {
     pub profile: Option<String>,
     /// Evidence for the profile, or the reason why there is none.
     pub evidence: Option<String>,
-    /// `deny` if new pods would be refused in mode enforce, else `allow`.
+    /// `deny` if new pods would be refused in mode enforce, `unknown` if a pod cannot be read and there is no template,
+    /// else `allow`.
     pub verdict: &'static str,
     /// Changes that new pods would get.
     pub changes: Vec<ChangeEntry>,
@@ -265,7 +266,7 @@ impl Document {
             schema: SCHEMA,
             tool_version,
             namespace,
-            partial: !gaps.is_empty(),
+            partial: !gaps.is_empty() || !errors.is_empty(),
             gaps,
             summary,
             namespaces: ordered,
@@ -361,7 +362,11 @@ impl WorkloadEntry {
             pods: workload.pods + workload.unreadable_pods,
             profile: workload.profile.clone(),
             evidence: workload.evidence.clone(),
-            verdict: if workload.would_be_refused() { "deny" } else { "allow" },
+            verdict: match (workload.would_be_refused(), workload.is_undecided()) {
+                (true, _) => "deny",
+                (false, true) => "unknown",
+                (false, false) => "allow",
+            },
             changes: changes.collect(),
             restart: Restart {
                 pods: workload.restart_pods,
@@ -375,11 +380,12 @@ impl WorkloadEntry {
         }
     }
 
-    /// The worst first: refused, then by severity, then by what a new start would change, then by pods.
+    /// The worst first: refused, then undecided, then by severity, then by what a new start would change, then by pods.
     fn rank(&self) -> impl Ord + use<> {
         let warnings = self.findings.iter().filter(|f| f.severity >= Severity::Warning).count();
         (
             Reverse(self.verdict == "deny"),
+            Reverse(self.verdict == "unknown"),
             Reverse(self.findings.first().map(|f| f.severity)),
             Reverse(warnings),
             Reverse(self.restart.pods),

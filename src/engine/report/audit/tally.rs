@@ -284,6 +284,12 @@ impl Workload {
         self.refused || self.refused_pods > 0
     }
 
+    /// Whether nothing says what would become of a new pod: a pod cannot be read, and there is no template.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.unreadable_pods > 0 && self.templates == 0
+    }
+
     /// Whether a new pod of it would be changed.
     #[must_use]
     pub fn would_be_changed(&self) -> bool {

@@ -48,7 +48,10 @@ fn partial(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     if !audit.partial {
         return Ok(());
     }
-    writeln!(out, "{YELLOW}PARTIAL RESULT{YELLOW:#}: {} unknown", count(audit.gaps.len(), "kind"))?;
+    let kinds = (!audit.gaps.is_empty()).then(|| format!("{} unknown", count(audit.gaps.len(), "kind")));
+    let errors = (!audit.errors.is_empty()).then(|| count(audit.errors.len(), "input error"));
+    let parts: Vec<String> = kinds.into_iter().chain(errors).collect();
+    writeln!(out, "{YELLOW}PARTIAL RESULT{YELLOW:#}: {}", parts.join(", "))?;
     for gap in &audit.gaps {
         writeln!(out, "  {} ({}): {}", gap.kind, gap.api_version, gap.effect)?;
         writeln!(out, "      {DIM}{}{DIM:#}", printable(&gap.message, 300))?;
@@ -81,6 +84,7 @@ fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
 fn workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::Result<()> {
     let (style, verdict) = match (w.makes_pods, w.verdict, w.findings.first().map(|f| f.severity)) {
         (true, "deny", _) => (RED, "REFUSE"),
+        (true, "unknown", _) => (YELLOW, "UNREAD"),
         (true, ..) => (GREEN, "ADMIT "),
         (false, _, Some(Severity::Error)) => (RED, "ERROR "),
         (false, _, Some(Severity::Warning)) => (YELLOW, "WARN  "),

@@ -56,7 +56,7 @@ fn connection(stream: TcpStream, pod: &str, pods: usize) -> std::io::Result<()> 
     while let Some(asked) = request(&mut reader)? {
         let body = match asked.path.as_str() {
             "/version" => json!({"major": "1", "minor": "34"}).to_string(),
-            "/apis" => discovery().to_string(),
+            "/apis" => discovery(None).to_string(),
             "/api/v1/pods" => list(&asked, pod, pods),
             "/api/v1/namespaces" => one(&json!([super::namespace("training", None)])),
             "/api/v1/nodes" => one(&json!([super::node("gpu-1", "east", "p")])),

@@ -14,6 +14,9 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_waits_for_a_busy_server", busy);
     suite.add("live::audit_is_partial_without_a_right", forbidden);
     suite.add("live::audit_ends_with_an_error_if_a_list_fails", failing);
+    suite.add("live::audit_shows_its_result_if_a_list_of_facts_fails", failing_facts);
+    suite.add("live::audit_of_a_kind_in_another_version", other_version);
+    suite.add("live::audit_judges_namespaces", namespaces);
     suite.add("live::audit_gives_up_a_list_that_stalls", stalled);
     suite.add("live::audit_names_what_does_not_exist", names);
     suite.add("live::audit_warns_of_an_old_server", old_server);
@@ -185,6 +188,48 @@ fn failing() -> Outcome {
     same("baseline", false, base.exists())?;
     assert!(ran.stderr.contains("Pod cannot be read"), "{}", ran.stderr);
     Ok(())
+}
+
+fn failing_facts() -> Outcome {
+    let script = site()?;
+    script.refuse("SriovNetwork", Some(500));
+    let ran = audit(&script, &[])?;
+    let value = document(&ran)?;
+    same("exit code", 3, ran.code)?;
+    same("gap", "SriovNetwork", value["gaps"][0]["kind"].as_str().unwrap_or_default())?;
+    same("cause", "failed", value["gaps"][0]["cause"].as_str().unwrap_or_default())?;
+    Ok(same("workloads", strings(&ALL), lines(&value))?)
+}
+
+/// Kubernetes 1.33 serves resource.k8s.io in v1beta1 and v1beta2 only.
+fn other_version() -> Outcome {
+    let script = site()?;
+    script.command(|state| state.other_version = Some(("resource.k8s.io", "v1beta2")));
+    for kind in ["DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"] {
+        script.refuse(kind, Some(404));
+    }
+    let scratch = Scratch::new()?;
+    let base = scratch.path().join("base.json");
+    let base = base.display().to_string();
+    let ran = audit(&script, &["--write-baseline", &base])?;
+    let value = document(&ran)?;
+    same("exit code", 2, ran.code)?;
+    same("gaps", 4, value["gaps"].as_array().map(Vec::len).unwrap_or_default())?;
+    same("cause", "other-version", value["gaps"][0]["cause"].as_str().unwrap_or_default())?;
+    Ok(same("exit code with a baseline", 0, audit(&script, &["--new-since", &base])?.code)?)
+}
+
+fn namespaces() -> Outcome {
+    let script = site()?;
+    let labels = json!({"fabric-admission.dev/mode": "enforcing"});
+    script.put("Namespace", json!({"metadata": {"name": "team", "labels": labels}}));
+    let value = document(&audit(&script, &[])?)?;
+    let found = value["workloads"].as_array().into_iter().flatten();
+    let found = found.filter(|w| w["findings"][0]["rule"] == "FAB817");
+    let objects: Vec<Value> = found.map(|w| w["object"].clone()).collect();
+    same("objects", 1, objects.len())?;
+    same("name", "team", objects[0]["name"].as_str().unwrap_or_default())?;
+    Ok(same("namespace", &Value::Null, &objects[0]["namespace"])?)
 }
 
 fn stalled() -> Outcome {

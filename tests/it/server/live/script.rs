@@ -51,11 +51,12 @@ fn kinds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
 }
 
 /// Aggregated discovery of all kinds, but for those of the core group.
-pub(crate) fn discovery() -> Value {
+pub(crate) fn discovery(other: Option<(&str, &str)>) -> Value {
     let items = kinds().filter(|(_, path)| path.starts_with("/apis/")).map(|(kind, path)| {
         let mut parts = path.split('/').skip(2);
         let mut next = || parts.next().unwrap_or_default();
         let (group, version, plural) = (next(), next(), next());
+        let version = other.filter(|(of, _)| *of == group).map_or(version, |(_, version)| version);
         let cluster = ["FabricProfile", "DeviceClass", "ResourceSlice", "NicClusterPolicy"].contains(kind);
         let scope = if cluster { "Cluster" } else { "Namespaced" };
         json!({"metadata": {"name": group}, "versions": [{"version": version, "resources": [
@@ -127,6 +128,8 @@ pub(super) struct State {
     pub(super) up: bool,
     /// Minor version that the server gives.
     pub(super) minor: &'static str,
+    /// A version that the discovery of a group says instead of its own.
+    pub(super) other_version: Option<(&'static str, &'static str)>,
     /// Streams that are opened from now on say everything of so many revisions once more.
     pub(super) rewind: u64,
     /// Whether what a stream says at once is in the order of the names of objects, not of revisions.
@@ -177,6 +180,7 @@ impl Script {
             next_connection: 0,
             up: false,
             minor: "34",
+            other_version: None,
             rewind: 0,
             by_name: false,
             expiring: 0,
@@ -199,7 +203,7 @@ impl Script {
         )
     }
 
-    fn command(&self, change: impl FnOnce(&mut State)) {
+    pub(super) fn command(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.shared.state());
         self.shared.changed.notify_all();
     }
