@@ -5,7 +5,6 @@
 use crate::demands::claimed::look_up;
 use crate::demands::per_fact::PerFact;
 use crate::facts::device_class::SRIOV_DRIVER;
-use crate::resolve::admits;
 use crate::rules::finding::Findings;
 use crate::rules::object::ObjectContext;
 use crate::rules::paths;
@@ -23,7 +22,7 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
     let mut seen = PerFact::default();
     for (index, claim) in claims.iter().enumerate() {
         let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
-        let Some(known) = known.filter(|known| seen.is_first(known)) else { continue };
+        let Some(known) = known.filter(|known| seen.is_first(*known)) else { continue };
         let foreign = known.functions.iter().find_map(|function| {
             let namespace = function.namespace.as_deref().filter(|namespace| !open(namespace))?;
             Some((namespace, function.network.as_deref()?))
@@ -49,12 +48,6 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
     let configs = format!("{spec}/devices/config");
     let configs = context.value().and_then(|v| Some((v.pointer(&configs)?.as_array()?, configs)));
     let Some((list, path)) = configs else { return };
-    let facts = snapshot.namespace(own);
-    // A pod of the namespace may have any of these profiles.
-    let of_rails = |namespace: &str| {
-        let admitted = snapshot.profiles().filter(|p| admits(p, own, facts));
-        admitted.flat_map(|p| &p.rails).any(|rail| rail.network.namespace.as_deref() == Some(namespace))
-    };
     for (index, config) in list.iter().enumerate() {
         let text =
             |pointer: &str| config.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -66,7 +59,8 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         else {
             continue;
         };
-        if namespace == own || namespace == "default" || of_rails(namespace) {
+        // A pod of the namespace may have any profile that admits it.
+        if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
             continue;
         }
         let (namespace, network) = (printable(namespace, 63), printable(network, 100));
