@@ -46,7 +46,7 @@ pub struct ClaimOn {
 impl FabricClaims {
     fn of(claims: &[PodClaim<'_>], namespace: &str, snapshot: &Snapshot) -> Self {
         let mut found = Self::default();
-        let mut firsts: PerFact<'_, FirstOf<'_>> = PerFact::default();
+        let mut firsts: PerFact<'_, _, FirstOf<'_>> = PerFact::default();
         for (index, claim) in claims.iter().enumerate() {
             let on = |class: &str| ClaimOn {
                 index,

@@ -145,6 +145,7 @@ impl Combined {
     pub(crate) fn finish(&mut self) {
         self.index.sort_by_nics();
         self.index.add_operator_resources();
+        self.index.sort_by_interface();
         let Namespaced { networks, over: by_device, .. } = &mut self.namespaced;
         for network in networks.values().flat_map(HashMap::values) {
             let over = match (&network.fact.resource, &network.fact.class.interface) {
@@ -165,6 +166,19 @@ impl Combined {
 }
 
 impl Index {
+    /// Finds the pool of shared RDMA devices over each interface.
+    fn sort_by_interface(&mut self) {
+        self.pool_over.clear();
+        for (resource, fact) in self.resources.iter().filter(|(_, fact)| fact.shared == Some(true)) {
+            for interface in &fact.interfaces {
+                let only = self.pool_over.entry(interface.clone()).or_insert_with(|| Some(resource.clone()));
+                if only.as_ref() != Some(resource) {
+                    *only = None;
+                }
+            }
+        }
+    }
+
     /// Groups nodes with the same NICs.
     fn sort_by_nics(&mut self) {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();

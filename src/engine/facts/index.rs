@@ -67,6 +67,8 @@ impl NicSet {
 pub struct Index {
     /// By full name.
     pub(super) resources: HashMap<String, ResourceFact>,
+    /// The pool of shared RDMA devices over each interface, by its resource; `None` if several name the interface.
+    pub(super) pool_over: HashMap<String, Option<String>>,
     /// Resources of the SR-IOV operator by the name after the prefix, which is not known.
     pub(super) suffixes: HashMap<String, ResourceFact>,
     /// Names of interfaces by their alternative names; `None` if nodes differ.
@@ -132,9 +134,7 @@ impl Index {
     /// The pool of shared RDMA devices over an interface, if exactly one names it.
     #[must_use]
     pub fn shared_pool(&self, interface: &str) -> Option<&ResourceFact> {
-        let over = |r: &&ResourceFact| r.shared == Some(true) && r.interfaces.iter().any(|i| i == interface);
-        let mut pools = self.resources.values().filter(over);
-        pools.next().filter(|_| pools.next().is_none())
+        self.resources.get(self.pool_over.get(interface)?.as_ref()?)
     }
 
     /// Name of the interface with this alternative name; the given name if there is none, or if nodes differ.

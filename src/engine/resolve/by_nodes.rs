@@ -1,9 +1,9 @@
 //! Profiles by the nodes that a pod can run on, or by its selectors if no such node exists.
 
 use super::selector_strength::remove_outranked;
-use super::{Because, Conditions, Evidence, Resolution, Strength, admits, unmet};
+use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
 use crate::demands::Subject;
-use crate::facts::{NamespaceFacts, Server};
+use crate::facts::Server;
 use crate::nodes::{ClassSet, Constraints, Requirement, landing};
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
@@ -138,7 +138,7 @@ fn add_highest_priority(
     found: &mut Found,
 ) -> bool {
     let (mut best, mut served) = (None, false);
-    let admitted = |p: &&Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
+    let admitted = |p: &&Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
     for profile in profiles.iter().filter(admitted) {
         if best.is_some_and(|priority| priority > profile.priority) {
             break;
@@ -176,7 +176,7 @@ pub(crate) fn awaits(
     profile: &Profile,
     constraints: &Constraints<'_>,
     landing: &ClassSet,
-    (namespace, facts): (&str, Option<&NamespaceFacts>),
+    namespace: &str,
     snapshot: &Snapshot,
 ) -> bool {
     let catalog = snapshot.catalog();
@@ -186,7 +186,7 @@ pub(crate) fn awaits(
     let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
     let mut idle = |class: usize| {
         let fabric = catalog.fabric_of(class);
-        let admitting = || catalog.fabric(fabric).iter().any(|p| admits(p, namespace, facts));
+        let admitting = || catalog.fabric(fabric).iter().any(|p| snapshot.admits(p, namespace));
         !accelerated.contains(class)
             && !served.get_mut(fabric).is_some_and(|served| *served.get_or_insert_with(admitting))
     };
@@ -195,11 +195,11 @@ pub(crate) fn awaits(
 
 /// The steps that look at nodes and selectors; `None` where they say nothing.
 pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Resolution> {
-    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
+    let snapshot = subject.snapshot;
     snapshot.profiles().next()?;
     let constraints = &subject.constraints;
     let conditions = Conditions::of(constraints, snapshot.catalog());
-    let usable = |p: &Profile| admits(p, subject.namespace, facts) && unmet(p, subject).is_none();
+    let usable = |p: &Profile| snapshot.admits(p, subject.namespace) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
@@ -277,7 +277,7 @@ const MAX_RESOURCES: usize = 64;
 fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
     let snapshot = subject.snapshot;
     let classes = snapshot.all_nodes().classes();
-    let admitted = |p: &Arc<Profile>| admits(p, subject.namespace, subject.namespace_facts);
+    let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
     let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
     let mut lacking = classes.none();
     for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
@@ -311,7 +311,7 @@ fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
 /// The profiles that the selectors of a pod leave while it has no node, and whether they ask for the nodes of one.
 fn by_selectors(conditions: &Conditions<'_>, subject: &Subject<'_>) -> (Found, bool) {
     let snapshot = subject.snapshot;
-    let admitted = snapshot.profiles().filter(|p| admits(p, subject.namespace, subject.namespace_facts));
+    let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
     let admitted = admitted.take_while(|_| !subject.deadline.is_over());
     let (asked, open): (Vec<_>, Vec<_>) =
         admitted.filter(|p| conditions.may_meet(p)).partition(|p| conditions.strength(p) > Strength::Open);

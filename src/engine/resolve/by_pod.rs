@@ -1,6 +1,6 @@
 //! The pod's own evidence: resources it asks for and networks it attaches.
 
-use super::{Evidence, admits};
+use super::Evidence;
 use crate::demands::Subject;
 use crate::profile::Profile;
 use std::collections::BTreeMap;
@@ -20,9 +20,9 @@ const MAX_EVIDENCE: usize = 64;
 /// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
 /// counts, so that the answer does not depend on its order, or on which webhook added what.
 pub(super) fn evidence(subject: &Subject<'_>) -> Own {
-    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
+    let snapshot = subject.snapshot;
     let only = |having: &[Arc<Profile>], fits: &dyn Fn(&Profile) -> bool| {
-        let mut found = having.iter().filter(|p| fits(p) && admits(p, subject.namespace, facts));
+        let mut found = having.iter().filter(|p| fits(p) && snapshot.admits(p, subject.namespace));
         let first = found.next()?;
         found.next().is_none().then(|| Arc::clone(first))
     };

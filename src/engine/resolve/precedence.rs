@@ -1,7 +1,7 @@
 //! The order of the evidence for a profile. First answer wins: `--profile`; the pod's annotation; its own resources and
 //! networks; the nodes it can run on; if no such node exists, its selectors; the namespace's default; the cluster's.
 
-use super::{Because, Evidence, Resolution, SHOWN, admits, by_nodes, by_pod, default_profile, when};
+use super::{Because, Evidence, Resolution, SHOWN, by_nodes, by_pod, default_profile, when};
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::profile::Profile;
@@ -25,7 +25,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
         && let Some((name, by)) = &default
         && let Some(profile) = snapshot.profile(name)
         && profile.inject == Inject::Networks
-        && admits(profile, subject.namespace, facts)
+        && snapshot.admits(profile, subject.namespace)
     {
         return when::check(Arc::clone(profile), by.clone(), subject);
     }
@@ -42,7 +42,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
     match default {
         // Nobody named the cluster's default for this pod: if the pod cannot have it, it gets none.
         Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
-            Some(profile) if admits(profile, subject.namespace, facts) => {
+            Some(profile) if snapshot.admits(profile, subject.namespace) => {
                 when::check(Arc::clone(profile), Evidence::ClusterDefault, subject)
             }
             _ => not_applicable(subject),
@@ -54,19 +54,19 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
 
 fn not_applicable(subject: &Subject<'_>) -> Resolution {
     let profiles = subject.snapshot.profiles();
-    let mut admitting = profiles.filter(|p| admits(p, subject.namespace, subject.namespace_facts));
+    let mut admitting = profiles.filter(|p| subject.snapshot.admits(p, subject.namespace));
     let candidates: Vec<String> = admitting.by_ref().take(SHOWN).map(|p| p.name.clone()).collect();
     let known = candidates.len() + admitting.count();
     Resolution::NotApplicable { candidates, known }
 }
 
 fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
-    let (facts, snapshot) = (subject.namespace_facts, subject.snapshot);
+    let snapshot = subject.snapshot;
     // Only profiles that the namespace may use are named: a tenant learns of no others.
     let usable =
-        || snapshot.profiles().filter(|p| admits(p, subject.namespace, facts)).map(|p| p.name.as_str());
+        || snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace)).map(|p| p.name.as_str());
     match snapshot.profile(name) {
-        Some(profile) if admits(profile, subject.namespace, facts) => {
+        Some(profile) if snapshot.admits(profile, subject.namespace) => {
             let profile = Arc::clone(profile);
             match by {
                 // A user who names a profile on the pod wants it, whatever the pod's size.

@@ -2,10 +2,11 @@
 //! satisfies the pod satisfy the profile?
 
 use super::Strength;
-use crate::nodes::{Condition, Constraints, Relation};
+use crate::nodes::{Condition, Constraints};
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, Wanted};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Most terms of an affinity that are compared; a pod with more counts as fitting.
 const MAX_TERMS: usize = 64;
@@ -89,26 +90,20 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// A label and value that the pod requires and no profile selects, although profiles select nodes by this label.
-    pub(crate) fn beside<'p>(
-        &self,
-        profiles: impl Iterator<Item = &'p Profile>,
-    ) -> Option<(&'a str, &'a str)> {
+    /// A label and value that the pod requires and no profile selects, although profiles select nodes by this label. `counts`: which
+    /// profiles are looked at.
+    pub(crate) fn beside(&self, counts: &dyn Fn(&Profile) -> bool) -> Option<(&'a str, &'a str)> {
         if self.more {
             return None;
         }
         // Every term has the conditions of the node selector; those of the first are on labels that all may share.
         let first = self.terms.first()?;
-        let named = |key: &str| self.of_label(first, key).is_some();
-        let mut selected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        let lists = profiles.flat_map(Profile::stated).filter(|r| r.relation == Relation::In && named(r.key));
-        for requirement in lists {
-            selected.entry(requirement.key).or_default().extend(requirement.values.iter());
-        }
+        let any = |profiles: &[Arc<Profile>]| profiles.iter().any(|profile| counts(profile));
         self.shared.keys().chain(first.keys()).find_map(|key| {
-            let selected = selected.get(key)?;
+            let listed = self.catalog.listed(key).filter(|listed| any(&listed.profiles))?;
+            let selected = |value: &&str| listed.values.get(*value).is_some_and(|profiles| any(profiles));
             let mut asked = self.terms.iter().map(|term| self.of_label(term, key)?.allowed.as_ref());
-            let none = asked.all(|values| values.is_some_and(|values| values.is_disjoint(selected)));
+            let none = asked.all(|values| values.is_some_and(|values| !values.iter().any(|v| selected(v))));
             let value = self.of_label(first, key)?.allowed.as_ref()?.first()?;
             none.then_some((*key, *value))
         })

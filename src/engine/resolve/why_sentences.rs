@@ -2,7 +2,7 @@
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
 use super::{
-    Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, admits, missing, resolve, unmet,
+    Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, missing, resolve, unmet,
     without_others,
 };
 use crate::demands::Subject;
@@ -322,7 +322,7 @@ fn candidate(
         _ => Vec::new(),
     };
     let mut needs = Vec::new();
-    if !admits(profile, subject.namespace, subject.namespace_facts) {
+    if !subject.snapshot.admits(profile, subject.namespace) {
         let selector: Vec<String> =
             profile.namespaces.iter().flat_map(LabelSelector::conditions).map(|r| r.to_string()).collect();
         needs.push(format!("a namespace with {}", selector.join(", ")));

@@ -114,8 +114,13 @@ struct Slot<'a> {
     fact: Option<&'a ResourceFact>,
     held: Option<usize>,
     needs: Vec<usize>,
-    namesakes: Vec<usize>,
+    /// The needs that end in the same name, by their place, where there are any.
+    ending: Option<usize>,
 }
+
+/// The first two resources of an ending that containers hold: a need's namesake is the first of them that is not its own.
+/// A list of namesakes for each name would grow with the networks times the names.
+type FirstTwo<'a> = [Option<&'a str>; 2];
 
 /// What the devices of a pod are found from.
 #[derive(Debug, Clone, Copy)]
@@ -228,16 +233,24 @@ impl<'a> Devices<'a> {
             };
             container.each_quantity(&mut |name, quantity| {
                 let of_plan = planned().find(|(planned, ..)| *planned == name).map(|(_, units, _)| units);
-                self.take(finder.slot(name), holder, name, &|| of_plan.unwrap_or_else(|| units(quantity)));
+                let amount = || of_plan.unwrap_or_else(|| units(quantity));
+                self.take(&mut finder, holder, name, &amount);
             });
             for (name, units, _) in planned().filter(|(.., present)| !present) {
-                self.take(finder.slot(name), holder, name, &|| units);
+                self.take(&mut finder, holder, name, &|| units);
+            }
+        }
+        for (at, ending) in finder.full {
+            let held = finder.held.get(ending).into_iter().flatten().flatten();
+            if let Some(need) = self.needs.get_mut(at) {
+                need.namesake = held.copied().find(|name| !need.resource.matches(name));
             }
         }
     }
 
-    fn take(&mut self, slot: &mut Slot<'a>, holder: Holder, name: &'a str, amount: &dyn Fn() -> i64) {
-        if slot.fact.is_none() && slot.needs.is_empty() && slot.namesakes.is_empty() {
+    fn take(&mut self, finder: &mut Finder<'a>, holder: Holder, name: &'a str, amount: &dyn Fn() -> i64) {
+        let (slot, held) = finder.slot(name);
+        if slot.fact.is_none() && slot.needs.is_empty() && slot.ending.is_none() {
             return;
         }
         let units = amount();
@@ -249,10 +262,10 @@ impl<'a> Devices<'a> {
                 need.holders.push((holder, name, units));
             }
         }
-        for at in &slot.namesakes {
-            if let Some(need) = self.needs.get_mut(*at).filter(|_| holder.runs()) {
-                need.namesake.get_or_insert(name);
-            }
+        if let Some([first, second]) = slot.ending.filter(|_| holder.runs()).and_then(|at| held.get_mut(at))
+            && *first.get_or_insert(name) != name
+        {
+            second.get_or_insert(name);
         }
         let Some(fact) = slot.fact.filter(|_| holder.runs()) else { return };
         let at = *slot.held.get_or_insert_with(|| {
@@ -268,32 +281,55 @@ impl<'a> Devices<'a> {
 /// Finds what a resource's name is to the pod, by the name at first and by memory then.
 struct Finder<'a> {
     snapshot: &'a Snapshot,
-    resources: Vec<ResourceName>,
-    by_suffix: BTreeMap<String, Vec<usize>>,
+    by_name: HashMap<String, usize>,
+    by_suffix: HashMap<String, usize>,
+    /// Needs with a full name, each with its ending.
+    full: Vec<(usize, usize)>,
+    /// Endings of needs.
+    endings: HashMap<String, usize>,
+    held: Vec<FirstTwo<'a>>,
     slots: HashMap<&'a str, Slot<'a>>,
 }
 
 impl<'a> Finder<'a> {
     fn of(needs: &[Need<'a>], snapshot: &'a Snapshot) -> Self {
-        let resources: Vec<ResourceName> = needs.iter().map(|n| n.resource.clone()).collect();
-        let mut by_suffix: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (at, resource) in resources.iter().enumerate() {
-            let end = match resource {
-                ResourceName::Full(name) => suffix(name),
-                ResourceName::Suffix(name) => name,
-            };
-            by_suffix.entry(end.to_owned()).or_default().push(at);
+        let mut finder = Self {
+            snapshot,
+            by_name: HashMap::new(),
+            by_suffix: HashMap::new(),
+            full: Vec::new(),
+            endings: HashMap::new(),
+            held: Vec::new(),
+            slots: HashMap::new(),
+        };
+        for (at, need) in needs.iter().enumerate() {
+            match &need.resource {
+                // Behind whatever prefix, it is the resource itself.
+                ResourceName::Suffix(name) => drop(finder.by_suffix.insert(name.clone(), at)),
+                ResourceName::Full(name) => {
+                    finder.by_name.insert(name.clone(), at);
+                    let next = finder.held.len();
+                    let ending = *finder.endings.entry(suffix(name).to_owned()).or_insert(next);
+                    if ending == next {
+                        finder.held.push([None; 2]);
+                    }
+                    finder.full.push((at, ending));
+                }
+            }
         }
-        Self { snapshot, resources, by_suffix, slots: HashMap::new() }
+        finder
     }
 
-    fn slot(&mut self, name: &'a str) -> &mut Slot<'a> {
-        let Self { snapshot, resources, by_suffix, slots } = self;
-        slots.entry(name).or_insert_with(|| {
-            let near = by_suffix.get(suffix(name)).map(Vec::as_slice).unwrap_or_default();
-            let is_it = |at: &usize| resources.get(*at).is_some_and(|r| r.matches(name));
-            let (needs, namesakes) = near.iter().copied().partition(is_it);
-            Slot { fact: snapshot.resource(name), held: None, needs, namesakes }
-        })
+    /// What a name is to the pod, and the resources of each ending.
+    fn slot(&mut self, name: &'a str) -> (&mut Slot<'a>, &mut [FirstTwo<'a>]) {
+        let Self { snapshot, by_name, by_suffix, endings, held, slots, .. } = self;
+        let slot = slots.entry(name).or_insert_with(|| {
+            let end = suffix(name);
+            let behind = name.contains('/').then(|| by_suffix.get(end)).flatten();
+            let needs = by_name.get(name).into_iter().chain(behind).copied().collect();
+            let ending = endings.get(end).copied();
+            Slot { fact: snapshot.resource(name), held: None, needs, ending }
+        });
+        (slot, held)
     }
 }

@@ -1,7 +1,6 @@
 //! Resource names that are one mistake away from one that device plugins serve.
 
 use crate::demands::Subject;
-use crate::resolve::admits;
 
 /// Names that device plugins serve by default, or that their projects' examples use.
 const NAMES: [&str; 12] = [
@@ -35,7 +34,7 @@ pub(super) fn meant(name: &str, subject: &Subject<'_>) -> Option<String> {
         || snapshot.resource(name).is_some()
         || snapshot.facts().class_behind(name).is_some()
         || snapshot.nodes().classes().offering_of(name).is_some()
-        || profiles.any(|p| admits(p, subject.namespace, subject.namespace_facts));
+        || profiles.any(|p| snapshot.admits(p, subject.namespace));
     (!served).then_some(meant)
 }
 

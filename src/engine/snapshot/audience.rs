@@ -1,5 +1,8 @@
 //! Who gets an answer, and what they may see (docs/adr/0021).
 
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
 /// Who gets an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
@@ -22,7 +25,37 @@ pub(super) enum View {
         namespace: String,
         /// Who asks on its behalf.
         audience: Audience,
+        /// What its profiles open to it.
+        open: Open,
     },
     /// Nothing about the cluster.
     Nothing,
 }
+
+/// What a namespace may use, found once for all that a decision asks: a pod names thousands of networks, and an operator
+/// has hundreds of profiles, each with a list of namespaces.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Open(Arc<OnceLock<Opened>>);
+
+/// Names of profiles that admit a namespace, and of the namespaces of their rails.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    pub(super) profiles: HashSet<String>,
+    pub(super) namespaces: HashSet<String>,
+}
+
+impl Open {
+    /// What is open, from `find` the first time.
+    pub(super) fn get(&self, find: impl FnOnce() -> Opened) -> &Opened {
+        self.0.get_or_init(find)
+    }
+}
+
+/// It follows from the namespace and the facts.
+impl PartialEq for Open {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Open {}

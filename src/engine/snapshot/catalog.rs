@@ -2,7 +2,7 @@
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
 use super::selection::Selection;
-use crate::nodes::{ClassSet, NodeView};
+use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
 use crate::profile::schema::EnvPolicy;
 use std::collections::{BTreeMap, HashMap};
@@ -19,11 +19,22 @@ pub struct Catalog {
     selections: BTreeMap<String, Selection>,
     /// For each label that profiles ask for, how many profiles do, and how many values they name.
     asked: BTreeMap<Box<str>, (usize, usize)>,
+    /// The values that profiles list, by label.
+    listed: BTreeMap<Box<str>, Listed>,
     lacking: BTreeMap<String, Vec<String>>,
     /// For each class, its place in `fabrics`.
     fabric_of: Vec<usize>,
     fabrics: Vec<Vec<Arc<Profile>>>,
     restricts: bool,
+}
+
+/// Values of a label that profiles list for their nodes: a pod's values are looked up here, whatever the number of profiles.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// Profiles that list values.
+    pub(crate) profiles: Vec<Arc<Profile>>,
+    /// By value, the profiles that list it.
+    pub(crate) values: BTreeMap<Box<str>, Vec<Arc<Profile>>>,
 }
 
 impl Catalog {
@@ -55,6 +66,13 @@ impl Catalog {
             namespaces.dedup();
             for namespace in namespaces {
                 catalog.by_rails_namespace.entry(namespace.to_owned()).or_default().push(Arc::clone(profile));
+            }
+            for requirement in profile.stated().filter(|r| r.relation == Relation::In) {
+                let listed = catalog.listed.entry(requirement.key.into()).or_default();
+                listed.profiles.push(Arc::clone(profile));
+                for value in requirement.values.iter() {
+                    listed.values.entry(value.into()).or_default().push(Arc::clone(profile));
+                }
             }
             let (Some(set), Some(selection)) = (classes(profile, nodes), Selection::of(profile)) else {
                 continue;
@@ -136,11 +154,6 @@ impl Catalog {
         self.by_rails_namespace.get(namespace).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Namespaces of the networks that profiles have as rails, in no order.
-    pub fn rails_namespaces(&self) -> impl Iterator<Item = &str> {
-        self.by_rails_namespace.keys().map(String::as_str)
-    }
-
     /// The classes that carry a profile; `None` where it does not say which nodes it is for.
     #[must_use]
     pub fn classes_of(&self, profile: &str) -> Option<&ClassSet> {
@@ -157,6 +170,12 @@ impl Catalog {
     #[must_use]
     pub(crate) fn lookups(&self, key: &str, values: usize) -> usize {
         self.asked.get(key).map_or(0, |(profiles, named)| values.saturating_mul(*profiles).min(*named))
+    }
+
+    /// The values of a label that profiles list.
+    #[must_use]
+    pub(crate) fn listed(&self, key: &str) -> Option<&Listed> {
+        self.listed.get(key)
     }
 
     /// Resources of a profile that none of its nodes knows.

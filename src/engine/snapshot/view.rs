@@ -1,9 +1,10 @@
 //! The facts that an answer may depend on, by who gets it (docs/adr/0021).
 
-use super::audience::{Audience, View};
+use super::audience::{Audience, Open, Opened, View};
 use super::{Known, Snapshot, admits};
 use crate::facts::Index;
 use crate::nodes::NodeView;
+use crate::profile::Profile;
 use std::sync::{Arc, LazyLock};
 
 static NO_NODES: LazyLock<NodeView> = LazyLock::new(NodeView::default);
@@ -14,7 +15,7 @@ impl Snapshot {
     /// The same facts, as far as they may count for pods and workloads of a namespace.
     #[must_use]
     pub fn seen_from(&self, namespace: &str, audience: Audience) -> Self {
-        self.with(View::Of { namespace: namespace.to_owned(), audience })
+        self.with(View::Of { namespace: namespace.to_owned(), audience, open: Open::default() })
     }
 
     /// The same facts, as far as they may count for a network object or a profile. `namespace` is the object's, `None` if
@@ -52,11 +53,11 @@ impl Snapshot {
         match &self.view {
             View::Whole => true,
             View::Nothing => false,
-            View::Of { namespace: own, .. } => {
+            View::Of { namespace: own, open, .. } => {
                 namespace.is_empty()
                     || own == namespace
                     || namespace == "default"
-                    || self.is_of_rails(namespace, own)
+                    || self.opened(own, open).namespaces.contains(namespace)
             }
         }
     }
@@ -72,9 +73,34 @@ impl Snapshot {
         }
     }
 
-    fn is_of_rails(&self, namespace: &str, own: &str) -> bool {
-        let facts = self.namespace(own);
-        self.known.catalog.with_rails_in(namespace).iter().any(|profile| admits(profile, own, facts))
+    /// Whether one of these profiles, which are those of this snapshot, admits a namespace.
+    #[must_use]
+    pub(crate) fn admits(&self, profile: &Profile, namespace: &str) -> bool {
+        match &self.view {
+            View::Of { namespace: own, open, .. } if own == namespace && profile.namespaces.is_some() => {
+                self.opened(own, open).profiles.contains(&profile.name)
+            }
+            _ => admits(profile, namespace, self.namespace(namespace)),
+        }
+    }
+
+    /// Whether a profile that a namespace may use has a rail on a network of another.
+    #[must_use]
+    pub(crate) fn opens(&self, namespace: &str, own: &str) -> bool {
+        self.known.catalog.with_rails_in(namespace).iter().any(|profile| self.admits(profile, own))
+    }
+
+    fn opened<'a>(&self, own: &str, open: &'a Open) -> &'a Opened {
+        open.get(|| {
+            let facts = self.namespace(own);
+            let mut opened = Opened::default();
+            for profile in self.profiles().filter(|profile| admits(profile, own, facts)) {
+                let rails = profile.rails.iter().filter_map(|rail| rail.network.namespace.as_deref());
+                opened.namespaces.extend(rails.map(str::to_owned));
+                opened.profiles.extend(profile.namespaces.as_ref().map(|_| profile.name.clone()));
+            }
+            opened
+        })
     }
 
     /// Nodes, as far as the audience may know them. Names, labels and numbers of nodes are for nobody but operators: a
@@ -107,12 +133,13 @@ impl Snapshot {
             && (*lists_networks
                 || match &self.view {
                     View::Whole => !known.is_empty(),
-                    View::Of { namespace: own, .. } => {
-                        let mut of_rails = self.known.catalog.rails_namespaces();
+                    View::Of { namespace: own, open, .. } => {
                         [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
-                            || of_rails.any(|namespace| {
-                                known.contains(namespace) && self.is_of_rails(namespace, own)
-                            })
+                            || self
+                                .opened(own, open)
+                                .namespaces
+                                .iter()
+                                .any(|of_rails| known.contains(of_rails))
                     }
                     View::Nothing => false,
                 })

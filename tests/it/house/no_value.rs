@@ -51,6 +51,7 @@ const OFF_PATH: &[&str] = &[
     "src/engine/rules/networks/fab130_host_local_ipam",
     "src/engine/rules/networks/fab133_default_route_over_network",
     "src/engine/rules/networks/fab137_empty_address_pool",
+    "src/engine/rules/networks/fab150_network_of_other_namespace/claim_objects.rs",
     "src/engine/rules/networks/network.rs",
     "src/engine/rules/object.rs",
     "src/engine/rules/operators",

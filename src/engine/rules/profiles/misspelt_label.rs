@@ -2,10 +2,9 @@
 
 use crate::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement};
 use crate::profile::Profile;
-use crate::resolve::admits;
 use crate::rules::pod::PodContext;
 use crate::text::{misspelt, printable};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +12,8 @@ use std::sync::Arc;
 const COMPARED: usize = 16;
 /// Most values of a label that are compared, of nodes and of profiles.
 const VALUES: usize = 1024;
+/// Most values of profiles that are looked at, whichever profiles list them: a workload may have hundreds of templates.
+const EXAMINED: usize = 4 * VALUES;
 
 /// `no node has fabric=rcoe; did you mean roce?`
 pub(super) struct Misspelt {
@@ -44,30 +45,37 @@ pub(super) fn find(
     let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
     let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
     let asked: Vec<Requirement<'_>> = asked.take(COMPARED).copied().collect();
-    let keys: BTreeSet<&str> = asked.iter().map(|r| r.key).collect();
-    let published = listed(profiles.iter().flat_map(|p| p.stated()), &keys);
-    let subject = &context.subject;
-    let admitted = subject.snapshot.profiles().map(|p| &**p);
-    let admitted = admitted.filter(|p| admits(p, subject.namespace, subject.namespace_facts));
-    // Nodes with what a profile that the pod may have selects are possible.
-    let selected = listed(admitted.flat_map(Profile::stated), &keys);
+    let (subject, catalog) = (&context.subject, context.subject.snapshot.catalog());
+    let names: BTreeSet<&str> = profiles.iter().map(|p| p.name.as_str()).collect();
+    let is_published = |p: &Arc<Profile>| names.contains(p.name.as_str());
+    let admitted = |p: &Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
     let lists = |r: &Requirement<'_>| r.relation == Relation::In;
     let published_keys = || profiles.iter().flat_map(|p| p.stated()).filter(lists).map(|r| r.key);
-    let selects = |key: &str, value: &str| selected.get(key).is_some_and(|values| values.contains(value));
     asked.iter().find_map(|r| {
-        if r.values.iter().any(|value| nodes.may_have(r.key, value) || selects(r.key, value)) {
+        let listed = catalog.listed(r.key);
+        // Nodes with what a profile that the pod may have selects are possible.
+        let selects =
+            |value: &str| listed.is_some_and(|l| l.values.get(value).is_some_and(|p| p.iter().any(admitted)));
+        if r.values
+            .iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .any(|v| nodes.may_have(r.key, v) || selects(v))
+        {
             return None;
         }
         let wanted = r.values.iter().next()?;
         let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
         let of_nodes =
             nodes.label_values(r.key).take(VALUES).filter(|_| !context.subject.snapshot.is_for_tenant());
-        let of_profiles = published.get(r.key).into_iter().flatten().copied().take(VALUES);
+        let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(EXAMINED);
+        let of_profiles = of_profiles.filter(|(_, having)| having.iter().any(is_published));
+        let of_profiles = of_profiles.map(|(value, _)| &**value).take(VALUES);
         let values = of_profiles.chain(of_nodes).filter(|value| same_family(r.key, wanted, value));
         if let Some(value) = misspelt(wanted, values) {
             return Some(Misspelt { nobody, written, meant: printable(value, 63) });
         }
-        if nodes.has_label(r.key) || published.contains_key(r.key) {
+        if nodes.has_label(r.key) || listed.is_some_and(|l| l.profiles.iter().any(is_published)) {
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
@@ -78,18 +86,6 @@ pub(super) fn find(
             meant: format!("label {}", printable(key, 80)),
         })
     })
-}
-
-/// The values that profiles list for some labels.
-fn listed<'p>(
-    stated: impl Iterator<Item = Requirement<'p>>,
-    keys: &BTreeSet<&str>,
-) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
-    let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for requirement in stated.filter(|r| r.relation == Relation::In && keys.contains(r.key)) {
-        listed.entry(requirement.key).or_default().extend(requirement.values.iter());
-    }
-    listed
 }
 
 /// Whether a value may be the misspelt form of another. Families of instance types differ in a letter: `p5.48xlarge` and

@@ -37,7 +37,7 @@ pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
         network: claim.functions.iter().any(|f| f.network.is_some()),
         vfio: claim.functions.iter().any(|f| f.vfio),
     };
-    let mut known: PerFact<'_, Option<Says>> = PerFact::default();
+    let mut known: PerFact<'_, _, Option<Says>> = PerFact::default();
     let claims = claims.iter().enumerate().filter_map(|(index, claim)| {
         let claim = look_up(claim, context.subject.namespace, snapshot)?;
         let says = (*known.get(claim, || asks(claim).then(|| says(claim))))?;

@@ -11,6 +11,7 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB403",
@@ -69,21 +70,56 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if own.is_none() && context.also_held.is_empty() && perhaps.is_empty() {
         return;
     }
+    let held = || context.also_held.iter().map(|p| &**p).chain(own);
+    let known = values(held());
+    // Of the profiles that may hold, one may be the pod's.
+    let perhaps_known = values(perhaps.iter().map(|p| &**p).chain(held()).filter(|_| !perhaps.is_empty()));
     for place in places(context) {
-        for profile in perhaps {
-            let found = &mut findings.because(UNREAD);
-            of_nodes(context, own, profile, (&place, Severity::Warning), found);
+        if findings.is_full() {
+            return;
         }
+        if !perhaps.is_empty() {
+            let open = open(context, place.container, &perhaps_known);
+            for profile in perhaps.iter().take_while(|_| !open.is_empty()) {
+                let found = &mut findings.because(UNREAD);
+                of_nodes(context, profile, (&place, Severity::Warning), (&open, &perhaps_known), found);
+            }
+        }
+        let open = open(context, place.container, &known);
         if place.only_unread {
             continue;
         }
         if let Some(profile) = own {
             of_own(context, profile, &place, findings);
         }
-        for profile in context.also_held {
-            of_nodes(context, own, profile, (&place, Severity::Error), findings);
+        for profile in context.also_held.iter().take_while(|_| !open.is_empty()) {
+            of_nodes(context, profile, (&place, Severity::Error), (&open, &known), findings);
         }
     }
+}
+
+/// The values that profiles set, by variable.
+type Values<'a> = HashMap<&'a str, HashSet<&'a str>>;
+
+fn values<'a>(profiles: impl Iterator<Item = &'a Profile>) -> Values<'a> {
+    let mut values = Values::new();
+    for entry in profiles.flat_map(|p| &p.env).filter(|e| e.policy != EnvPolicy::Forbid) {
+        values.entry(&entry.name).or_default().insert(&entry.value);
+    }
+    values
+}
+
+fn is_set(known: &Values<'_>, name: &str, value: Option<&str>) -> bool {
+    value.is_some_and(|value| known.get(name).is_some_and(|values| values.contains(value)))
+}
+
+/// The variables of a container with a value that no profile sets: a pod may have thousands of variables, and hundreds of
+/// profiles.
+fn open<'c>(context: &PodContext<'_>, container: &'c Container<'_>, known: &Values<'_>) -> HashSet<&'c str> {
+    let named = container.env().iter().filter_map(|entry| Some((entry.name.as_deref()?, entry)));
+    let open =
+        named.filter(|(name, entry)| !is_set(known, name, value_of(context, container, entry).as_deref()));
+    open.map(|(name, _)| name).collect()
 }
 
 /// Compares a container with the profile of its pod.
@@ -146,12 +182,13 @@ fn value_of<'e>(
 /// is the platform team's, whoever wrote it into the pod: an injected value looks like one that a user wrote.
 fn of_nodes(
     context: &PodContext<'_>,
-    own: Option<&Profile>,
     profile: &Profile,
     (Place { container, path, .. }, severity): (&Place<'_>, Severity),
+    (open, known): (&HashSet<&str>, &Values<'_>),
     findings: &mut Findings<'_>,
 ) {
-    for entry in profile.env.iter().filter(|e| e.policy != EnvPolicy::Default) {
+    let checked = |e: &&EnvEntry| e.policy != EnvPolicy::Default && open.contains(e.name.as_str());
+    for entry in profile.env.iter().filter(checked) {
         // The pod does not have the interfaces of this profile's rails.
         let of_rail = || profile.rails.iter().any(|r| r.interface == entry.value);
         let mut entries = deciding(container, &entry.name).peekable();
@@ -160,14 +197,7 @@ fn of_nodes(
         }
         for (earlier, (nth, variable)) in entries.enumerate() {
             let set = value_of(context, container, variable);
-            // Of the profiles that may hold, one may be the pod's.
-            let perhaps = context.if_accelerated.holding.iter().filter(|_| severity == Severity::Warning);
-            let others = context.also_held.iter().chain(perhaps).map(|p| &**p).chain(own);
-            let sets = |p: &Profile| {
-                let same = |e: &&EnvEntry| e.name == entry.name && e.policy != EnvPolicy::Forbid;
-                p.env.iter().filter(same).any(|e| set.as_deref() == Some(e.value.as_str()))
-            };
-            if others.into_iter().any(sets) {
+            if is_set(known, &entry.name, set.as_deref()) {
                 continue;
             }
             let (path, name) = (format!("{path}/env/{nth}"), &entry.name);

@@ -1,5 +1,6 @@
 //! FAB150: network of another namespace although --namespace-isolation is set.
 
+mod claim_objects;
 mod claims;
 
 use self::claims::OWN;
@@ -22,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     reach: Reach::Any,
     on_change: true,
     pod: Some(check),
-    object: Some(claims::check_object),
+    object: Some(claim_objects::check_object),
     ..Rule::DEFAULT
 };
 

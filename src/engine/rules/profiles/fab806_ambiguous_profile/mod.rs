@@ -4,7 +4,7 @@ use super::misspelt_label;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::pod_level_refusal;
 use crate::profile::Profile;
-use crate::resolve::{Because, Conditions, Resolution, SHOWN, Strength, admits};
+use crate::resolve::{Because, Conditions, Resolution, SHOWN, Strength};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -110,8 +110,6 @@ fn beside(
         return None;
     }
     let subject = &context.subject;
-    let known = subject.snapshot.profiles().map(|p| &**p);
-    let (key, value) =
-        conditions.beside(known.filter(|p| admits(p, subject.namespace, subject.namespace_facts)))?;
+    let (key, value) = conditions.beside(&|p| subject.snapshot.admits(p, subject.namespace))?;
     Some(format!("{}={}", printable(key, 80), printable(value, 63)))
 }

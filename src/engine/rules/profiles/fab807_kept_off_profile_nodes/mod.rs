@@ -30,15 +30,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let landing = landing(&constraints, nodes);
-    let waits = || {
-        awaits(
-            profile,
-            &constraints,
-            &landing,
-            (context.subject.namespace, context.subject.namespace_facts),
-            context.subject.snapshot,
-        )
-    };
+    let waits =
+        || awaits(profile, &constraints, &landing, context.subject.namespace, context.subject.snapshot);
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
         return;
     }

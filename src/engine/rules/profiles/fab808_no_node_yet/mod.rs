@@ -27,10 +27,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             return;
         }
         let landing = without_others(landing(&constraints, nodes), &constraints, context.subject.snapshot);
-        let facts = (context.subject.namespace, context.subject.namespace_facts);
+        let namespace = context.subject.namespace;
         let carrying = context.subject.snapshot.catalog().classes_of(&profile.name);
         if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
-            || !awaits(profile, &constraints, &landing, facts, context.subject.snapshot)
+            || !awaits(profile, &constraints, &landing, namespace, context.subject.snapshot)
         {
             return;
         }

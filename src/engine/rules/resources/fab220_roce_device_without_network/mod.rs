@@ -1,14 +1,16 @@
 //! FAB220: RoCE device without a network over the same NIC.
 
 use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
-use crate::facts::Server;
+use crate::demands::per_fact::PerFact;
 use crate::facts::network::Rendered;
-use crate::multus::{LinkLayer, Sharing};
+use crate::facts::{ResourceFact, Server};
+use crate::multus::{LinkLayer, ResourceName, Sharing};
 use crate::rules::devices::{Attached, Held};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
+use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB220",
@@ -55,36 +57,96 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     // A wrong prefix is reported.
-    let reported = |held: &Held<'_>| devices.needs.iter().any(|need| need.namesake == Some(held.name));
-    let held = held.filter(|held| !reported(held));
-    for held in held.filter(|held| !devices.networks.iter().any(|network| may_be_over(network, held))) {
-        report(context, held, devices.networks.is_empty(), findings);
+    let reported: HashSet<&str> = devices.needs.iter().filter_map(|need| need.namesake).collect();
+    let networks = Attachable::of(&devices.networks);
+    // A pod may request one resource by thousands of names: what is before the slash is not known.
+    let mut around = PerFact::default();
+    let held = held.filter(|held| !reported.contains(held.name) && !networks.may_be_over(held));
+    for held in held {
+        if findings.is_full() {
+            return;
+        }
+        let around = around.get(held.fact, || Around::of(context, held.fact));
+        report(context, held, (around, devices.networks.is_empty()), findings);
     }
 }
 
-/// Whether a network gives an interface over the NIC of a device, or may do so.
-fn may_be_over(network: &Attached<'_>, held: &Held<'_>) -> bool {
-    let Some(known) = network.known else { return true };
-    match (known.class.sharing, &known.fact.resource) {
-        (None, _) => true,
-        // Another rule checks which NIC it is over.
-        (Some(Sharing::Shared), _) => held.fact.shared != Some(false),
-        (Some(_), Some(resource)) => resource.matches(held.name),
-        (Some(_), None) => true,
+/// The devices that the pod's networks may be over.
+#[derive(Default)]
+struct Attachable<'a> {
+    any: bool,
+    shared: bool,
+    names: HashSet<&'a str>,
+    suffixes: HashSet<&'a str>,
+}
+
+impl<'a> Attachable<'a> {
+    fn of(networks: &'a [Attached<'a>]) -> Self {
+        let mut found = Self::default();
+        for network in networks {
+            let known = network.known.and_then(|k| Some((k.class.sharing?, &k.fact.resource)));
+            match known {
+                // Another rule checks which NIC it is over.
+                Some((Sharing::Shared, _)) => found.shared = true,
+                Some((_, Some(ResourceName::Full(name)))) => drop(found.names.insert(name)),
+                Some((_, Some(ResourceName::Suffix(name)))) => drop(found.suffixes.insert(name)),
+                Some((_, None)) | None => found.any = true,
+            }
+        }
+        found
+    }
+
+    /// Whether a network gives an interface over the NIC of a device, or may do so.
+    fn may_be_over(&self, held: &Held<'_>) -> bool {
+        self.any
+            || self.shared && held.fact.shared != Some(false)
+            || self.names.contains(held.name)
+            || held.name.split_once('/').is_some_and(|(_, suffix)| self.suffixes.contains(suffix))
     }
 }
 
-fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut Findings<'_>) {
+/// The networks over the devices of a resource.
+struct Around<'a> {
+    /// Whether any is known.
+    is_known: bool,
+    /// The first that the pod's author may know.
+    own: Option<&'a Rendered>,
+    /// Whether the devices are VFs. The interface of a VF stays on the host without an address where no network attaches
+    /// it, so there is no GID to lend.
+    is_function: bool,
+}
+
+impl<'a> Around<'a> {
+    fn of(context: &'a PodContext<'_>, fact: &'a ResourceFact) -> Self {
+        let (snapshot, namespace) = (context.subject.snapshot, context.subject.namespace);
+        let mut found =
+            Self { is_known: false, own: None, is_function: fact.server == Server::SriovOperator };
+        for network in snapshot.networks_over(fact) {
+            found.is_known = true;
+            if found.own.is_none() && (!snapshot.is_for_tenant() || network.namespace == namespace) {
+                found.own = Some(network);
+            }
+            found.is_function |= network.fact.class.sharing == Some(Sharing::ExclusiveVf);
+            if found.own.is_some() && found.is_function {
+                break;
+            }
+        }
+        found
+    }
+}
+
+fn report(
+    context: &PodContext<'_>,
+    held: &Held<'_>,
+    (around, bare): (&Around<'_>, bool),
+    findings: &mut Findings<'_>,
+) {
     let snapshot = context.subject.snapshot;
-    let mut over = snapshot.networks_over(held.fact).peekable();
-    let is_known = over.peek().is_some();
-    let own =
-        over.find(|n| !context.subject.snapshot.is_for_tenant() || n.namespace == context.subject.namespace);
-    let (severity, because, why) = if !is_known {
+    let (severity, because, why) = if !around.is_known {
         (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
         (Severity::Warning, OTHER_DEVICE, ": no network of the pod uses its NIC")
-    } else if is_function(context, held) || is_ofed(snapshot, held.name) {
+    } else if around.is_function || is_ofed(snapshot, held.name) {
         (Severity::Error, "", ": no network of the pod uses its NIC")
     } else {
         (
@@ -93,7 +155,7 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
             " if the driver is MLNX_OFED or DOCA: no network of the pod uses its NIC",
         )
     };
-    let fix = match own {
+    let fix = match around.own {
         Some(network) => format!(
             "Add {}/{} to k8s.v1.cni.cncf.io/networks.",
             network.namespace,
@@ -111,12 +173,4 @@ fn report(context: &PodContext<'_>, held: &Held<'_>, bare: bool, findings: &mut 
         ),
         fix,
     );
-}
-
-/// Whether a device is a VF. Its interface stays on the host without an address where no network attaches it, so there is
-/// no GID to lend.
-fn is_function(context: &PodContext<'_>, held: &Held<'_>) -> bool {
-    let attaches_function = |network: &&Rendered| network.fact.class.sharing == Some(Sharing::ExclusiveVf);
-    held.fact.server == Server::SriovOperator
-        || context.subject.snapshot.networks_over(held.fact).any(|n| attaches_function(&n))
 }

@@ -8,6 +8,7 @@ use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
+use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB227",
@@ -40,11 +41,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let nics: Vec<&str> = pools().flat_map(|held| held.fact.interfaces.iter().map(String::as_str)).collect();
+    let names: HashSet<&str> = nics.iter().copied().collect();
     let mut masters = Vec::new();
     for network in &devices.networks {
         let Some(known) = network.known else { return };
         match (known.class.sharing, known.fact.class.interface.as_deref()) {
-            (Some(Sharing::Shared), Some(master)) if !may_be_over(master, &nics) => {
+            (Some(Sharing::Shared), Some(master)) if !may_be_over(master, &names) => {
                 masters.push((network, master));
             }
             (Some(Sharing::Shared), _) | (None, _) => return,
@@ -59,12 +61,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         false => printable(&nics.join(", "), 40),
     };
     let ofed = pools().all(|held| is_ofed(context.subject.snapshot, held.name));
+    let are_nics = names.iter().all(|nic| is_nic(nic));
     for (network, master) in masters {
         // The pod's author may have chosen the interface of a network in the own namespace.
         let proven = context.subject.snapshot.states_cover_nodes()
             && context.subject.snapshot.is_from_others(network.namespace)
             && is_nic(master)
-            && nics.iter().all(|nic| is_nic(nic));
+            && are_nics;
         let (severity, because, why) = match (proven, ofed) {
             (true, true) => (Severity::Error, "", "the devices have no GID"),
             (true, false) => {
@@ -91,8 +94,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Whether an interface may be over one of those of the pools.
-fn may_be_over(master: &str, pools: &[&str]) -> bool {
-    let below =
-        |nic: &&str| master.strip_prefix(*nic).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    pools.iter().any(below) || UPPER.iter().any(|upper| master.starts_with(upper)) || master.contains('.')
+fn may_be_over(master: &str, pools: &HashSet<&str>) -> bool {
+    pools.contains(master) || UPPER.iter().any(|upper| master.starts_with(upper)) || master.contains('.')
 }

@@ -1,0 +1,47 @@
+//! ResourceClaims and their templates by themselves, in a review: a claim may be created after its pod.
+
+use super::claims::OWN;
+use crate::facts::device_class::SRIOV_DRIVER;
+use crate::rules::finding::Findings;
+use crate::rules::object::ObjectContext;
+use crate::text::printable;
+use serde_json::Value;
+
+/// Reports a claim, or the template of one, by itself: it may be created after its pod.
+pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    let snapshot = context.snapshot;
+    // Anyone can invent a claim, and ask by it for the namespaces of rails (docs/adr/0021).
+    if snapshot.is_for_anyone() {
+        return;
+    }
+    let Some(own) = context.text("/metadata/namespace").filter(|_| snapshot.settings().namespace_isolation)
+    else {
+        return;
+    };
+    let spec = if context.kind == "ResourceClaimTemplate" { "/spec/spec" } else { "/spec" };
+    let configs = format!("{spec}/devices/config");
+    let configs = context.value().and_then(|v| Some((v.pointer(&configs)?.as_array()?, configs)));
+    let Some((list, path)) = configs else { return };
+    for (index, config) in list.iter().enumerate() {
+        let text =
+            |pointer: &str| config.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+        if text("/opaque/driver") != Some(SRIOV_DRIVER) {
+            continue;
+        }
+        let (Some(namespace), Some(network)) =
+            (text("/opaque/parameters/netAttachDefNamespace"), text("/opaque/parameters/netAttachDefName"))
+        else {
+            continue;
+        };
+        // A pod of the namespace may have any profile that admits it.
+        if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
+            continue;
+        }
+        let (namespace, network) = (printable(namespace, 63), printable(network, 100));
+        let message = format!(
+            "VfConfig attaches network {namespace}/{network} of another namespace, and this cluster isolates namespaces"
+        );
+        let path = format!("{path}/{index}/opaque/parameters/netAttachDefNamespace");
+        findings.add(path, message, OWN);
+    }
+}
