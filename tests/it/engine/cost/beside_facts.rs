@@ -4,7 +4,7 @@
 use super::known::{Object, Shape, on};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 15] = [
+pub(super) const SHAPES: [Shape; 18] = [
     ("tolerations, and lists of taints", |n| {
         (tolerating(json!(vec![json!({}); n * 5])), (0..n).map(tainted).collect())
     }),
@@ -114,7 +114,64 @@ pub(super) const SHAPES: [Shape; 15] = [
             vec![config_map(data.into())],
         )
     }),
+    ("networks whose resources end alike, and resources of that ending", |n| {
+        (requesting(n), (0..n * 4).map(|i| nad(&format!("n{i}"), "team", &format!("a{i}/rail0"))).collect())
+    }),
+    ("names of one resource, and namespaces with a network over it", |n| {
+        let policy = json!({"metadata": {"name": "p", "namespace": "sriov-network-operator"}, "spec": {"resourceName": "rail0",
+            "numVfs": 8, "isRdma": true, "linkType": "eth", "nicSelector": {"vendor": "15b3", "pfNames": ["ens1f0np0"]},
+            "nodeSelector": {"fabric": "roce"}}});
+        let over = |i: usize| nad("rail0", &format!("ns{i}"), "openshift.io/rail0");
+        let policy: Object =
+            ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "sriov-network-operator", policy);
+        (without_networks(n / 2), (0..n * 3).map(over).chain([policy]).collect())
+    }),
+    ("networks of one namespace, and profiles with rails in it for other namespaces", |n| {
+        let mut pod = tolerating(json!([]));
+        let networks: Vec<String> = (0..n * 2).map(|i| format!("fabric/x{i:x}")).collect();
+        pod["metadata"] = json!({"annotations": {"k8s.v1.cni.cncf.io/networks": networks.join(",")}});
+        let of = |i: usize| {
+            let names: Vec<String> = (0..50).map(|j| format!("team-{i}-{j}")).collect();
+            let expression = json!({"key": "kubernetes.io/metadata.name", "operator": "In", "values": names});
+            profile(
+                &format!("p{i}"),
+                json!({"base": "roce-sriov", "nodeSelector": {"matchLabels": {"fabric": "roce"}},
+                "namespaces": {"matchExpressions": [expression]},
+                "rails": [{"network": "fabric/r0", "resource": "nvidia.com/roce_vfs"}]}),
+            )
+        };
+        (pod, (0..n / 4).map(of).collect())
+    }),
 ];
+
+/// A pod whose containers request resources named as those of its networks behind other prefixes.
+fn requesting(n: usize) -> Value {
+    let networks: Vec<String> = (0..n * 4).map(|i| format!("n{i}")).collect();
+    let mut pod = without_networks(n);
+    pod["metadata"] = json!({"annotations": {"k8s.v1.cni.cncf.io/networks": networks.join(",")}});
+    pod
+}
+
+/// A pod whose containers request one resource by so many names.
+fn without_networks(n: usize) -> Value {
+    let container = |c: usize| {
+        let limits: Map<_, _> =
+            (0..60.min(n - c * 60)).map(|i| (format!("x{c}-{i}/rail0"), "1".into())).collect();
+        json!({"name": format!("c{c}"), "image": "x", "resources": {"limits": limits}})
+    };
+    let mut pod = tolerating(json!([{"operator": "Exists"}]));
+    let own = pod["spec"]["containers"].as_array().cloned().unwrap_or_default();
+    pod["spec"]["containers"] = own.into_iter().chain((0..n.div_ceil(60)).map(container)).collect();
+    pod
+}
+
+/// A network of a namespace over devices of a resource.
+fn nad(name: &str, namespace: &str, resource: &str) -> Object {
+    let config = json!({"cniVersion": "1.0.0", "name": "x", "type": "sriov"}).to_string();
+    let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": resource});
+    let object = json!({"metadata": {"name": name, "namespace": namespace, "annotations": annotations}, "spec": {"config": config}});
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "team", object)
+}
 
 /// A pod with accelerators and these tolerations.
 fn tolerating(tolerations: Value) -> Value {
