@@ -33,7 +33,7 @@ pub(super) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> 
             continue;
         }
         let fixed = match asked.path.as_str() {
-            "/apis" => Some(super::script::discovery(shared.state().other_version)),
+            "/apis" => Some(super::script::discovery(state.other_version)),
             _ => None,
         };
         if let Some(fixed) = fixed {
