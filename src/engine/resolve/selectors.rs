@@ -103,7 +103,7 @@ impl<'a> Conditions<'a> {
             let listed = self.catalog.listed(key).filter(|listed| any(&listed.profiles))?;
             let selected = |value: &&str| listed.values.get(*value).is_some_and(|profiles| any(profiles));
             let mut asked = self.terms.iter().map(|term| self.of_label(term, key)?.allowed.as_ref());
-            let none = asked.all(|values| values.is_some_and(|values| !values.iter().any(|v| selected(v))));
+            let none = asked.all(|values| values.is_some_and(|values| !values.iter().any(&selected)));
             let value = self.of_label(first, key)?.allowed.as_ref()?.first()?;
             none.then_some((*key, *value))
         })
