@@ -80,8 +80,9 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
             all.push(Listed { api_version: of.api_version, kind: kind.to_owned(), listing });
         }
     };
-    for watched in WATCHED.iter().filter(|w| judges_kind(w.group, w.name()) || w.kind == Kind::FabricProfile)
-    {
+    // Rules that only read their objects judge these two kinds as well.
+    let read = |kind: Kind| matches!(kind, Kind::FabricProfile | Kind::Namespace);
+    for watched in WATCHED.iter().filter(|w| judges_kind(w.group, w.name()) || read(w.kind)) {
         let of = if watched.group.is_empty() {
             Some(ServedKind::core(watched.plural, watched.kind.namespaced()))
         } else {

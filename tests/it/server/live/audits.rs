@@ -16,6 +16,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_ends_with_an_error_if_a_list_fails", failing);
     suite.add("live::audit_shows_its_result_if_a_list_of_facts_fails", failing_facts);
     suite.add("live::audit_of_a_kind_in_another_version", other_version);
+    suite.add("live::audit_judges_namespaces", namespaces);
     suite.add("live::audit_gives_up_a_list_that_stalls", stalled);
     suite.add("live::audit_names_what_does_not_exist", names);
     suite.add("live::audit_warns_of_an_old_server", old_server);
@@ -216,6 +217,19 @@ fn other_version() -> Outcome {
     same("gaps", 4, value["gaps"].as_array().map(Vec::len).unwrap_or_default())?;
     same("cause", "other-version", value["gaps"][0]["cause"].as_str().unwrap_or_default())?;
     Ok(same("exit code with a baseline", 0, audit(&script, &["--new-since", &base])?.code)?)
+}
+
+fn namespaces() -> Outcome {
+    let script = site()?;
+    let labels = json!({"fabric-admission.dev/mode": "enforcing"});
+    script.put("Namespace", json!({"metadata": {"name": "team", "labels": labels}}));
+    let value = document(&audit(&script, &[])?)?;
+    let found = value["workloads"].as_array().into_iter().flatten();
+    let found = found.filter(|w| w["findings"][0]["rule"] == "FAB817");
+    let objects: Vec<Value> = found.map(|w| w["object"].clone()).collect();
+    same("objects", 1, objects.len())?;
+    same("name", "team", objects[0]["name"].as_str().unwrap_or_default())?;
+    Ok(same("namespace", &Value::Null, &objects[0]["namespace"])?)
 }
 
 fn stalled() -> Outcome {
