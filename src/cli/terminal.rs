@@ -1,6 +1,6 @@
 //! The terminal that shows the output.
 
-/// Columns where there is no terminal: pipes, files and logs of CI.
+/// Columns of output that goes to a pipe, a file or the log of a CI job.
 const WITHOUT: usize = 100;
 
 /// Columns of a line: those of variable COLUMNS, else those of the terminal.

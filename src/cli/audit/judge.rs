@@ -4,7 +4,7 @@ use super::again::created_again;
 use super::owners::{Head, Owners};
 use crate::deadline::NEVER;
 use crate::facts::Mode;
-use crate::json::values::{Pairs, Text, mapping};
+use crate::json::annotated::Annotated;
 use crate::pod::workload;
 use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
 use crate::report::audit::tally::{Decided, Seen, Tallies};
@@ -12,7 +12,6 @@ use crate::report::fingerprint::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::rules::{Event, ObjectContext, checks_kind};
 use crate::snapshot::Snapshot;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -188,23 +187,10 @@ fn containers(json: &str) -> Vec<String> {
     pod.containers().iter().map(|c| c.name().to_owned()).collect()
 }
 
-#[derive(Deserialize)]
-struct Annotated<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    metadata: Option<Metadata<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Metadata<'a> {
-    #[serde(borrow, default)]
-    annotations: Option<Pairs<'a, Text<'a>>>,
-}
-
 /// The mark of an injected pod: profile and fingerprint of its settings.
 fn injected(json: &str) -> Option<String> {
     if !json.contains(INJECTED_ANNOTATION) {
         return None;
     }
-    let pod: Annotated<'_> = serde_json::from_str(json).ok()?;
-    Some(pod.metadata?.annotations?.get(INJECTED_ANNOTATION)?.to_string())
+    Annotated::of(json).get(INJECTED_ANNOTATION).map(str::to_owned)
 }

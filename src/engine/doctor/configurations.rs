@@ -55,7 +55,7 @@ fn ours(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], Outcome> {
     ])
 }
 
-/// Every webhook of ours.
+/// All webhooks of our two configurations.
 pub(super) fn webhooks(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
     let all = ours(facts)?;
     Ok(all.into_iter().filter_map(|(_, found)| found).flat_map(|found| list(found, "/webhooks")).collect())

@@ -25,8 +25,8 @@ pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
     })
 }
 
-/// Labels and annotations whose domain is nearly ours and whose name is one of ours, with the key that was meant. The rule
-/// on namespaces looks only at keys of our domain.
+/// Labels and annotations with a mistyped domain and the name of a key that the webhook reads, each with the key that was
+/// meant. FAB817 looks only at keys of the domain `fabric-admission.dev`.
 fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
     let keys = ["/metadata/labels", "/metadata/annotations"]
         .into_iter()

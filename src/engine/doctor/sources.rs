@@ -24,7 +24,7 @@ pub enum Pick {
     Labelled(&'static str),
 }
 
-/// What becomes of the objects.
+/// How checks get the objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Checks see the objects.

@@ -57,8 +57,7 @@ pub struct KeyRef {
 }
 
 impl ValueFrom<'_> {
-    /// Whether the kubelet passes over the variable where its source is missing: an earlier entry of the same name then
-    /// counts (kubernetes/kubernetes pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).
+    /// Whether the kubelet skips the entry if its source does not exist. An earlier entry of the same name then counts (kubernetes/kubernetes pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables).
     #[must_use]
     pub fn may_be_missing(&self) -> bool {
         // The API server refuses two sources; the kubelet would take the field first.

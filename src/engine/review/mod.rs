@@ -39,7 +39,7 @@ pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
-use crate::json::values::{Pairs, Text, mapping};
+use crate::json::annotated::Annotated;
 use crate::patch::Operation;
 use crate::plan::Plan;
 use crate::pod::PodView;
@@ -49,7 +49,6 @@ use crate::profile::Profile;
 use crate::resolve::Outcome;
 use crate::rules::suppression::{Limit, Suppressed, apply_ignores};
 use crate::rules::{self, Finding, ObjectContext, Severity, check_object};
-use serde::Deserialize;
 use std::sync::Arc;
 
 /// At which point of admission a pod is seen.
@@ -63,7 +62,7 @@ pub enum Stage {
     Final,
 }
 
-/// What is known of a pod, or of the template of one, beside its text.
+/// The facts about a pod, or about a pod template, that are not in its text.
 #[derive(Debug, Clone, Copy)]
 pub struct PodRequest<'a> {
     /// Namespace; never empty.
@@ -166,35 +165,6 @@ pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut decision = Decision { in_scope: true, findings, suppressed, ..Decision::default() };
     judge(&mut decision, Stage::Final, mode, true);
     decision
-}
-
-/// The annotations of an object of any kind.
-#[derive(Default, Deserialize)]
-struct Annotated<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    metadata: Option<AnnotatedMeta<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-struct AnnotatedMeta<'a> {
-    #[serde(borrow, default)]
-    annotations: Option<Pairs<'a, Text<'a>>>,
-}
-
-impl<'a> Annotated<'a> {
-    /// Those of an object; none where they cannot be read, which others tell.
-    fn of(json: &'a str) -> Self {
-        serde_json::from_str(json).unwrap_or_default()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        let annotations = self.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-        annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value))
-    }
-
-    fn get(&self, key: &str) -> Option<&str> {
-        Some(&**self.metadata.as_ref()?.annotations.as_ref()?.get(key)?)
-    }
 }
 
 /// Turns severities into a verdict. Where the namespace did not opt in nothing is refused, and nothing is

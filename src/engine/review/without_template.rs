@@ -4,7 +4,8 @@
 //! not, since the other part may say it.
 
 use super::workload_request::{Decide, MAX_FINDINGS};
-use super::{Annotated, Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
+use super::{Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
+use crate::json::annotated::Annotated;
 use crate::json::values::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::gang::Gang;

@@ -3,7 +3,8 @@
 use super::pod::Examined;
 use super::template::SeenTemplate;
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
-use super::{Annotated, Decision, Looked, Stage, judge, launcher, without_template};
+use super::{Decision, Looked, Stage, judge, launcher, without_template};
+use crate::json::annotated::Annotated;
 use crate::json::decode::{self, DecodeError};
 use crate::json::values::mapping;
 use crate::pod::PodView;

@@ -118,8 +118,8 @@ pub struct WorkloadEntry {
     pub profile: Option<String>,
     /// Evidence for the profile, or the reason why there is none.
     pub evidence: Option<String>,
-    /// `deny` if new pods would be refused in mode enforce, `unknown` if a pod cannot be read and there is no template,
-    /// else `allow`.
+    /// `deny` if new pods would be refused in mode enforce, `unknown` if a pod cannot be read and no
+    /// template is known, else `allow`.
     pub verdict: &'static str,
     /// Changes that new pods would get.
     pub changes: Vec<ChangeEntry>,

@@ -1,12 +1,12 @@
 //! The annotations that ignore findings, and whether they do.
 
-use crate::json::values::{Pairs, Text, mapping};
+use crate::json::annotated::Annotated;
 use crate::pod::fabric_signs::IGNORE_PREFIX;
 use crate::review::Decision;
 use crate::rules::find;
 use crate::text::printable;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Whether an annotation ignores something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -59,18 +59,6 @@ impl Suppression {
     }
 }
 
-#[derive(Deserialize)]
-struct Annotated<'a> {
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    metadata: Option<Metadata<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Metadata<'a> {
-    #[serde(borrow, default)]
-    annotations: Option<Pairs<'a, Text<'a>>>,
-}
-
 /// Longest reason that is kept (characters).
 const MAX_REASON: usize = 200;
 
@@ -80,10 +68,10 @@ pub fn of(json: &str, decision: &Decision, today: &str) -> Vec<Suppression> {
     if !json.contains(IGNORE_PREFIX) {
         return Vec::new();
     }
-    let read: Option<Annotated<'_>> = serde_json::from_str(json).ok();
-    let annotations = read.and_then(|r| r.metadata).and_then(|m| m.annotations);
-    let all = annotations.iter().flat_map(Pairs::iter);
-    all.filter_map(|(key, value)| one(key.strip_prefix(IGNORE_PREFIX)?, value, decision, today)).collect()
+    let annotated = Annotated::of(json);
+    let ignoring =
+        annotated.iter().filter_map(|(key, value)| Some((key.strip_prefix(IGNORE_PREFIX)?, value)));
+    ignoring.filter_map(|(id, value)| one(id, value, decision, today)).collect()
 }
 
 fn one(id: &str, value: &str, decision: &Decision, today: &str) -> Option<Suppression> {

@@ -58,7 +58,8 @@ pub struct ChangeTally {
     pub pods: usize,
 }
 
-/// What is known of a workload. The first template, or the first pod without one, gives profile and evidence.
+/// The facts about a workload. Profile and evidence are those of its first template, or of its first pod if it has no
+/// template.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
     /// Whether it makes pods, or is one.
@@ -284,7 +285,7 @@ impl Workload {
         self.refused || self.refused_pods > 0
     }
 
-    /// Whether nothing says what would become of a new pod: a pod cannot be read, and there is no template.
+    /// Whether the outcome for a new pod is unknown: one of the pods cannot be read, and no template is known.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         self.unreadable_pods > 0 && self.templates == 0

@@ -112,7 +112,7 @@ struct Around<'a> {
     /// The first that the pod's author may know.
     own: Option<&'a Rendered>,
     /// Whether the devices are VFs. The interface of a VF stays on the host without an address where no network attaches
-    /// it, so there is no GID to lend.
+    /// it, so this VF cannot lend a GID.
     is_function: bool,
 }
 
