@@ -173,7 +173,7 @@ fn forbidden() -> Outcome {
     let value = document(&ran)?;
     same("exit code with less rights", 1, ran.code)?;
     let reason = value["baseline"]["incomparable"][0]["reason"].as_str().unwrap_or_default();
-    Ok(same("reason", "this audit could not read Job", reason)?)
+    Ok(same("reason", "Job objects are unknown to this run", reason)?)
 }
 
 fn failing() -> Outcome {
