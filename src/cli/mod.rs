@@ -11,6 +11,7 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod outputs;
 mod probe;
 mod review;
 mod rules;

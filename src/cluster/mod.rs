@@ -34,7 +34,7 @@ mod watch;
 
 pub(crate) use call::CallFault;
 pub use metrics::Metrics;
-pub use pace::Pace;
+pub use pace::{Pace, PageSize};
 pub use phases::{Phase, Phases};
 pub use read_once::{OnceError, Seen, each, once, pod, some};
 

@@ -79,23 +79,24 @@ async fn patiently(
 /// # Errors
 /// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
 pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
-    let mut seen = Box::pin(read(client, builder, true, &|_| true)).await;
+    let mut seen = Box::pin(read(client, builder, Pace::ONCE, true, &|_| true)).await;
     if seen.failed.is_empty() { Ok(seen) } else { Err(seen.failed.swap_remove(0)) }
 }
 
 /// Lists every kind into a builder, also those after one whose list fails.
-pub async fn each(client: &kube::Client, builder: Builder) -> Seen {
-    some(client, builder, &|_| true).await
+pub async fn each(client: &kube::Client, builder: Builder, pace: Pace) -> Seen {
+    Box::pin(read(client, builder, pace, false, &|_| true)).await
 }
 
 /// Lists the wanted kinds into a builder; those of other kinds stay in it.
 pub async fn some(client: &kube::Client, builder: Builder, wanted: &dyn Fn(&kinds::Watched) -> bool) -> Seen {
-    Box::pin(read(client, builder, false, wanted)).await
+    Box::pin(read(client, builder, Pace::ONCE, false, wanted)).await
 }
 
 async fn read(
     client: &kube::Client,
     builder: Builder,
+    pace: Pace,
     stop: bool,
     wanted: &dyn Fn(&kinds::Watched) -> bool,
 ) -> Seen {
@@ -104,7 +105,7 @@ async fn read(
         changed: Notify::new(),
         sync: Phases::default(),
         metrics: Arc::new(Metrics::default()),
-        pace: Pace::default(),
+        pace,
     };
     let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
     for kind in kinds::WATCHED.iter().filter(|kind| wanted(kind)) {

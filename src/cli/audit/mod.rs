@@ -17,6 +17,7 @@ use super::Exit;
 use super::baseline_file;
 use super::exit_code::FailOn;
 use super::input::{self, objects};
+use super::outputs;
 use crate::report::audit::document::{Document, Frame};
 
 use crate::report::Unread;
@@ -33,6 +34,10 @@ use std::io::{self, Write};
 const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if let Some(clash) = outputs::clash(&arguments.output) {
+        writeln!(err, "error: --output: {clash}")?;
+        return Ok(Exit::Usage);
+    }
     let before = match arguments.new_since.as_deref().map(baseline_file::read).transpose() {
         Ok(before) => before,
         Err(message) => {
