@@ -1,6 +1,6 @@
 //! The server as a child process, and a client over real TLS that writes its own HTTP.
 
-use super::{Scratch, run};
+use super::{Scratch, binary, run};
 use rustls::client::WantsClientCert;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -45,7 +45,7 @@ impl Server {
 
     /// How it is called, in a directory that has its certificate in `tls/`.
     pub(crate) fn command(scratch: &Scratch, binds: [&str; 2], args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fabric-admission"));
+        let mut command = Command::new(binary());
         command
             .args(["serve", "--bind", binds[0], "--admin-bind", binds[1]])
             .args(["--tls-cert", "tls/tls.crt", "--tls-key", "tls/tls.key"])
