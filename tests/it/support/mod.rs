@@ -30,7 +30,8 @@ pub(crate) fn root() -> &'static Path {
 /// The binary under test: the one that cargo built with the tests, or that of `FABRIC_ADMISSION_BINARY`, so that the same
 /// tests can run with the binary of a release.
 pub(crate) fn binary() -> OsString {
-    std::env::var_os("FABRIC_ADMISSION_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_fabric-admission").into())
+    std::env::var_os("FABRIC_ADMISSION_BINARY")
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_fabric-admission").into())
 }
 
 /// What a run of the binary left.

@@ -3,8 +3,8 @@
 use super::grow::{self, Growth, grown};
 use super::samples::{self, Sample};
 use super::{LARGE, SECONDS, TIMES, Taken, compare, given, now, verdict};
-use crate::support::{Scratch, binary};
 use crate::support::suite::Outcome;
+use crate::support::{Scratch, binary};
 use fabric_admission::manifest::to_yaml;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

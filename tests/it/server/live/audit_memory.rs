@@ -3,8 +3,8 @@
 
 use super::http::{Request, answer, request};
 use super::script::discovery;
-use crate::support::{Scratch, binary};
 use crate::support::suite::{Outcome, Suite};
+use crate::support::{Scratch, binary};
 use serde_json::{Value, json};
 use std::io::BufReader;
 use std::net::{SocketAddr, TcpListener, TcpStream};
