@@ -2,12 +2,14 @@
 
 use super::metrics::{entry_name, mode_name};
 use crate::plan::ChangeKind;
+use crate::review::response::{MAX_EVIDENCE, MAX_PROFILES};
 use crate::review::webhook::{Answer, WebhookEntry};
 use crate::review::{RequestNames, Verdict};
 use crate::rules::Severity;
 use crate::telemetry::DecisionLines;
 use crate::text::printable;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::time::Duration;
 
 /// Which decisions are logged (`--log-decisions`).
@@ -22,18 +24,13 @@ pub enum LogDecisions {
     None,
 }
 
-/// Longest text of an evidence (characters).
-const MAX_EVIDENCE: usize = 300;
-/// Longest list of names of profiles (characters).
-const MAX_PROFILES: usize = 1_000;
-
-/// One line and its limit. The reader of the names is called only for a line that is written.
+/// One line and its limit. The names are read only for a line that is written.
 pub(super) fn log(
     which: LogDecisions,
     answer: &Answer,
     verdict: Verdict,
     took: Duration,
-    names: impl FnOnce() -> RequestNames,
+    names: &impl Deref<Target = RequestNames>,
 ) {
     // Each message has a limit of its own, so that a wave of changed pods hides no denial.
     let (message, lines, notable) = match verdict {
@@ -52,7 +49,7 @@ pub(super) fn log(
     if !wanted || !lines.takes() {
         return;
     }
-    let RequestNames { namespace, kind, name, owner, user } = names();
+    let RequestNames { namespace, kind, name, owner, user } = &**names;
     let decision = &answer.decision;
     let rules = |severity| -> String {
         let found: BTreeSet<&str> =
