@@ -277,6 +277,15 @@ impl Answer {
         serde_json::from_str(&self.body).map_err(|e| format!("{e}: {}", self.body))
     }
 
+    /// The answer without the time that it took, so that two answers can be compared.
+    pub(crate) fn untimed(&self) -> Result<serde_json::Value, String> {
+        let mut answer = self.json()?;
+        if let Some(annotations) = answer.pointer_mut("/response/auditAnnotations") {
+            annotations.as_object_mut().and_then(|annotations| annotations.remove("duration_seconds"));
+        }
+        Ok(answer)
+    }
+
     pub(crate) fn closes(&self) -> bool {
         self.head.to_ascii_lowercase().contains("connection: close")
     }
