@@ -5,15 +5,14 @@ use super::held::Held;
 use super::metrics::{RequestResult, Shed};
 use super::state::State;
 use crate::deadline::Deadline;
+use crate::review::Verdict;
 use crate::review::envelope::EnvelopeError;
 use crate::review::response::{self, Noted};
 use crate::review::webhook::{Answer, Known, WebhookEntry};
-use crate::review::{RequestNames, Verdict};
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use std::cell::LazyCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -47,13 +46,10 @@ pub(super) fn answer(
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let known = Known { snapshot: &snapshot, audience: state.audience };
         let outcome = decide(body.bytes(), looked_at, known, deadline)?;
-        // Reading the names costs as much as reading the body, so only an answer or a line that shows them does it.
-        let names = LazyCell::new(|| RequestNames::of_body(body.bytes()));
-        let shows_owner = outcome.decision.in_scope && looked_at != WebhookEntry::Mutate;
-        let owner = if shows_owner { names.owner.clone() } else { String::new() };
+        let owner = outcome.names.as_ref().map_or("", |names| &names.owner);
         let text = response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
         let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
-        decision_log::log(state.log_decisions, &outcome, verdict, took, &names);
+        decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
         Ok::<_, EnvelopeError>((outcome, text, verdict, took))
     }));
     Some(match decided {

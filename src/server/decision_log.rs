@@ -8,8 +8,8 @@ use crate::review::{RequestNames, Verdict};
 use crate::rules::Severity;
 use crate::telemetry::DecisionLines;
 use crate::text::printable;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::ops::Deref;
 use std::time::Duration;
 
 /// Which decisions are logged (`--log-decisions`).
@@ -24,14 +24,8 @@ pub enum LogDecisions {
     None,
 }
 
-/// One line and its limit. The names are read only for a line that is written.
-pub(super) fn log(
-    which: LogDecisions,
-    answer: &Answer,
-    verdict: Verdict,
-    took: Duration,
-    names: &impl Deref<Target = RequestNames>,
-) {
+/// One line and its limit. A request out of scope is read again for its names, and only if its line is written.
+pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Verdict, took: Duration) {
     // Each message has a limit of its own, so that a wave of changed pods hides no denial.
     let (message, lines, notable) = match verdict {
         Verdict::Denied => ("request denied", &DENIED, true),
@@ -49,7 +43,8 @@ pub(super) fn log(
     if !wanted || !lines.takes() {
         return;
     }
-    let RequestNames { namespace, kind, name, owner, user } = &**names;
+    let names = answer.names.as_ref().map_or_else(|| Cow::Owned(RequestNames::of_body(body)), Cow::Borrowed);
+    let RequestNames { namespace, kind, name, owner, user } = &*names;
     let decision = &answer.decision;
     let rules = |severity| -> String {
         let found: BTreeSet<&str> =

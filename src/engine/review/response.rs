@@ -33,10 +33,10 @@ struct Status {
 }
 
 /// What the server knows of a request beside the decision, for the audit annotations.
-#[derive(Debug, Clone, Default)]
-pub struct Noted {
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Noted<'a> {
     /// The controller that creates the object, as `KIND/NAME`; empty without one. It is in the object's namespace.
-    pub owner: String,
+    pub owner: &'a str,
     /// How long the decision took.
     pub took: Option<Duration>,
 }
@@ -53,7 +53,7 @@ pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
 ///
 /// # Errors
 /// As [`render`].
-pub fn render_noted(outcome: &Answer, noted: &Noted) -> Result<Vec<u8>, serde_json::Error> {
+pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let decision = &outcome.decision;
     let mut out = String::with_capacity(512);
     out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"#);
@@ -132,7 +132,7 @@ fn cut(text: &str, max: usize) -> String {
 /// Audit annotations. They have what the log has; the API server adds the user, the object and the times. The mutating
 /// entry reports its changes; if it is called again and changes more, the API server keeps the first value of a key. The
 /// validating entry sees the final state.
-fn audit(outcome: &Answer, noted: &Noted) -> BTreeMap<&'static str, String> {
+fn audit(outcome: &Answer, noted: &Noted<'_>) -> BTreeMap<&'static str, String> {
     let decision = &outcome.decision;
     let mut annotations = BTreeMap::new();
     if !decision.in_scope {
@@ -163,7 +163,7 @@ fn audit(outcome: &Answer, noted: &Noted) -> BTreeMap<&'static str, String> {
         annotations.insert("evidence", printable(evidence, MAX_EVIDENCE));
     }
     if !noted.owner.is_empty() {
-        annotations.insert("owner", noted.owner.clone());
+        annotations.insert("owner", noted.owner.to_owned());
     }
     let ids = |rules: &mut dyn Iterator<Item = &'static str>| -> String {
         let mut rules: Vec<&str> = rules.collect();
