@@ -12,6 +12,7 @@ pub mod gaps;
 pub mod isolation_policy;
 pub mod json;
 pub mod layout;
+pub mod profile_list;
 pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;

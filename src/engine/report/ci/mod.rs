@@ -8,10 +8,10 @@ mod junit;
 mod named_paths;
 mod sarif;
 
-pub use github::{GitHub, log_text};
+pub use github::{GitHub, data as command_text, log_text, property as command_property};
 pub use gitlab::GitLab;
 pub use issue::{Fingerprints, Issue, Region};
-pub use junit::JUnit;
+pub use junit::{JUnit, escaped as xml_text};
 pub use named_paths::NamedPaths;
 pub use sarif::Sarif;
 
