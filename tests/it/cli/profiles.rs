@@ -172,7 +172,7 @@ fn usage() -> Outcome {
     }
     let ran = run(
         &["profiles", "validate", "-"],
-        b"apiVersion: fabric-admission.dev/v1\nkind: FabricProfile\n",
+        b"apiVersion: fabric-admission.dev/v1\nkind: FabricProfile\nmetadata: {name: a}\nspec: {base: roce-sriov}\n",
         root(),
     )?;
     same("standard input", 1, ran.code)?;
