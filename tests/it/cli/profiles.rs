@@ -29,11 +29,60 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::update_changes_no_expectation_that_cannot_be_read", unreadable_update);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
     suite.add("profiles::usage", usage);
+    for name in names(&how_to()) {
+        suite.add(format!("profiles::how_to::{name}"), move || Ok(page(&name)?));
+    }
+    suite.add("profiles::how_to_pages_link_to_what_exists", || Ok(links()?));
     suite.add("profiles::examples_hold", || {
         let ran = run(&examples(), b"", root())?;
         same("exit code", 0, ran.code)?;
         Ok(same("cases that fail", 0, ran.stdout.matches("FAILED").count())?)
     });
+}
+
+/// The profiles and jobs of the pages in docs/how-to.
+fn how_to() -> PathBuf {
+    root().join("examples/how-to")
+}
+
+/// A fabric's profile and job have the expected result, and its page shows both, with the difference.
+fn page(name: &str) -> Result<(), String> {
+    let [at, profile, cluster] =
+        ["", "/profile.yaml", "/cluster.yaml"].map(|file| format!("examples/how-to/{name}{file}"));
+    let ran = run(&["profiles", "test", &at, "--profiles", &profile, "--cluster", &cluster], b"", root())?;
+    same(&format!("{}{}", ran.stdout, ran.stderr), 0, ran.code)?;
+    let list = run(&["profiles", "list", "--profiles", &profile, "--cluster", &cluster], b"", root())?;
+    same(&list.stdout, true, list.stdout.ends_with(", no problems\n"))?;
+    let page = read(&root().join(format!("docs/how-to/{name}.md")))?;
+    let marks = [
+        format!("<!-- file: {profile} -->"),
+        format!("<!-- file: {at}/job.yaml -->"),
+        format!("<!-- output: review -o diff --profiles {profile} --cluster {cluster} {at}/job.yaml -->"),
+    ];
+    same("marks that the page lacks", Vec::new(), marks.iter().filter(|mark| !page.contains(*mark)).collect())
+}
+
+/// Every link of these pages leads to a file of the repository, and every link to a rule to a rule.
+fn links() -> Result<(), String> {
+    let pages = names(&root().join("docs/how-to"));
+    let mut wrong = Vec::new();
+    for page in &pages {
+        let text = read(&root().join("docs/how-to").join(page))?;
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let exists = root().join("docs/how-to").join(file).exists();
+            let rule = anchor.strip_prefix("fab").map(|number| format!("FAB{number}"));
+            let known = |id: &String| fabric_admission::rules::find(id).is_some();
+            if !exists || !rule.as_ref().is_none_or(known) {
+                wrong.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    let index = read(&root().join("docs/how-to/README.md"))?;
+    wrong.extend(
+        pages.iter().filter(|page| *page != "README.md" && !index.contains(&format!("]({page})"))).cloned(),
+    );
+    if wrong.is_empty() && pages.len() > 12 { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
 /// The command of the page about profile commands.
