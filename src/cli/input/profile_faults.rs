@@ -122,9 +122,11 @@ impl Removed<'_> {
         let inside = |removed: &String| {
             removed.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let of_rails = ["/spec/bootstrap", "/spec/subsets", "/spec/resources"];
+        let of_rails = place == "/spec/bootstrap"
+            || place.starts_with("/spec/subsets/") && place.contains("/interfaces")
+            || place.starts_with("/spec/resources/") && place.ends_with("/per");
         let rails = || self.pointers.iter().any(|removed| removed.starts_with("/spec/rails"));
-        self.pointers.iter().any(inside) || of_rails.iter().any(|field| place.starts_with(field)) && rails()
+        self.pointers.iter().any(inside) || of_rails && rails()
     }
 }
 

@@ -212,6 +212,11 @@ fn usage() -> Outcome {
         (&["validate", "nowhere"], 2, "nowhere:1:1: no such file"),
         (&["list", "--profiles", "nowhere"], 2, "nowhere:1:1: no such file"),
         (&["validate", "test-passes/cases/ranks.yaml"], 2, "no FabricProfile in the inputs"),
+        (
+            &["test", "test-passes/cases", "test-passes/cases/ranks.yaml"],
+            2,
+            "two cases have the same expectation",
+        ),
         (&["test", "-"], 2, "standard input is not supported"),
         (&["list", "--live", "--kubeconfig", "nowhere"], 2, "nowhere"),
     ] {

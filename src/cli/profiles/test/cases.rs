@@ -33,6 +33,10 @@ pub(super) fn find(paths: &[PathBuf], others: &[&PathBuf]) -> Result<Vec<Case>, 
     if let Some(lost) = expectations.iter().find(|file| cases.iter().all(|case| case.expected != **file)) {
         return Err(format!("{}: no case has this expectation", lost.display()));
     }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = cases.iter().find(|case| !seen.insert(&case.expected)) {
+        return Err(format!("{}: two cases have the same expectation", twice.expected.display()));
+    }
     // A wrong path must not look like a success.
     if cases.is_empty() {
         let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
