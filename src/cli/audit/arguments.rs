@@ -4,7 +4,10 @@ use crate::cli::exit_code::FailOn;
 use crate::cli::input;
 use crate::cli::outputs::{self, Output};
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Deadline of each request (seconds).
+const REQUEST_TIMEOUT: u16 = 30;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("cluster-source").required(true))]
@@ -25,7 +28,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "COUNT", requires = "live", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(super) page_size: Option<u16>,
     /// Deadline of each request, in seconds, for --live
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = REQUEST_TIMEOUT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) request_timeout: u16,
     /// Audit only this namespace
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
@@ -56,6 +59,17 @@ pub(in crate::cli) struct Arguments {
     pub(super) choice: input::Choice,
 }
 
+/// A cluster for another command.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Source<'a> {
+    pub(in crate::cli) live: bool,
+    pub(in crate::cli) cluster: &'a [PathBuf],
+    pub(in crate::cli) context: Option<&'a str>,
+    pub(in crate::cli) kubeconfig: Option<&'a Path>,
+    pub(in crate::cli) profiles: Option<&'a Path>,
+    pub(in crate::cli) choice: &'a input::Choice,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Text for a terminal
@@ -65,6 +79,28 @@ pub(super) enum Format {
 }
 
 impl Arguments {
+    /// An audit for another command, which writes its result.
+    pub(in crate::cli) fn of_cluster(source: Source<'_>) -> Self {
+        Self {
+            live: source.live,
+            cluster: source.cluster.to_vec(),
+            context: source.context.map(str::to_owned),
+            kubeconfig: source.kubeconfig.map(Path::to_path_buf),
+            page_size: None,
+            request_timeout: REQUEST_TIMEOUT,
+            namespace: None,
+            profile: None,
+            profiles: source.profiles.map(Path::to_path_buf),
+            // Names the missing kinds on stderr.
+            output: Vec::new(),
+            write_baseline: None,
+            new_since: None,
+            fail_on: FailOn::Never,
+            verbose: false,
+            choice: source.choice.clone(),
+        }
+    }
+
     /// Whether standard output has the text, which names the missing kinds itself.
     pub(super) fn shows_text(&self) -> bool {
         self.output.iter().any(|output| output.format == Format::Text && output.file.is_none())

@@ -160,14 +160,16 @@ impl Judge<'_> {
 
     fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
         let containers = if decision.plan.changes.is_empty() { Vec::new() } else { containers(json) };
-        let outdated = seen == Seen::Pod && self.is_outdated(json, decision);
-        let decided = Decided { seen, json, decision, containers: &containers, outdated, today: self.today };
+        let injected = if seen == Seen::Pod { injected(json) } else { None };
+        let injected = injected.as_deref();
+        let outdated = injected.is_some_and(|then| self.is_outdated(then, decision));
+        let containers = containers.as_slice();
+        let decided = Decided { seen, json, decision, containers, injected, outdated, today: self.today };
         into.tallies.workloads.entry(name.clone()).or_default().add(&decided);
     }
 
     /// Whether a pod was injected with other settings than a new pod would get.
-    fn is_outdated(&self, json: &str, decision: &Decision) -> bool {
-        let Some(then) = injected(json) else { return false };
+    fn is_outdated(&self, then: &str, decision: &Decision) -> bool {
         let profile = match (self.profile, &decision.profile) {
             (Some(profile), Some(_)) => Some(profile),
             (None, Some(name)) => self.snapshot.profile(name),

@@ -23,6 +23,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_names_what_does_not_exist", names);
     suite.add("live::audit_warns_of_an_old_server", old_server);
     suite.add("live::audit_without_a_server", no_server);
+    suite.add("live::profiles_are_listed_and_shown_with_their_users", profiles);
 }
 
 fn job(name: &str) -> Value {
@@ -319,5 +320,31 @@ fn no_server() -> Outcome {
     let ran = audit(&script, &[])?;
     same("exit code", 3, ran.code)?;
     assert!(ran.stderr.starts_with("error: --live: ") && ran.stdout.is_empty(), "{}", ran.stderr);
+    Ok(())
+}
+
+/// A profile that cannot be used is listed with its problem, beside one that 41 pods use.
+fn profiles() -> Outcome {
+    let script = site()?;
+    let mut broken = profile("west", "x.com/west");
+    broken["spec"]["bootstrap"] = json!("rail9");
+    script.put("FabricProfile", broken);
+    let scratch = Scratch::new()?;
+    scratch.write("kubeconfig", script.kubeconfig())?;
+    let profiles = |args: &[&str]| {
+        run(&[&["profiles"], args, &["--live", "--kubeconfig", "kubeconfig"]].concat(), b"", scratch.path())
+    };
+    let ran = profiles(&["list", "-o", "json"])?;
+    let list: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+    crate::cli::schema::validate_profiles(&list)?;
+    let [east, west] = [0, 1].map(|at| &list["profiles"][at]);
+    same("nodes", (Some("east"), Some(1)), (east["name"].as_str(), east["nodes"].as_u64()))?;
+    same("problem", Some("/spec/bootstrap"), west["problems"][0]["pointer"].as_str())?;
+    let shown = profiles(&["show", "east"])?;
+    assert!(shown.stdout.contains("# cluster\n"), "{}{}", shown.stdout, shown.stderr);
+    let used = profiles(&["show", "east", "--used-by"])?;
+    same("exit code", 0, used.code)?;
+    let lines: Vec<&str> = used.stdout.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert!(lines.contains(&"training/ranks") && lines.contains(&"training/serving"), "{}", used.stdout);
     Ok(())
 }
