@@ -56,7 +56,7 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
         return if written { None } else { pod.annotation(key) };
     }
     if let Some(key) = key("metadata.labels") {
-        return metadata?.labels.as_ref()?.get(key).map(|value| &**value);
+        return pod.label(key);
     }
     let text = match path {
         "metadata.namespace" => Some(namespace),
@@ -72,7 +72,7 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
 /// pod itself does not show either.
 fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, pod: &PodView<'_>) -> Option<i128> {
     let container = match from.container_name.as_deref().filter(|name| !name.is_empty()) {
-        Some(name) => pod.containers().iter().chain(pod.init_containers()).find(|c| c.name() == name)?,
+        Some(name) => pod.container(name)?,
         None => own,
     };
     let (list, resource) = from.resource.as_deref()?.split_once('.')?;
