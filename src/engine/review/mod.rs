@@ -27,6 +27,7 @@ mod train_job;
 mod verdict;
 mod warnings;
 pub mod webhook;
+mod whole_workload;
 mod without_template;
 mod workload;
 mod workload_request;

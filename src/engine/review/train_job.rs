@@ -3,13 +3,14 @@
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
 use super::patched::{MAX_ELEMENTS, Places, merge};
-use super::workload_request::{Decide, MAX_FINDINGS};
+use super::workload_request::{Decide, distinct};
 use super::{Looked, WorkloadRequest};
 use crate::pod::workload::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// Label of the jobs that the trainer's part is laid over (pkg/constants/constants.go).
 const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
@@ -86,14 +87,7 @@ impl Joined {
             looked.add(&own);
             found.extend(own.findings);
         }
-        let mut placed = Vec::<Finding>::new();
-        for finding in found.into_iter().map(|f| self.place(f)) {
-            // What several jobs share stands in the TrainJob once.
-            if placed.len() < MAX_FINDINGS && !placed.contains(&finding) {
-                placed.push(finding);
-            }
-        }
-        (looked, placed)
+        (looked, distinct(found.into_iter().map(|f| self.place(f))))
     }
 
     /// A finding at the place in the TrainJob that says the value, else at the runtime it names.
@@ -173,18 +167,20 @@ fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
     // v1alpha1 until 2.1: parts of a pod template for the jobs that are named (`mergePodTemplateOverrides`).
     for (key, inline) in [("podTemplateOverrides", false), ("podSpecOverrides", true)] {
         for (index, over) in list(key) {
-            let targets =
-                over.get("targetJobs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             if index >= MAX_PARTS {
                 return None;
             }
-            let mut patch = over.as_object().cloned().unwrap_or_default();
-            patch.remove("targetJobs");
+            let targets = over.get("targetJobs").and_then(Value::as_array).into_iter().flatten();
+            let targets: BTreeSet<&str> = targets.filter_map(|target| target.get("name")?.as_str()).collect();
+            let members = over.as_object().into_iter().flatten();
+            let patch: Map<String, Value> = members
+                .filter(|(key, _)| *key != "targetJobs")
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
             let (below, patch) = (if inline { "/spec" } else { "" }, Value::Object(patch));
             let jobs = set.get_mut("replicatedJobs").and_then(Value::as_array_mut);
             for (number, job) in jobs.into_iter().flatten().enumerate() {
-                let named = |target: &Value| target.get("name").is_some_and(|n| Some(n) == job.get("name"));
-                if !targets.iter().any(named) {
+                if !job.get("name").and_then(Value::as_str).is_some_and(|name| targets.contains(name)) {
                     continue;
                 }
                 let at = format!("/template/spec/template{below}");

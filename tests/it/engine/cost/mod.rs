@@ -7,6 +7,7 @@
 
 mod beside_facts;
 mod crafted;
+mod deadline;
 mod dear;
 mod grow;
 mod guard;
@@ -15,6 +16,7 @@ mod memory;
 mod offline;
 mod samples;
 mod ways;
+mod workloads;
 
 use crate::support::suite::{Outcome, Suite};
 use grow::{Growth, Shape, grown};
@@ -48,6 +50,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::dear", dear::in_bounds);
     suite.add("cost::known", known::proportionate);
+    suite.add("cost::deadline", deadline::asked_often);
     suite.add("cost::allocations", guard::allocations);
     memory::add(suite);
 }
