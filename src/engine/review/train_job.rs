@@ -5,10 +5,12 @@
 use super::patched::{MAX_ELEMENTS, Places, merge};
 use super::workload_request::{Decide, distinct};
 use super::{Looked, WorkloadRequest};
+use crate::json::values::{Pairs, Text, mapping};
 use crate::pod::workload::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -109,19 +111,9 @@ impl Joined {
 fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -> Option<Joined> {
     let job = tree(request.json).ok()?;
     let spec = job.get("spec")?;
-    let reference = spec.get("runtimeRef")?;
-    let text = |key: &str| reference.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
-    if text("apiGroup").is_some_and(|group| group != "trainer.kubeflow.org") {
-        return None;
-    }
-    let kind = text("kind").unwrap_or("ClusterTrainingRuntime");
-    let namespace = match kind {
-        "ClusterTrainingRuntime" => None,
-        "TrainingRuntime" => Some(request.namespace),
-        _ => return None,
-    };
-    let name = text("name")?;
-    let runtime = tree(&snapshot.training_runtime(namespace, name)?.spec).ok()?;
+    let text = |key: &str| spec.get("runtimeRef")?.get(key)?.as_str().filter(|t| !t.is_empty());
+    let (kind, name, runtime) = runtime(text, request.namespace, snapshot)?;
+    let runtime = tree(runtime).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
     let mut places = Places::default();
     patches(spec, &mut set, &mut places)?;
@@ -152,6 +144,45 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
     });
     let runtime = format!("{kind} {}", printable(name, 63));
     Some(Joined { json: set.to_string(), places, runtime, jobs, both_say_resources })
+}
+
+/// The runtime that the texts of a reference name, if it is known: kind, name and the JSON text of its `spec`.
+fn runtime<'r, 's>(
+    text: impl Fn(&str) -> Option<&'r str>,
+    namespace: &str,
+    snapshot: &'s Snapshot,
+) -> Option<(&'r str, &'r str, &'s str)> {
+    if text("apiGroup").is_some_and(|group| group != "trainer.kubeflow.org") {
+        return None;
+    }
+    let kind = text("kind").unwrap_or("ClusterTrainingRuntime");
+    let namespace = match kind {
+        "ClusterTrainingRuntime" => None,
+        "TrainingRuntime" => Some(namespace),
+        _ => return None,
+    };
+    let name = text("name")?;
+    Some((kind, name, &snapshot.training_runtime(namespace, name)?.spec))
+}
+
+#[derive(Deserialize)]
+struct Job<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    spec: Option<JobSpec<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JobSpec<'a> {
+    #[serde(borrow, default)]
+    runtime_ref: Option<Pairs<'a, Option<Text<'a>>>>,
+}
+
+/// The stored runtime that the decision on a TrainJob reads as well.
+pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapshot) -> Option<&'s str> {
+    let reference = serde_json::from_str::<Job<'_>>(json).ok()?.spec?.runtime_ref?;
+    let text = |key: &str| reference.get(key)?.as_deref().filter(|t: &&str| !t.is_empty());
+    Some(runtime(text, namespace, snapshot)?.2)
 }
 
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`

@@ -39,8 +39,7 @@ pub(super) const SHAPES: [Shape; 8] = [
         (train_job(json!({ "podSpecOverrides": over })), vec![runtime((n / 13).min(64), 0)])
     }),
     ("variables of a TrainJob, and jobs of its runtime", |n| {
-        let env: Vec<Value> =
-            (0..n / 22).map(|i| json!({"name": format!("NCCL_X{i}"), "value": "1"})).collect();
+        let env: Vec<Value> = (0..30).map(|i| json!({"name": format!("NCCL_X{i}"), "value": "1"})).collect();
         (train_job(json!({"trainer": {"env": env}})), vec![runtime((n / 13).min(64), 0)])
     }),
     ("NICs of a policy, and other policies", |n| {
