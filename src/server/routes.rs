@@ -91,7 +91,8 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
     let beside = if off { DecodedSize::default() } else { beside(&state, entry, held.bytes()) };
-    if held.bytes().len() + beside.weighed() > ON_WORKER {
+    // A runtime has up to 64 jobs, and each gets a copy of what the body says.
+    if held.bytes().len() > ON_WORKER || beside.weighed() > 0 {
         return threads::decide(&state, entry, (held, beside), decide, until).await;
     }
     threads::decide_here(&state, entry, held, decide, until)
