@@ -4,14 +4,15 @@ use super::envelope::{self, EnvelopeError, Request};
 pub use super::known::Known;
 use super::object_meta::{Named, ObjectMeta};
 use super::pod::decide_view;
+pub use super::whole_workload::TemplateOutcome;
+use super::whole_workload::WholeWorkload;
 use super::{
-    Decision, PodRequest, RequestNames, Stage, WorkloadDecision, WorkloadRequest, decide_object,
-    decide_workload, judge, network_change, new_findings,
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, decide_object, decide_workload, judge,
+    network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::json::decode;
-use crate::plan::Plan;
 use crate::pod::PodView;
 use crate::pod::scan::may_have_signs;
 use crate::pod::workload as kinds;
@@ -53,17 +54,6 @@ pub struct Answer {
     pub decision: Decision,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
     pub templates: Vec<TemplateOutcome>,
-}
-
-/// One pod template of a workload.
-#[derive(Debug)]
-pub struct TemplateOutcome {
-    /// JSON pointer in the object.
-    pub pointer: String,
-    /// Name of its profile.
-    pub profile: Option<String>,
-    /// What its pods will get when they are made; empty where the workload was there already.
-    pub plan: Plan,
 }
 
 /// Decides on the body of an AdmissionReview that anyone may have sent.
@@ -251,8 +241,13 @@ fn object(
     }
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
-    let known = check_object(&context(old, Event::Given));
-    new_findings::keep_new(&mut decision.findings, &known, (new, old));
+    let whole = [String::new()];
+    let version = |json| new_findings::Version { json, parts: &whole };
+    let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
+    let mut findings = below(std::mem::take(&mut decision.findings));
+    let known = below(check_object(&context(old, Event::Given)));
+    new_findings::keep_new(&mut findings, &known, version(new), version(old));
+    decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
     judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
 }
@@ -293,48 +288,11 @@ fn workload(
     let decide = |json| {
         let request =
             WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
-        flat(decide_workload(request, snapshot), mode)
+        WholeWorkload::of(decide_workload(request, snapshot))
     };
-    let (mut decision, mut templates) = decide(new);
+    let mut whole = decide(new);
     if let Some(old) = old {
-        let (before, _) = decide(old);
-        let known: Vec<Finding> =
-            before.findings.into_iter().chain(before.suppressed.into_iter().map(|s| s.finding)).collect();
-        new_findings::keep_new(&mut decision.findings, &known, (new, old));
-        judge(&mut decision, Stage::Whole, mode, true);
-        for template in &mut templates {
-            template.plan = Plan::default();
-        }
+        whole.keep_new(new, decide(old), old);
     }
-    Ok((decision, templates))
-}
-
-/// The decisions on a workload and its templates as one: pointers are relative to the workload.
-fn flat(decided: WorkloadDecision<'_>, mode: Mode) -> (Decision, Vec<TemplateOutcome>) {
-    let mut whole = decided.own.unwrap_or_default();
-    let mut templates = Vec::new();
-    for (template, decision) in decided.templates {
-        // The API server refuses a value of another type when the pods are created.
-        let Ok(mut decision) = decision else { continue };
-        whole.in_scope |= decision.in_scope;
-        for finding in &mut decision.findings {
-            finding.path.insert_str(0, &template.pointer);
-        }
-        for suppressed in &mut decision.suppressed {
-            suppressed.finding.path.insert_str(0, &template.pointer);
-        }
-        whole.findings.append(&mut decision.findings);
-        whole.suppressed.append(&mut decision.suppressed);
-        if decision.in_scope {
-            let Decision { profile, evidence, plan, .. } = decision;
-            whole.evidence = whole.evidence.or(evidence);
-            templates.push(TemplateOutcome { pointer: template.pointer, profile, plan });
-        }
-    }
-    let mut profiles: Vec<&str> = templates.iter().filter_map(|t| t.profile.as_deref()).collect();
-    profiles.sort_unstable();
-    profiles.dedup();
-    whole.profile = Some(profiles.join(",")).filter(|p| !p.is_empty());
-    judge(&mut whole, Stage::Whole, mode, true);
-    (whole, templates)
+    Ok(whole.judged(mode))
 }

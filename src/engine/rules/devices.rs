@@ -171,7 +171,7 @@ impl<'a> Devices<'a> {
         let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
         // A network takes the first of them.
         let shared = shared.map(|h| h.name).next();
-        for network in &mut devices.networks {
+        for network in devices.networks.iter_mut().take_while(|_| !sources.subject.deadline.is_over()) {
             if let Some(known) = &mut network.known {
                 let snapshot = sources.subject.snapshot;
                 known.class = snapshot.class_for_pod(network.namespace, known.fact, &mut shared.into_iter());
@@ -184,7 +184,7 @@ impl<'a> Devices<'a> {
         let Some(Ok(networks)) = sources.networks else { return };
         let profile = sources.profile;
         let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        for selection in &networks.items {
+        for selection in networks.items.iter().take_while(|_| !sources.subject.deadline.is_over()) {
             let namespace = selection.namespace.as_deref().unwrap_or(sources.subject.namespace);
             let name: &'a str = &selection.name;
             let next = self.networks.len();

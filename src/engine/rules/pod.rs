@@ -29,7 +29,7 @@ pub enum Scope {
 /// The context of a rule on pods.
 #[derive(Debug)]
 pub struct PodContext<'a> {
-    /// The time limit, asked between rules.
+    /// The time limit.
     pub deadline: &'a Deadline<'a>,
     /// Why the pod is looked at.
     pub scope: Scope,
@@ -62,9 +62,7 @@ pub struct PodContext<'a> {
 impl<'a> PodContext<'a> {
     /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
     pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
-        self.variables.get_or_init(|| {
-            variables::read(self.overlay, self.subject.namespace, self.subject.snapshot, self.resolution)
-        })
+        self.variables.get_or_init(|| variables::read(self.overlay, self.subject, self.resolution))
     }
 
     /// Whether the pod needs RDMA: by its profile, or by its settings of NCCL.
@@ -97,6 +95,12 @@ impl<'a> PodContext<'a> {
             let profile = self.resolution.profile().map(|(p, _)| &**p);
             Attachments::of(self.subject, self.final_networks, profile)
         })
+    }
+
+    /// Its app containers with their numbers, as long as there is time.
+    pub(crate) fn apps(&self) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
+        let in_time = |_: &(usize, &'a Container<'a>)| !self.deadline.is_over();
+        self.pod().containers().iter().enumerate().take_while(in_time)
     }
 
     /// The pod as it came.

@@ -2,6 +2,7 @@
 //! `envFrom` where the ConfigMap is known, from the text of the command and the scripts it runs, and from the plan.
 //! Containers that set none themselves are left out, which is nearly all.
 
+use crate::demands::Subject;
 use crate::json::values::{List, Text};
 use crate::nccl::table::Variable;
 use crate::nccl::table::{find, is_prefixed, mentions};
@@ -76,14 +77,15 @@ const MAX_CONTAINERS: usize = 64;
 /// The variables of every app container that sets any.
 pub(crate) fn read<'a>(
     overlay: Overlay<'a>,
-    namespace: &'a str,
-    snapshot: &'a Snapshot,
+    subject: &'a Subject<'a>,
     resolution: &'a Resolution,
 ) -> Vec<ContainerVariables<'a>> {
+    let &Subject { namespace, snapshot, deadline, .. } = subject;
     let profile = resolution.profile().map(|(p, _)| &**p);
     let mut budget = MAX_TEXT;
     let containers = overlay.pod().containers().iter().enumerate();
     containers
+        .take_while(|_| !deadline.is_over())
         .filter_map(|(index, container)| {
             let mut variables = ContainerVariables { index, container, all: Vec::new(), open: false };
             variables.take_env_from(namespace, snapshot, &mut budget);

@@ -8,6 +8,7 @@
 mod beside_facts;
 mod beside_networks;
 mod crafted;
+mod deadline;
 mod dear;
 mod grow;
 mod guard;
@@ -16,6 +17,7 @@ mod memory;
 mod offline;
 mod samples;
 mod ways;
+mod workloads;
 
 use crate::support::suite::{Outcome, Suite};
 use grow::{Growth, Shape, grown};
@@ -49,6 +51,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::dear", dear::in_bounds);
     suite.add("cost::known", known::proportionate);
+    suite.add("cost::deadline", deadline::asked_often);
     suite.add("cost::allocations", guard::allocations);
     memory::add(suite);
 }

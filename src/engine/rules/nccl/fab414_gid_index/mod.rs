@@ -127,7 +127,7 @@ fn fixed(
 
 /// RoCE without an index, where the version of NCCL is known to need one.
 fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let Some(version) = version(context, container).filter(|v| *v < CHOOSES_IN_PODS) else { continue };
         let from_elsewhere = container.env_from.as_deref().is_some_and(|s| !s.is_empty())
             || container.shell_text().any(|t| sets_variable(t, NAME) || sources_file(t));
