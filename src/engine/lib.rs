@@ -25,6 +25,7 @@ pub mod nodes;
 pub mod patch;
 pub mod plan;
 pub mod pod;
+pub mod preflight;
 pub mod profile;
 pub mod report;
 pub mod resolve;

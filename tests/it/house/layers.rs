@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
     &["certificates", "deadline", "manifest", "nccl", "text"],
-    &["json", "schemas", "telemetry", "tls"],
+    &["json", "preflight", "schemas", "telemetry", "tls"],
     &["multus", "pod"],
     &["profile"],
     &["nodes"],
