@@ -1,6 +1,6 @@
 //! PF101: RDMA devices that programs of this container can open.
 
-use crate::preflight::check::{Check, Context, Usable, either, listed, read};
+use crate::preflight::check::{Check, Context, either, listed, read};
 use crate::preflight::outcome::{Fault, Outcome};
 use crate::text::count;
 
@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let usable = context.usable()?;
-    let names: Vec<&str> = usable.iter().map(|Usable { device }| device.name.as_str()).collect();
+    let names: Vec<&str> = usable.iter().map(|device| device.name.as_str()).collect();
     let found = format!("{} ({})", count(names.len(), "usable RDMA device"), listed(&names));
     match context.expected.devices {
         Some(0) => Ok(Outcome::off("the profile expects no RDMA device")),
