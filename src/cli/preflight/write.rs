@@ -15,7 +15,7 @@ pub(super) struct Target {
 impl Target {
     /// Creates the file. The user of the training container may be another one.
     pub(super) fn create(path: &Path) -> Result<Self, String> {
-        let fault = |error: io::Error| format!("{}: {error}", path.display());
+        let fault = |error: io::Error| format!("{}: {}", path.display(), words(&error));
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(fault)?;
         }
@@ -35,7 +35,13 @@ impl Target {
         written.map_err(|error| {
             let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
             let state = if emptied.is_ok() { "the file is empty now" } else { "the file may be incomplete" };
-            format!("{}: {error}; {state}", self.name)
+            format!("{}: {}; {state}", self.name, words(&error))
         })
     }
+}
+
+/// The system's words for an error, without its number.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -54,6 +54,14 @@ impl Check {
             Some(transport) if self.rdma_only && !transport.is_rdma() => {
                 Outcome::off(format!("transport {} needs no RDMA device", transport.word()))
             }
+            // Without an expectation, a pod that sees no RDMA device may be one that needs none.
+            None if self.rdma_only && expected.devices.is_none() => match usable(seen) {
+                Ok(devices) if devices.is_empty() => Outcome::unknown(
+                    "no usable RDMA device, and nothing says whether the pod should have one",
+                ),
+                Ok(_) => (self.judge)(&Context { seen, expected }),
+                Err(unknown) => unknown,
+            },
             _ => (self.judge)(&Context { seen, expected }),
         };
         if policy == Policy::Warn && outcome.verdict == Verdict::Fail {
@@ -96,6 +104,9 @@ impl<'a> Context<'a> {
     /// Interfaces that the profile expects.
     pub(super) fn rails(&self) -> Result<&'a [String], Outcome> {
         match self.expected.interfaces.as_slice() {
+            [] if matches!(self.seen.expectation, Ok(Some(_))) => {
+                Err(Outcome::off("the profile names no interface"))
+            }
             [] => Err(Outcome::unknown("no expectation names the interfaces of the rails")),
             names => Ok(names),
         }

@@ -109,21 +109,18 @@ fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<(), Found> {
                 ));
             }
             let own = own_rows(port, addresses, GidType::V2);
-            return match own.iter().any(|(_, address)| address.is_ipv6() == *v6) {
-                true => Ok(()),
-                false => {
-                    let unread = rows.iter().find_map(|row| {
-                        row.kind.as_ref().err().filter(|_| !row.gid.as_ref().is_ok_and(|gid| gid.is_empty()))
-                    });
-                    match unread {
-                        Some(why) => Err(Found::from(why)),
-                        None => Err(Found::Bad(format!(
-                            "has no {} row of this pod",
-                            if *v6 { "IPv6" } else { "IPv4" }
-                        ))),
-                    }
-                }
-            };
+            if own.iter().any(|(_, address)| address.is_ipv6() == *v6) {
+                return Ok(());
+            }
+            let filled = rows.iter().filter(|row| !row.gid.as_ref().is_ok_and(|gid| gid.is_empty()));
+            if let Some(why) = filled.filter_map(|row| row.kind.as_ref().err()).next() {
+                return Err(Found::from(why));
+            }
+            let (wanted, other) = if *v6 { ("IPv6", "IPv4") } else { ("IPv4", "IPv6") };
+            return Err(match own.as_slice() {
+                [] => Found::Unknown("has no RoCE v2 GID of this pod (see PF202)".to_owned()),
+                _ => Found::Bad(format!("has {other} GIDs of this pod, and NCCL looks for {wanted}")),
+            });
         }
     };
     let Some(row) = rows.iter().find(|row| row.index == index) else {
