@@ -18,11 +18,11 @@ fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {
         files => Outcome::warn(
             Fault::Configuration,
             format!(
-                "{} of NCCL in /dev/shm take {} MiB until the pod is deleted",
-                count(files, "old file"),
+                "{} of NCCL in /dev/shm, {} MiB, from an earlier run or from another pod",
+                count(files, "file"),
                 bytes >> 20
             ),
-            "Delete /dev/shm/nccl-* before training starts, for example in the command of the container.",
+            "Mount an emptyDir at /dev/shm that only this pod uses. Delete /dev/shm/nccl-* only if no other job uses this /dev/shm.",
         ),
     })
 }
