@@ -1,5 +1,6 @@
 //! `preflight`: reads what this pod sees of its fabric, and reports what `crate::preflight` decides about it.
 
+mod profile_file;
 mod write;
 
 use super::Exit;
@@ -23,6 +24,9 @@ pub(super) struct Arguments {
     /// Expectation of the profile as JSON; default: environment variable FABRIC_ADMISSION_EXPECT
     #[arg(long, value_name = "JSON")]
     expect: Option<String>,
+    /// File with the FabricProfile to compare with, instead of an expectation; its rails count in full
+    #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+    profile_file: Option<PathBuf>,
     /// File for the termination message of the container (at most 4096 bytes), such as /dev/termination-log
     #[arg(long, value_name = "FILE")]
     termination_message: Option<PathBuf>,
@@ -40,7 +44,14 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let options = Options { root: Root::new(&arguments.root), expect: arguments.expect.clone() };
+    let expect = match arguments.profile_file.as_deref().map(profile_file::expectation).transpose() {
+        Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let options = Options { root: Root::new(&arguments.root), expect };
     let expected = expected(&options);
     // Before anything else, so that the file is there when the next container mounts it.
     let target = expected

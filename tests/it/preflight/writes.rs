@@ -1,7 +1,7 @@
 //! What `preflight` writes: nccl.conf, facts.json, the termination message; and its formats and exit codes.
 
 use crate::support::round_trip::same;
-use crate::support::suite::Suite;
+use crate::support::suite::{Outcome, Suite};
 use crate::support::tree::Tree;
 use crate::support::{Ran, Scratch, root, run};
 use fabric_admission::preflight::facts::Facts;
@@ -102,6 +102,24 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("preflight::a_profile_file_stands_for_the_expectation", || {
+        for (rails, line) in [(8, "PF101  pass"), (7, "PF101  warn"), (9, "PF101  fail")] {
+            let scratch = healthy()?;
+            scratch.write(
+                "profile.yaml",
+                format!(
+                    "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: h100}}\nspec:\n  base: \
+                     roce-sriov\n  rails: [{{network: fabric/rail, resource: example.com/rail, count: {rails}}}]\n"
+                ),
+            )?;
+            let file = scratch.path().join("profile.yaml").display().to_string();
+            let ran = preflight(&scratch, &["--profile-file", &file])?;
+            assert!(ran.stdout.lines().any(|l| l.starts_with(line)), "{rails}: {}{}", ran.stdout, ran.stderr);
+        }
+        let ran = preflight(&healthy()?, &["--profile-file", "nowhere.yaml"])?;
+        assert!(ran.stderr.starts_with("error: nowhere.yaml: "), "{}", ran.stderr);
+        Ok(same("exit code", 2, ran.code)?)
+    });
     suite.add("preflight::transport_ethernet_needs_no_rdma", || {
         let scratch = Scratch::new()?;
         scratch.write("sys/class/net/eth0/operstate", "up\n")?;
@@ -127,6 +145,39 @@ pub(crate) fn add(suite: &mut Suite) {
         same("exit code", 70, ran.code)?;
         Ok(same("PF002", true, ran.stdout.contains("PF002  fail"))?)
     });
+    for (file, id) in [
+        ("sys/class/infiniband_verbs/uverbs3/ibdev", "PF101"),
+        ("sys/class/infiniband/mlx5_3/ports/1/state", "PF102"),
+        ("sys/class/infiniband/mlx5_3/ports/1/phys_state", "PF102"),
+        ("sys/class/infiniband/mlx5_3/ports/1/rate", "PF103"),
+        ("sys/class/infiniband/mlx5_3/ports/1/link_layer", "PF104"),
+        (".preflight/rdma-namespaces", "PF105"),
+        ("sys/class/net/rail3/mtu", "PF108"),
+        ("sys/class/net/rail3/operstate", "PF201"),
+        (".preflight/addresses", "PF201"),
+        (".preflight/addresses", "PF202"),
+        ("sys/class/infiniband/mlx5_3/ports/1/gid_attrs/types/3", "PF202"),
+        ("sys/class/infiniband/mlx5_3/ports/1/gid_attrs/ndevs/3", "PF202"),
+        (".preflight/addresses", "PF203"),
+        ("proc/self/limits", "PF301"),
+        ("proc/self/status", "PF301"),
+        ("proc/self/uid_map", "PF301"),
+        (".preflight/filesystems", "PF302"),
+        ("proc/driver/nvidia/version", "PF401"),
+        ("proc/driver/nvidia/gpus/0000:36:00.0/information", "PF403"),
+        ("usr/local/lib/python3.12/dist-packages/nvidia/nccl/lib/libnccl.so.2", "PF504"),
+    ] {
+        suite.add(format!("preflight::unknown_without::{id}::{}", file.replace('/', "_")), move || {
+            let scratch = healthy()?;
+            fs::remove_file(scratch.path().join(file))?;
+            let ran = preflight(&scratch, &[])?;
+            let line = ran.stdout.lines().find(|line| line.starts_with(id)).unwrap_or_default();
+            Ok(same(line, true, line.starts_with(&format!("{id}  unknown")))?)
+        });
+    }
+    for name in ["expectation", "library", "netlink", "sysfs"] {
+        suite.add(format!("preflight::mutated_seeds::{name}"), move || mutated(name));
+    }
     suite.add("preflight::many_devices_take_little_time", || Ok(many()?));
 }
 
@@ -144,4 +195,30 @@ fn many() -> Result<(), String> {
     let ran = preflight(&scratch, &["--expect", "{\"v\":1,\"transport\":\"roce\",\"devices\":500}"])?;
     let line = ran.stdout.lines().find(|line| line.starts_with("PF101")).unwrap_or_default();
     same("PF101", true, line.contains("pass") && line.contains("500 usable RDMA devices"))
+}
+
+/// A fuzz target on its seeds with a few bytes changed: quick, and the same in each run.
+fn mutated(target: &str) -> Outcome {
+    use crate::readers::fuzz::checks::TARGETS;
+    let (_, check) = TARGETS.iter().find(|(name, _)| *name == target).ok_or("no such target")?;
+    let folder = root().join("tests/fuzz/seeds").join(target);
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    for name in crate::support::names(&folder) {
+        let seed = fs::read(folder.join(&name))?;
+        for _ in 0..500 {
+            let mut input = seed.clone();
+            for _ in 0..1 + next() % 4 {
+                let at = next() % input.len();
+                // Digits keep a text in hexadecimal one; other bytes break it.
+                input[at] = if next() % 4 == 0 { next() as u8 } else { b"0123456789abcdef"[next() % 16] };
+            }
+            input.truncate(if next() % 8 == 0 { next() % (seed.len() + 1) } else { seed.len() });
+            check(&input);
+        }
+    }
+    Ok(())
 }
