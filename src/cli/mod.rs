@@ -2,6 +2,7 @@
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
 mod audit;
+mod baseline_file;
 mod certs;
 mod client_certificates;
 mod doctor;
@@ -10,6 +11,7 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod outputs;
 mod preflight;
 mod probe;
 mod review;

@@ -4,6 +4,7 @@ use super::review::reviewed::DocumentReview;
 use super::review::{Ignores, Setting};
 use super::review::{decide, placeholders};
 use super::{Exit, input};
+use crate::report::ci::log_text;
 use crate::report::why_layout::{PodEntry, Report, text};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -52,8 +53,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                     &mut placeholders::Reported::default(),
                 );
                 for problem in &review.unread {
-                    let (file, line, column) = (&problem.file, problem.line, problem.column);
-                    writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;
+                    let (line, column) = (problem.line, problem.column);
+                    let (file, message) = (log_text(&problem.file), log_text(&problem.message));
+                    writeln!(err, "error: {file}:{line}:{column}: {message}")?;
                 }
                 skipped.append(&mut review.skipped);
                 unread.append(&mut review.unread);

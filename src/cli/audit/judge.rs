@@ -66,7 +66,10 @@ impl Results {
 impl Judge<'_> {
     /// Whether the audit is about an object.
     pub(super) fn covers(&self, object: &ObjectName) -> bool {
-        self.namespace.is_none_or(|only| object.namespace.as_deref() == Some(only))
+        // The Namespace itself has no namespace.
+        let is_namespace = object.kind == "Namespace" && object.group().is_empty();
+        let of = if is_namespace { &object.name } else { &object.namespace };
+        self.namespace.is_none_or(|only| of.as_deref() == Some(only))
     }
 
     /// Decides on an object of any kind.

@@ -10,6 +10,7 @@ use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 /// A pod or a pod template: an object with `metadata` and `spec`.
 #[derive(Debug, Default, Deserialize)]
@@ -41,6 +42,9 @@ pub struct Metadata<'a> {
     /// Annotations.
     #[serde(borrow, default)]
     pub annotations: Option<Pairs<'a, Text<'a>>>,
+    /// Owners, undecoded: only the log and the audit annotations name the controller.
+    #[serde(borrow, default)]
+    pub owner_references: Option<&'a RawValue>,
     /// Annotations by key, built on first use.
     #[serde(skip)]
     pub(super) by_key: PlaceIndex,
