@@ -10,6 +10,7 @@ pub mod gang;
 mod gang_size;
 mod memory;
 pub mod nic;
+pub mod own_containers;
 mod place_index;
 mod presence;
 pub mod quantity;

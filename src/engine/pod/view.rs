@@ -20,6 +20,21 @@ pub struct PodView<'a> {
     /// Absent only in objects the API refuses.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub spec: Option<Spec<'a>>,
+    /// The text that it was read from, for copies of whole fields.
+    #[serde(skip)]
+    pub source: Source<'a>,
+}
+
+/// The text that a pod was read from.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Source<'a> {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// The pod or pod template.
+    Pod(&'a str),
+    /// An AdmissionReview, whose `request.object` is the pod.
+    Review(&'a str),
 }
 
 /// `metadata`.

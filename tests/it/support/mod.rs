@@ -6,6 +6,7 @@ pub(crate) mod complete;
 pub(crate) mod documents;
 pub(crate) mod generator;
 pub(crate) mod helm;
+pub(crate) mod in_the_pod;
 pub(crate) mod placement;
 pub(crate) mod property;
 pub(crate) mod round_trip;
