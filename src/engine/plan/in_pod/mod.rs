@@ -8,11 +8,10 @@ mod monitor_resources;
 mod place;
 mod preflight_resources;
 mod raw;
-mod refusal;
 
 pub(super) use place::{Place, place};
-pub use refusal::InPodRefusal;
 
+use super::in_pod_refusal::InPodRefusal;
 use super::{Change, Edit, Plan, annotations};
 use crate::demands::Subject;
 use crate::pod::own_containers::{INSTALL, MONITOR, PREFLIGHT};

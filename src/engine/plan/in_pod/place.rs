@@ -1,6 +1,6 @@
 //! Which of our containers a pod gets, in which volume they work, and who mounts `nccl.conf`.
 
-use super::InPodRefusal;
+use crate::plan::in_pod_refusal::InPodRefusal;
 use super::raw::RawSpec;
 use crate::demands::Subject;
 use crate::plan::Target;

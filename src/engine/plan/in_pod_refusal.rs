@@ -1,6 +1,6 @@
 //! Why a pod does not get one of our containers, or not all of it. FAB820 reports the reasons.
 
-use crate::plan::FileRefusal;
+use super::refusals::FileRefusal;
 use crate::pod::own_containers::MONITOR;
 
 /// Why a pod does not get one of our containers, or not all of it.
