@@ -8,13 +8,14 @@ use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
     certificates, deadline, demands, doctor, facts, json, multus, nccl, nodes, patch, plan, pod, preflight,
-    profile, report, resolve, review, rules, snapshot,
+    profile, rdma, report, resolve, review, rules, snapshot,
 };
 
 pub mod certificate_keeper;
 pub mod cli;
 pub mod cluster;
 pub mod manifest;
+pub mod pod_agent;
 pub mod server;
 pub mod telemetry;
 pub mod tls;

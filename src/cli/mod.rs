@@ -10,6 +10,7 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod preflight;
 mod probe;
 mod review;
 mod rules;
@@ -49,6 +50,8 @@ enum Command {
     Certs(certs::Arguments),
     /// Check an installation in a cluster, or a cluster before an installation (--pre), and name a fix for each problem
     Doctor(doctor::Arguments),
+    /// Check, in a pod on its node, the fabric that the pod sees: devices, addresses, limits, libraries and settings
+    Preflight(preflight::Arguments),
     /// Send two pods to the API server as dry runs, to check that the API server calls the webhook
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
@@ -85,6 +88,7 @@ pub fn run() -> Exit {
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
         Command::Doctor(arguments) => doctor::run(&arguments, &mut out, &mut err),
+        Command::Preflight(arguments) => preflight::run(&arguments, &mut out, &mut err),
         Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
         Command::Version(arguments) => version::run(&arguments, &mut out),

@@ -27,6 +27,7 @@ pub mod plan;
 pub mod pod;
 pub mod preflight;
 pub mod profile;
+pub mod rdma;
 pub mod report;
 pub mod resolve;
 pub mod review;

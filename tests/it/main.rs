@@ -89,6 +89,11 @@ mod cli {
     pub(crate) mod usage;
 }
 
+/// `preflight` on modelled trees and in real containers.
+mod preflight {
+    pub(crate) mod trees;
+}
+
 /// `serve`: over real TLS, with files or with a scripted API server; and its rights.
 mod server {
     pub(crate) mod live;
@@ -178,6 +183,8 @@ fn main() -> std::process::ExitCode {
     cli::streams::add(&mut suite);
     cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
+
+    preflight::trees::add(&mut suite);
 
     server::live::add(&mut suite);
     server::rights::add(&mut suite);

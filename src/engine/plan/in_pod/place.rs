@@ -1,10 +1,10 @@
 //! Which of our containers a pod gets, in which volume they work, and who mounts `nccl.conf`.
 
-use crate::plan::in_pod_refusal::InPodRefusal;
 use super::raw::RawSpec;
 use crate::demands::Subject;
 use crate::plan::Target;
 use crate::plan::files::{self, PreflightConf};
+use crate::plan::in_pod_refusal::InPodRefusal;
 use crate::plan::names::NCCL_CONF_PATH;
 use crate::pod::PodView;
 use crate::pod::own_containers::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, RUN_PATH};

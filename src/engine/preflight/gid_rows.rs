@@ -1,0 +1,22 @@
+//! Which rows of a GID table belong to this pod.
+
+use super::seen::GidRow;
+use crate::rdma::Unreadable;
+use crate::rdma::addresses::Address;
+
+/// Whose row it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Owner {
+    Pod,
+    /// Another network namespace; the interface that the row names.
+    Other(String),
+}
+
+/// Whose row it is. The kernel does not filter rows by network namespace, so the row of another pod may name an interface
+/// that exists here too: both the interface and the address must be ours.
+pub(super) fn owner(row: &GidRow, addresses: &[Address]) -> Result<Owner, Unreadable> {
+    let gid = row.gid.clone()?;
+    let interface = row.interface.clone()?;
+    let ours = addresses.iter().any(|a| a.interface == interface && a.address == gid.address());
+    Ok(if ours { Owner::Pod } else { Owner::Other(interface) })
+}
