@@ -39,7 +39,11 @@ impl PodView<'_> {
     /// The volume in which the preflight container of the pod writes `nccl.conf`.
     #[must_use]
     pub fn preflight_volume(&self) -> Option<&str> {
-        self.our_container(PREFLIGHT)?.mount_at(RUN_PATH)?.1.name.as_deref()
+        let at =
+            self.spec.as_ref()?.preflight_at.get_or_init(|| {
+                self.init_containers().iter().position(|c| c.name() == PREFLIGHT && c.is_ours())
+            });
+        self.init_containers().get((*at)?)?.mount_at(RUN_PATH)?.1.name.as_deref()
     }
 
     /// One of our init containers, if the pod has it.

@@ -10,6 +10,7 @@ use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::cell::OnceCell;
 
 /// A pod or a pod template: an object with `metadata` and `spec`.
 #[derive(Debug, Default, Deserialize)]
@@ -77,6 +78,9 @@ pub struct Spec<'a> {
     /// Volumes by name, built on first use.
     #[serde(skip)]
     pub(super) by_name: PlaceIndex,
+    /// Our preflight container among the init containers, found on first use.
+    #[serde(skip)]
+    pub(super) preflight_at: OnceCell<Option<usize>>,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
