@@ -2,6 +2,7 @@
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
 mod audit;
+mod baseline_file;
 mod certs;
 mod client_certificates;
 mod doctor;

@@ -3,6 +3,7 @@
 use super::call::CallFault;
 use super::list::{Failure, PLAIN, get};
 use super::pace::CALL;
+use super::text::text;
 use http_body_util::BodyExt;
 use kube::Client;
 use serde_json::Value;
@@ -100,8 +101,8 @@ pub(crate) async fn lines(
         // The part behind the last line feed waits for the next frame.
         let tail = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let next = rest.split_off(tail);
-        for line in rest.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
-            if wanted(line) {
+        for line in rest.split(|byte| *byte == b'\n').map(text) {
+            if wanted(&line) {
                 found.push(line.trim_end().to_owned());
             }
         }

@@ -6,6 +6,7 @@ use super::kinds::Watched;
 use super::listed_names::Listed;
 use super::pace::CALL;
 use super::shared::Shared;
+use super::text::text;
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Identity, Layer};
 use crate::text::printable;
@@ -139,11 +140,11 @@ pub(super) async fn list(
             }
             Ok(Ok(body)) => body.to_bytes(),
         };
-        shared.heard(kind.name());
-        let page: Page<'_> = std::str::from_utf8(&bytes)
-            .map_err(|e| e.to_string())
-            .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+        let text = text(&bytes);
+        let page: Page<'_> = serde_json::from_str(&text)
             .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
+        // Facts that cannot be read are as old as the last ones that could.
+        shared.heard(kind.name());
         for object in page.items.iter().flatten() {
             let Identity { namespace, name, .. } = add_object(kind, shared, object);
             if !name.is_empty() {

@@ -29,6 +29,7 @@ mod publish;
 mod read_once;
 mod shared;
 pub mod status_writer;
+mod text;
 mod version;
 mod watch;
 

@@ -5,6 +5,7 @@
 use super::event::Page;
 use super::list::{Failure, JSON, get_as};
 use super::pace::CALL;
+use super::text::text;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use serde_json::value::RawValue;
@@ -101,9 +102,8 @@ pub async fn read(
                 Err(Failure::Forbidden(why)) => return Err(ListError::Forbidden(why)),
                 Err(Failure::Other(why) | Failure::Busy(_, why)) => return Err(ListError::Failed(why)),
             };
-            let page: Page<'_> = std::str::from_utf8(&bytes)
-                .map_err(|e| e.to_string())
-                .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+            let text = text(&bytes);
+            let page: Page<'_> = serde_json::from_str(&text)
                 .map_err(|error| ListError::Failed(format!("the list could not be parsed: {error}")))?;
             let items = page.items.unwrap_or_default();
             if let Some(each) = bytes.len().checked_div(items.len()) {

@@ -3,6 +3,7 @@
 use super::list::{Failure, get, list};
 use super::pace::CALL;
 use super::shared::Shared;
+use super::text::text;
 use super::{Metrics, Pace, Phases, kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
@@ -51,7 +52,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
         Ok(Err(error)) => return Err(failed(Failure::Other(error.to_string()))),
         Err(_) => return Err(failed(Failure::Other("no response from the API server in time".to_owned()))),
     };
-    String::from_utf8(bytes.to_vec()).map_err(|e| failed(Failure::Other(e.to_string())))
+    Ok(text(&bytes).into_owned())
 }
 
 /// Lists that are begun for one kind, each after the pause that the API server asks for.

@@ -78,6 +78,7 @@ mod rules {
 mod cli {
     pub(crate) mod audit;
     pub(crate) mod bad_input;
+    pub(crate) mod baseline;
     pub(crate) mod ci_formats;
     pub(crate) mod config;
     pub(crate) mod doctor;
@@ -174,6 +175,7 @@ fn main() -> std::process::ExitCode {
 
     cli::audit::add(&mut suite);
     cli::bad_input::add(&mut suite);
+    cli::baseline::add(&mut suite);
     cli::doctor::add(&mut suite);
     cli::ci_formats::add(&mut suite);
     cli::config::add(&mut suite);

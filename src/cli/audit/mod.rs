@@ -14,6 +14,7 @@ mod progress;
 pub(super) use arguments::Arguments;
 
 use super::Exit;
+use super::baseline_file;
 use super::exit_code::FailOn;
 use super::input::{self, objects};
 use crate::report::audit::document::{Document, Frame};
@@ -25,13 +26,14 @@ use crate::report::gaps::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};
 use judge::Results;
+use std::fs::File;
 use std::io::{self, Write};
 
 /// A leader pod of a LeaderWorkerSet owns the StatefulSet of its workers (kubernetes-sigs/lws pkg/controllers).
 const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let before = match arguments.new_since.as_deref().map(output::baseline).transpose() {
+    let before = match arguments.new_since.as_deref().map(baseline_file::read).transpose() {
         Ok(before) => before,
         Err(message) => {
             writeln!(err, "error: --new-since: {message}")?;
@@ -75,7 +77,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             writeln!(err, "error: --write-baseline: not written, since a list failed")?;
         } else if unreadable {
             writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
-        } else if let Err(error) = output::write_baseline(path, &now) {
+        } else if let Err(error) = File::create(path).and_then(|file| baseline_file::write(file, &now)) {
             writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
             return Ok(Exit::Internal);
         }

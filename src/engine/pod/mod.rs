@@ -18,6 +18,7 @@ pub mod ranks;
 mod read;
 pub mod scan;
 pub mod shell;
+mod source;
 pub mod templates_by_shape;
 pub mod units;
 mod user;

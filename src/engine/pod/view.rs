@@ -6,10 +6,12 @@ pub use super::claim::{ContainerClaim, PodClaim};
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
 use super::quantity::Quantity;
+pub use super::source::Source;
 use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use std::cell::OnceCell;
 
 /// A pod or a pod template: an object with `metadata` and `spec`.
@@ -24,18 +26,6 @@ pub struct PodView<'a> {
     /// The text that it was read from, for copies of whole fields.
     #[serde(skip)]
     pub source: Source<'a>,
-}
-
-/// The text that a pod was read from.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum Source<'a> {
-    /// Not known.
-    #[default]
-    Unknown,
-    /// The pod or pod template.
-    Pod(&'a str),
-    /// An AdmissionReview, whose `request.object` is the pod.
-    Review(&'a str),
 }
 
 /// `metadata`.
@@ -57,6 +47,9 @@ pub struct Metadata<'a> {
     /// Annotations.
     #[serde(borrow, default)]
     pub annotations: Option<Pairs<'a, Text<'a>>>,
+    /// Owners, undecoded: only the log and the audit annotations name the controller.
+    #[serde(borrow, default)]
+    pub owner_references: Option<&'a RawValue>,
     /// Annotations by key, built on first use.
     #[serde(skip)]
     pub(super) by_key: PlaceIndex,

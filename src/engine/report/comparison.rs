@@ -74,11 +74,24 @@ impl Comparison {
     /// For a run that had unreadable inputs: what is gone may be in one of them.
     #[must_use]
     pub fn with_unreadable_inputs(mut self) -> Self {
-        let reason = "this audit could not read all inputs";
+        let reason = "this run could not read all inputs";
         let doubtful = self.resolved.drain(..);
         self.incomparable
             .extend(doubtful.map(|entry| Incomparable { finding: Some(entry), reason: reason.to_owned() }));
         self
+    }
+
+    /// Adds a finding of the baseline that is gone.
+    pub(super) fn gone(&mut self, entry: Entry, changes: &Changes) {
+        self.put(entry, changes, false);
+    }
+
+    /// Adds the result for other inputs.
+    pub fn extend(&mut self, other: Self) {
+        self.new.extend(other.new);
+        self.resolved.extend(other.resolved);
+        self.unchanged += other.unchanged;
+        self.incomparable.extend(other.incomparable);
     }
 
     fn put(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
@@ -98,7 +111,7 @@ impl Comparison {
 
 /// What one of two runs could see and the other could not.
 #[derive(Default)]
-struct Changes {
+pub(super) struct Changes {
     /// Kinds that this run could not read and the earlier one could, and a smaller namespace: they may hide findings.
     lost: Vec<String>,
     /// Rules of only one of the versions.
@@ -109,7 +122,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn between(before: &Baseline, now: &Baseline) -> Self {
+    pub(super) fn between(before: &Baseline, now: &Baseline) -> Self {
         let mut changes = Self {
             rules: before.rules.symmetric_difference(&now.rules).cloned().collect(),
             ..Self::default()
@@ -124,13 +137,13 @@ impl Changes {
             if let Some(namespace) = &at_present.namespace {
                 changes
                     .lost
-                    .push(format!("this audit is only about namespace {namespace}, the baseline is not"));
+                    .push(format!("this run is only about namespace {namespace}, the baseline is not"));
             }
         }
         for unseen in then.gaps.symmetric_difference(&at_present.gaps) {
             let lost = at_present.gaps.contains(unseen);
-            let which = if lost { "this audit" } else { "the baseline" };
-            let reason = format!("{which} could not read {}", unseen.kind);
+            let which = if lost { "this run" } else { "the baseline" };
+            let reason = format!("{} objects are unknown to {which}", unseen.kind);
             if lost {
                 changes.lost.push(reason.clone());
             }
@@ -148,7 +161,7 @@ impl Changes {
         if let Some(only) = &self.only
             && (only.is_none() || object.namespace != *only)
         {
-            return Some("the namespace is part of only one of the two audits".to_owned());
+            return Some("the namespace is part of only one of the two runs".to_owned());
         }
         let touched = |unseen: &Unseen| match reach(&unseen.api_version, &unseen.kind) {
             Reach::All => true,

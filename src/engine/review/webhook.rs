@@ -2,11 +2,11 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 pub use super::known::Known;
-use super::object_meta::ObjectMeta;
+use super::object_meta::{Named, ObjectMeta};
 use super::pod::decide_view;
 use super::{
-    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_workload, judge,
-    network_change, new_findings,
+    Decision, PodRequest, RequestNames, Stage, WorkloadDecision, WorkloadRequest, decide_object,
+    decide_workload, judge, network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
@@ -45,6 +45,8 @@ pub struct Answer {
     pub entry: WebhookEntry,
     /// Namespace as the request names it; empty for an object of the cluster, and for one out of scope.
     pub namespace: String,
+    /// Who asked for what; `None` for a request out of scope, of which the log says nothing unless it is asked to.
+    pub names: Option<RequestNames>,
     /// Whether changes are reported only, and none is made.
     pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
@@ -82,7 +84,7 @@ pub fn handle_within(
     known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
-    let Found { uid, namespace, decision, templates } = match entry {
+    let Found { uid, namespace, names, decision, templates } = match entry {
         WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
         WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
         WebhookEntry::Audit => of_request(body, |request| audit(request, known, deadline))?,
@@ -99,7 +101,7 @@ pub fn handle_within(
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
-    Ok(Answer { uid, entry, namespace, withheld, decision, templates })
+    Ok(Answer { uid, entry, namespace, names, withheld, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -109,7 +111,8 @@ pub fn handle_within(
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
     let decision = Decision::default();
-    Ok(Answer { uid, entry, namespace: String::new(), withheld: true, decision, templates: Vec::new() })
+    let (namespace, names, templates) = (String::new(), None, Vec::new());
+    Ok(Answer { uid, entry, namespace, names, withheld: true, decision, templates })
 }
 
 /// A decision, with those on the templates of a workload.
@@ -119,16 +122,18 @@ type Decided = (Decision, Vec<TemplateOutcome>);
 struct Found {
     uid: String,
     namespace: String,
+    names: Option<RequestNames>,
     decision: Decision,
     templates: Vec<TemplateOutcome>,
 }
 
 impl Found {
-    fn new<O>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
+    fn new<O: Named>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
         // Requests out of scope are the most, and nothing counts them by namespace.
         let namespace = request.namespace.as_deref().filter(|_| decision.in_scope);
         let namespace = namespace.unwrap_or_default().to_owned();
-        Self { uid: request.uid.to_string(), namespace, decision, templates }
+        let names = decision.in_scope.then(|| RequestNames::of(request));
+        Self { uid: request.uid.to_string(), namespace, names, decision, templates }
     }
 }
 

@@ -46,7 +46,8 @@ const CONTRACT: &[(&str, &[&str])] = &[
 ];
 
 /// Keys whose value may be null.
-const NULLABLE: &[&str] = &["namespace", "name", "generateName", "template", "profile", "evidence"];
+const NULLABLE: &[&str] =
+    &["namespace", "name", "generateName", "template", "profile", "evidence", "baseline", "finding"];
 
 /// Heads a file that `just docs` writes.
 const GENERATED: &str = "# Generated from src/engine/profile by `just docs`; a test keeps it current.\n";
@@ -191,6 +192,11 @@ pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
         &Value::from("fabric-admission.dev/audit/v1"),
         &report["schema"],
     )
+}
+
+/// A review against its published schema.
+pub(crate) fn validate_review(report: &Value) -> Result<(), String> {
+    fits(report)
 }
 
 /// A report against the published schema and the contract's word on null.

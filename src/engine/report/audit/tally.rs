@@ -2,7 +2,8 @@
 //! different findings, not with the number of pods.
 
 use super::suppressions::{self, Suppression};
-use crate::report::fingerprint::{ObjectName, named_path};
+use crate::report::fingerprint::ObjectName;
+use crate::report::named_paths::NamedPaths;
 use crate::review::Decision;
 use crate::rules::{NO_PROFILE, Severity};
 use crate::text::printable;
@@ -185,8 +186,9 @@ impl Workload {
 
     fn add_findings(&mut self, json: &str, decision: &Decision, is_pod: bool) {
         let mut here: BTreeMap<FindingKey, usize> = BTreeMap::new();
+        let paths = NamedPaths::new(if decision.findings.is_empty() { "" } else { json });
         for finding in &decision.findings {
-            let path = named_path(json, &finding.path);
+            let path = paths.name(&finding.path);
             let key = (Reverse(finding.severity), finding.rule, path);
             *here.entry(key.clone()).or_default() += 1;
             if !self.findings.contains_key(&key) {

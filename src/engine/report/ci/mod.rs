@@ -5,14 +5,12 @@ mod github;
 mod gitlab;
 mod issue;
 mod junit;
-mod named_paths;
 mod sarif;
 
 pub use github::{GitHub, log_text};
 pub use gitlab::GitLab;
 pub use issue::{Fingerprints, Issue, Region};
 pub use junit::JUnit;
-pub use named_paths::NamedPaths;
 pub use sarif::Sarif;
 
 use crate::report::{Reviewed, Unread};

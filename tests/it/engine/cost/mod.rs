@@ -9,6 +9,7 @@ mod beside_facts;
 mod crafted;
 mod dear;
 mod grow;
+mod guard;
 mod known;
 mod memory;
 mod offline;
@@ -47,6 +48,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::dear", dear::in_bounds);
     suite.add("cost::known", known::proportionate);
+    suite.add("cost::allocations", guard::allocations);
     memory::add(suite);
 }
 
