@@ -2,7 +2,7 @@
 
 use super::files::{OTHER, Root};
 use super::kernel::{Kernel, Recorded, Running};
-use super::rdma_devices;
+use super::{gpus, image, peers, rdma_devices};
 use crate::preflight::expect::{Expectation, VARIABLE};
 use crate::preflight::seen::{Limits, Seen};
 use crate::rdma::process;
@@ -16,6 +16,17 @@ pub struct Options {
     pub expect: Option<String>,
 }
 
+/// The text of the expectation: of the options, else of the environment.
+#[must_use]
+pub fn expectation(options: &Options) -> Option<String> {
+    let root = &options.root;
+    let of_environment = || match root.is_container() {
+        true => Running { root }.environment().remove(VARIABLE),
+        false => Recorded { root }.environment().remove(VARIABLE),
+    };
+    options.expect.clone().or_else(of_environment)
+}
+
 /// Reads everything.
 #[must_use]
 pub fn look(options: &Options) -> Seen {
@@ -24,12 +35,14 @@ pub fn look(options: &Options) -> Seen {
     let recorded = Recorded { root };
     let kernel: &dyn Kernel = if root.is_container() { &running } else { &recorded };
     let mut environment = kernel.environment();
-    let expect = options.expect.clone().or_else(|| environment.get(VARIABLE).cloned());
     environment.retain(|name, _| is_read(name));
+    let expectation = expectation(options).map(|text| Expectation::parse(&text)).transpose();
     let nodes = rdma_devices::nodes(root);
+    let devices = rdma_devices::devices(root, &nodes);
+    let peers = expectation.iter().flatten().flat_map(|expected| expected.peers.clone());
     Seen {
-        expectation: expect.map(|text| Expectation::parse(&text)).transpose(),
-        devices: rdma_devices::devices(root, &nodes),
+        image: image::image(root, &environment, &devices),
+        devices,
         nodes,
         device_files: rdma_devices::device_files(root),
         interfaces: rdma_devices::interfaces(root),
@@ -42,8 +55,11 @@ pub fn look(options: &Options) -> Seen {
                 .read("/proc/self/uid_map", OTHER)
                 .and_then(|content| process::initial_user_namespace(&content)),
         },
+        shm: gpus::shared_memory(root, kernel),
+        gpu: gpus::gpu(root),
+        peers: peers::reach(&peers.collect::<Vec<_>>()),
         environment,
-        ..Seen::nothing("not read")
+        expectation,
     }
 }
 

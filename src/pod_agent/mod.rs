@@ -5,9 +5,12 @@
 //! directory below a device beyond the names that it knows.
 
 mod files;
+mod gpus;
+mod image;
 mod kernel;
 mod look;
+mod peers;
 mod rdma_devices;
 
 pub use files::Root;
-pub use look::{Options, look};
+pub use look::{Options, expectation, look};

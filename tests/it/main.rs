@@ -92,7 +92,11 @@ mod cli {
 
 /// `preflight` on modelled trees and in real containers.
 mod preflight {
+    pub(crate) mod images;
+    pub(crate) mod namespaces;
+    pub(crate) mod page;
     pub(crate) mod trees;
+    pub(crate) mod writes;
 }
 
 /// `serve`: over real TLS, with files or with a scripted API server; and its rights.
@@ -186,7 +190,11 @@ fn main() -> std::process::ExitCode {
     cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
 
+    preflight::images::add(&mut suite);
+    preflight::namespaces::add(&mut suite);
+    preflight::page::add(&mut suite);
     preflight::trees::add(&mut suite);
+    preflight::writes::add(&mut suite);
 
     server::live::add(&mut suite);
     server::rights::add(&mut suite);

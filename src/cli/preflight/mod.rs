@@ -1,11 +1,17 @@
 //! `preflight`: reads what this pod sees of its fabric, and reports what `crate::preflight` decides about it.
 
 mod install;
+mod write;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, look};
+use crate::preflight::conf::Conf;
+use crate::preflight::expect::Expectation;
+use crate::preflight::facts::Facts;
 use crate::preflight::outcome::{Fault, Verdict};
 use crate::preflight::report::Report;
+use crate::preflight::seen::Seen;
+use crate::text::{count, printable};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -48,7 +54,26 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         };
     }
     let options = Options { root: Root::new(&arguments.root), expect: arguments.expect.clone() };
-    let report = Report::of(&look(&options));
+    let expected = expected(&options);
+    // Before anything else, so that the file is there when the next container mounts it.
+    let target = expected
+        .as_ref()
+        .and_then(|e| e.write.as_deref())
+        .map(|path| write::Target::create(&options.root.at(path)));
+    let seen = look(&options);
+    let mut report = Report::of(&seen);
+    let conf = Conf::of(&seen);
+    if let Some(written) = files(&options.root, expected.as_ref(), target, &seen, &report, &conf) {
+        let policy = expected.as_ref().map(|e| e.policy("PF002"));
+        report.set_written(written, policy);
+        // What NCCL will read, and why, for the log of the container.
+        for (name, value, why) in &conf.lines {
+            writeln!(err, "nccl.conf: {}={} ({why})", printable(name, 100), printable(value, 1100))?;
+        }
+        for (name, why) in &conf.left_out {
+            writeln!(err, "nccl.conf: not written: {} ({why})", printable(name, 100))?;
+        }
+    }
     match arguments.output {
         Format::Text => write!(out, "{}", report.text())?,
         Format::Json => {
@@ -63,6 +88,41 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     }
     Ok(exit(&report))
+}
+
+/// The expectation, where it can be read; the report says why not.
+fn expected(options: &Options) -> Option<Expectation> {
+    Expectation::parse(&crate::pod_agent::expectation(options)?).ok()
+}
+
+/// Writes the files that the expectation names; `None` where it names none.
+fn files(
+    root: &Root,
+    expected: Option<&Expectation>,
+    target: Option<Result<write::Target, String>>,
+    seen: &Seen,
+    report: &Report,
+    conf: &Conf,
+) -> Option<Result<String, String>> {
+    let mut written = Vec::new();
+    if let Some(target) = target {
+        let content = conf.text(report.profile.as_deref());
+        match target.and_then(|mut target| target.fill(&content)) {
+            Ok(()) => written.push(format!("nccl.conf with {}", count(conf.lines.len(), "line"))),
+            Err(why) => return Some(Err(why)),
+        }
+    }
+    if let Some(path) = expected.and_then(|e| e.facts.as_deref()) {
+        // The verdict that the run has if this file can be written.
+        let mut complete = report.clone();
+        complete.set_written(Ok(String::new()), None);
+        let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
+        match write::Target::create(&root.at(path)).and_then(|mut target| target.fill(&facts.to_text())) {
+            Ok(()) => written.push("facts.json".to_owned()),
+            Err(why) => return Some(Err(why)),
+        }
+    }
+    if written.is_empty() { None } else { Some(Ok(format!("wrote {}", written.join(" and ")))) }
 }
 
 /// The exit code: who can fix the failure.

@@ -1,9 +1,12 @@
 //! The declaration of a check, and what the checks see.
 
+use super::conf::Conf;
 use super::expect::{Expectation, Policy, Transport};
 use super::outcome::{Outcome, Verdict};
-use super::seen::{Device, Port, Seen};
-use crate::rdma::{Reading, Unreadable};
+use super::seen::{Device, Interface, Port, Seen};
+pub(super) use super::usable::read;
+use super::usable::{ports, usable};
+use crate::rdma::Unreadable;
 
 /// A check. Its folder has the declaration and the code in `mod.rs`, and the text in `page.md`.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +54,14 @@ impl Check {
             Some(transport) if self.rdma_only && !transport.is_rdma() => {
                 Outcome::off(format!("transport {} needs no RDMA device", transport.word()))
             }
+            // Without an expectation, a pod that sees no RDMA device may be one that needs none.
+            None if self.rdma_only && expected.devices.is_none() => match usable(seen) {
+                Ok(devices) if devices.is_empty() => Outcome::unknown(
+                    "no usable RDMA device, and nothing says whether the pod should have one",
+                ),
+                Ok(_) => (self.judge)(&Context { seen, expected }),
+                Err(unknown) => unknown,
+            },
             _ => (self.judge)(&Context { seen, expected }),
         };
         if policy == Policy::Warn && outcome.verdict == Verdict::Fail {
@@ -65,61 +76,47 @@ impl Check {
     }
 }
 
-/// A device that programs of this container can open.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Usable<'a> {
-    pub(super) device: &'a Device,
-}
-
 impl<'a> Context<'a> {
-    /// Devices that programs of this container can open, in the order of their names; or why they are not known.
-    pub(super) fn usable(&self) -> Result<Vec<Usable<'a>>, Outcome> {
-        let devices = read(&self.seen.devices, "/sys/class/infiniband")?;
-        let nodes = read(&self.seen.nodes, "/sys/class/infiniband_verbs")?;
-        let mut names = Vec::new();
-        for node in nodes {
-            let name = read(&node.device, &format!("/sys/class/infiniband_verbs/{}/ibdev", node.name))?;
-            if node.opens.is_ok() {
-                names.push(name.as_str());
-            }
-        }
-        let usable = |device: &&Device| names.contains(&device.name.as_str());
-        Ok(devices.iter().filter(usable).map(|device| Usable { device }).collect())
-    }
-
-    /// The usable devices, of which there is at least one.
-    pub(super) fn some_usable(&self) -> Result<Vec<Usable<'a>>, Outcome> {
-        let usable = self.usable()?;
-        if usable.is_empty() {
-            Err(Outcome::unknown("no usable RDMA device (see PF101)"))
-        } else {
-            Ok(usable)
-        }
+    /// Devices that programs of this container can open, or why they are not known.
+    pub(super) fn usable(&self) -> Result<Vec<&'a Device>, Outcome> {
+        usable(self.seen)
     }
 
     /// Every port of the usable devices.
     pub(super) fn ports(&self) -> Result<Vec<(&'a Device, &'a Port)>, Outcome> {
-        let mut ports = Vec::new();
-        for Usable { device } in self.some_usable()? {
-            let of = read(&device.ports, &format!("ports of {}", device.name))?;
-            ports.extend(of.iter().map(|port| (device, port)));
-        }
-        if ports.is_empty() { Err(Outcome::unknown("no usable RDMA device has a port")) } else { Ok(ports) }
+        ports(self.seen)
     }
 
     pub(super) fn transport(&self) -> Option<Transport> {
         self.expected.transport
     }
 
-    /// A variable of the environment that is set.
-    pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
-        self.seen.environment.get(name).map(String::as_str)
+    /// The value that NCCL takes for a variable, and where it comes from: the environment, else `nccl.conf`, if preflight
+    /// writes it.
+    pub(super) fn setting(&self, name: &str) -> Option<(String, &'static str)> {
+        if let Some(value) = self.seen.environment.get(name) {
+            return Some((value.clone(), "the environment"));
+        }
+        self.expected.write.as_ref()?;
+        Some((Conf::of(self.seen).value(name)?.to_owned(), "nccl.conf"))
     }
-}
 
-/// A value, or the outcome that it is unknown, with place and reason.
-pub(super) fn read<'a, T>(reading: &'a Reading<T>, place: &str) -> Result<&'a T, Outcome> {
-    reading.as_ref().map_err(|why| Outcome::unknown(format!("{place}: {why}")))
+    /// Interfaces that the profile expects.
+    pub(super) fn rails(&self) -> Result<&'a [String], Outcome> {
+        match self.expected.interfaces.as_slice() {
+            [] if matches!(self.seen.expectation, Ok(Some(_))) => {
+                Err(Outcome::off("the profile names no interface"))
+            }
+            [] => Err(Outcome::unknown("no expectation names the interfaces of the rails")),
+            names => Ok(names),
+        }
+    }
+
+    /// An interface by its name.
+    pub(super) fn interface(&self, name: &str) -> Result<Option<&'a Interface>, Outcome> {
+        let interfaces = read(&self.seen.interfaces, "/sys/class/net")?;
+        Ok(interfaces.iter().find(|interface| interface.name == name))
+    }
 }
 
 /// A device and its port, as NCCL writes them: `mlx5_0:1`.

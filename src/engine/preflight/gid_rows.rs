@@ -1,8 +1,10 @@
 //! Which rows of a GID table belong to this pod.
 
-use super::seen::GidRow;
+use super::seen::{GidRow, Port};
 use crate::rdma::Unreadable;
 use crate::rdma::addresses::Address;
+use crate::rdma::gid::GidType;
+use core::net::IpAddr;
 
 /// Whose row it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,4 +21,15 @@ pub(super) fn owner(row: &GidRow, addresses: &[Address]) -> Result<Owner, Unread
     let interface = row.interface.clone()?;
     let ours = addresses.iter().any(|a| a.interface == interface && a.address == gid.address());
     Ok(if ours { Owner::Pod } else { Owner::Other(interface) })
+}
+
+/// Rows of a RoCE version that belong to this pod and are not link-local, with their addresses.
+pub(super) fn own_rows(port: &Port, addresses: &[Address], kind: GidType) -> Vec<(u32, IpAddr)> {
+    let rows = port.gids.as_deref().unwrap_or_default();
+    let own = rows.iter().filter(|row| row.kind == Ok(kind) && owner(row, addresses) == Ok(Owner::Pod));
+    own.filter_map(|row| {
+        let gid = row.gid.as_ref().ok().filter(|gid| !gid.is_link_local())?;
+        Some((row.index, gid.address()))
+    })
+    .collect()
 }

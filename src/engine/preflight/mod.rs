@@ -3,10 +3,17 @@
 
 mod check;
 pub mod checks;
+pub mod conf;
+mod distance;
 pub mod expect;
+pub mod facts;
 mod gid_rows;
+pub mod image;
 pub mod outcome;
+pub mod providers;
+mod rails;
 pub mod report;
 pub mod seen;
+mod usable;
 
 pub use check::Check;

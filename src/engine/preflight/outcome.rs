@@ -11,10 +11,10 @@ pub enum Verdict {
     Off,
     /// As it should be.
     Pass,
-    /// Something works less well or may fail, or the profile lets the check only warn.
-    Warn,
     /// Nothing is known, with the reason. Never a pass.
     Unknown,
+    /// Something works less well or may fail, or the profile lets the check only warn.
+    Warn,
     /// Training would fail or run without RDMA.
     Fail,
 }

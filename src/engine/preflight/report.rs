@@ -1,6 +1,7 @@
 //! The report of all checks, for people, programs and the termination message of the container.
 
 use super::checks::CHECKS;
+use super::expect::Policy;
 use super::outcome::{Fault, Verdict};
 use super::seen::Seen;
 use crate::text::printable;
@@ -77,17 +78,17 @@ impl Report {
         report
     }
 
-    /// A failure of preflight itself, as a check of group 0.
-    pub fn add_own_fault(&mut self, what: &str, fix: &str) {
-        self.checks.push(Entry {
-            id: "PF002".to_owned(),
-            title: "Files that preflight writes".to_owned(),
-            verdict: Verdict::Fail,
-            fault: Some(Fault::Own),
-            message: printable(what, LONGEST),
-            fix: Some(fix.to_owned()),
-        });
-        self.checks.sort_by(|a, b| a.id.cmp(&b.id));
+    /// The result of writing the files: how many, or why not.
+    pub fn set_written(&mut self, written: Result<String, String>, policy: Option<Policy>) {
+        let Some(entry) = self.checks.iter_mut().find(|check| check.id == "PF002") else { return };
+        let fix = "Check the volume: its size limit, whether it is read-only, and which containers mount it earlier.";
+        (entry.verdict, entry.fault, entry.message, entry.fix) = match written {
+            Ok(what) => (Verdict::Pass, None, what, None),
+            Err(why) if policy == Some(Policy::Warn) => {
+                (Verdict::Warn, Some(Fault::Own), printable(&why, LONGEST), Some(fix.to_owned()))
+            }
+            Err(why) => (Verdict::Fail, Some(Fault::Own), printable(&why, LONGEST), Some(fix.to_owned())),
+        };
         self.conclude();
     }
 

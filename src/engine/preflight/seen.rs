@@ -3,12 +3,12 @@
 
 use super::expect::Expectation;
 use crate::nccl::NcclVersion;
+use crate::rdma::Reading;
 use crate::rdma::addresses::Address;
 use crate::rdma::gid::{Gid, GidType};
 use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::port::{LinkLayer, PhysicalState, Rate, State};
 use crate::rdma::process::Memlock;
-use crate::rdma::{Reading, Unreadable};
 use std::collections::BTreeMap;
 
 /// All readings of one run.
@@ -191,43 +191,4 @@ pub struct Library {
     pub missing: Vec<String>,
     /// Whether it was built for this architecture.
     pub fits: bool,
-}
-
-impl Seen {
-    /// Nothing was read yet, for a reason.
-    #[must_use]
-    pub fn nothing(why: &'static str) -> Self {
-        let none = || Unreadable::NotRead(why);
-        Self {
-            expectation: Ok(None),
-            devices: Err(none()),
-            nodes: Err(none()),
-            device_files: Err(none()),
-            interfaces: Err(none()),
-            addresses: Err(none()),
-            namespace_mode: Err(none()),
-            limits: Limits {
-                memlock: Err(none()),
-                ipc_lock: Err(none()),
-                initial_user_namespace: Err(none()),
-            },
-            shm: SharedMemory { filesystem: Err(none()), stale: Err(none()) },
-            gpu: Gpu {
-                devices: Err(none()),
-                pci_paths: BTreeMap::new(),
-                driver: Err(none()),
-                peermem: Err(none()),
-            },
-            image: Image {
-                verbs: Err(none()),
-                private_abi: Err(none()),
-                providers: BTreeMap::new(),
-                other_providers: Vec::new(),
-                plugins: BTreeMap::new(),
-                nccl: Err(none()),
-            },
-            environment: BTreeMap::new(),
-            peers: Vec::new(),
-        }
-    }
 }

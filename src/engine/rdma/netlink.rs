@@ -81,12 +81,15 @@ pub fn mode(answer: &[u8]) -> Reading<NamespaceMode> {
     Err(Unreadable::NotRead("the kernel's answer has no namespace mode"))
 }
 
+/// An address: index of its interface, the address, length of the subnet's prefix.
+pub type Found = (u32, IpAddr, u8);
+
 /// A part of the answer to [`addresses_request`]: addresses with the indices of their interfaces, and whether it was the
 /// last part.
 ///
 /// # Errors
 /// The kernel's error.
-pub fn addresses(answer: &[u8]) -> Reading<(Vec<(u32, IpAddr, u8)>, bool)> {
+pub fn addresses(answer: &[u8]) -> Reading<(Vec<Found>, bool)> {
     let mut found = Vec::new();
     for message in messages(answer) {
         if let Some(error) = message.error() {
@@ -111,7 +114,7 @@ pub fn addresses(answer: &[u8]) -> Reading<(Vec<(u32, IpAddr, u8)>, bool)> {
 
 /// Gives addresses the names of their interfaces. An interface without a name has disappeared since.
 #[must_use]
-pub fn named(found: Vec<(u32, IpAddr, u8)>, names: &[(u32, String)]) -> Vec<Address> {
+pub fn named(found: Vec<Found>, names: &[(u32, String)]) -> Vec<Address> {
     let name = |index| names.iter().find(|(known, _)| *known == index).map(|(_, name)| name.clone());
     let addresses = found.into_iter();
     addresses

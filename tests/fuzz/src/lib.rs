@@ -5,10 +5,12 @@
 pub mod cost;
 mod der;
 pub mod mutate;
+mod pod;
 mod text;
 mod world;
 
 pub use der::{agree, certificate};
+pub use pod::{expectation, library, netlink, sysfs};
 pub use text::{cni, nccl, networks, quantity, shell, yaml};
 pub use world::{decision, objects, review};
 
@@ -20,11 +22,15 @@ pub const TARGETS: &[(&str, Check)] = &[
     ("certificate", certificate),
     ("cni", cni),
     ("decision", decision),
+    ("expectation", expectation),
+    ("library", library),
     ("nccl", nccl),
+    ("netlink", netlink),
     ("networks", networks),
     ("objects", objects),
     ("quantity", quantity),
     ("review", review),
     ("shell", shell),
+    ("sysfs", sysfs),
     ("yaml", yaml),
 ];

@@ -101,6 +101,7 @@ const DEPENDENCIES: &[&str] = &[
     "k8s-openapi",
     "kube",
     "memchr",
+    "object",
     "rustls-pki-types",
     "schemars",
     "serde",

@@ -1,6 +1,6 @@
 //! PF101: RDMA devices that programs of this container can open.
 
-use crate::preflight::check::{Check, Context, Usable, either, listed, read};
+use crate::preflight::check::{Check, Context, either, listed, read};
 use crate::preflight::outcome::{Fault, Outcome};
 use crate::text::count;
 
@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let usable = context.usable()?;
-    let names: Vec<&str> = usable.iter().map(|Usable { device }| device.name.as_str()).collect();
+    let names: Vec<&str> = usable.iter().map(|device| device.name.as_str()).collect();
     let found = format!("{} ({})", count(names.len(), "usable RDMA device"), listed(&names));
     match context.expected.devices {
         Some(0) => Ok(Outcome::off("the profile expects no RDMA device")),
@@ -23,12 +23,7 @@ fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Run the container without privileged and without a hostPath of /dev/infiniband, or list the devices in NCCL_IB_HCA.",
         )),
         Some(wanted) => few(context, &names, &format!("the profile expects {wanted}")),
-        None if names.is_empty() && context.transport().is_some_and(|t| t.is_rdma()) => {
-            few(context, &names, "the transport needs one")
-        }
-        None if names.is_empty() => {
-            Ok(Outcome::unknown("no usable RDMA device, and nothing says whether the pod should have one"))
-        }
+        None if names.is_empty() => few(context, &names, "the transport needs one"),
         None => Ok(Outcome::pass(found)),
     }
 }
@@ -82,7 +77,10 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
     }
     Ok(Outcome::fail(
         Fault::Configuration,
-        format!("{has}, {needs}; /dev/infiniband has no file for {}", listed(&unusable)),
+        format!(
+            "{has}, {needs}; the kernel also shows {}, without a device file in /dev/infiniband",
+            listed(&unusable)
+        ),
         "Request as many units of the RDMA resource as the profile has rails, in this container.",
     ))
 }

@@ -23,7 +23,7 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
         let found = active(port);
         // A device with two ports may have a cable in one only.
         let second = |(other, port): &(&Device, &Port)| std::ptr::eq(*other, *device) && active(port).is_ok();
-        if matches!(found, Err(Found::Bad(_))) && ports.iter().any(|other| second(other)) {
+        if matches!(found, Err(Found::Bad(_))) && ports.iter().any(second) {
             other_port_active.push(port_name(device, port));
         } else {
             tally.add(&port_name(device, port), found);

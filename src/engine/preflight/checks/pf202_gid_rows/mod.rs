@@ -69,9 +69,9 @@ fn own_row(port: &Port, addresses: &[Address]) -> Result<(), Found> {
         _ if all == 0 => Found::Bad("has an empty GID table".to_owned()),
         _ if first_version => Found::Bad("has GIDs of RoCE v1 only".to_owned()),
         _ if link_local => Found::Bad("has link-local GIDs only: its interface has no address".to_owned()),
-        (None, Some(name)) => Found::Bad(format!(
-            "has no GID of this pod (its GIDs belong to interface {name}, which is not this pod's)"
-        )),
+        (None, Some(name)) => {
+            Found::Bad(format!("has no GID that is an address of this pod (its rows name interface {name})"))
+        }
         (None, None) => Found::Bad("has no GID of this pod".to_owned()),
     })
 }
