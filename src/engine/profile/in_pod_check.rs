@@ -26,12 +26,10 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
             return Err(fail(pointer, message));
         }
     }
-    if let Some(preflight) = &spec.preflight {
-        if let Some(id) = preflight.checks.keys().find(|id| !is_check(id)) {
-            let message =
-                format!("{id:?} is not the id of a check; write PF and three digits, such as PF101");
-            return Err(fail("/spec/preflight/checks", message));
-        }
+    let mut checks = spec.preflight.iter().flat_map(|preflight| preflight.checks.keys());
+    if let Some(id) = checks.find(|id| !is_check(id)) {
+        let message = format!("{id:?} is not the id of a check; write PF and three digits, such as PF101");
+        return Err(fail("/spec/preflight/checks", message));
     }
     let Some(monitor) = &spec.monitor else { return Ok(()) };
     if monitor.port < 1024 {
@@ -39,11 +37,11 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     }
     let amount = |text: &str| Quantity::parse(text).ok().map(|q| (q.units(), q.is_negative()));
     let resources = &monitor.resources;
-    if !amount(&resources.cpu).is_some_and(|(units, negative)| !negative && units > 0) {
+    if amount(&resources.cpu).is_none_or(|(units, negative)| negative || units <= 0) {
         let message = format!("{:?} is not a CPU quantity, such as 20m", resources.cpu);
         return Err(fail("/spec/monitor/resources/cpu", message));
     }
-    if !amount(&resources.memory).is_some_and(|(units, _)| units >= MIN_MEMORY) {
+    if amount(&resources.memory).is_none_or(|(units, _)| units < MIN_MEMORY) {
         let message = format!("{:?} is not a size of at least 32Mi, such as 64Mi", resources.memory);
         return Err(fail("/spec/monitor/resources/memory", message));
     }
