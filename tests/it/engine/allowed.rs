@@ -137,7 +137,9 @@ fn is_ours(value: &Value, pod: &Value) -> bool {
                 // IPC_LOCK is what the container gets as well.
                 for context in [&mut own, &mut with] {
                     let add = context.pointer_mut("/capabilities/add").and_then(Value::as_array_mut);
-                    add.map(|list| list.retain(|c| *c != json!("IPC_LOCK")));
+                    if let Some(list) = add {
+                        list.retain(|c| *c != json!("IPC_LOCK"));
+                    }
                 }
                 let plain = |v: &Value| v.to_string().replace(r#""add":[],"#, "").replace(r#""add":[]"#, "");
                 let bare = |v: &Value| matches!(plain(v).as_str(), "null" | "{}" | r#"{"capabilities":{}}"#);
