@@ -3,13 +3,17 @@
 //! failurePolicy (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go), so every path here
 //! follows from what the read model saw.
 
-use crate::plan::{Change, Edit, Plan, ResourceList, SHM_PATH, TERMS_PATH, file_field_path};
+use crate::json::write::{array, object, string};
+use crate::plan::{Change, Edit, Plan, ResourceList, TERMS_PATH, file_field_path};
 use crate::pod::Bytes;
 use crate::pod::view::{Container, PodView};
 use crate::profile::schema::Requirement;
 use crate::text::{push_json, token};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// Size of the volume of our own containers: four times the program.
+const IN_POD_SIZE: &str = "64Mi";
 
 /// One operation.
 #[derive(Debug, Clone)]
@@ -64,6 +68,12 @@ pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Vec<Operation> {
     let volumes = plan.changes.iter().filter_map(|c| volume(&c.edit)).collect();
     let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
     append(has, "/spec/volumes", volumes, &mut out);
+    let init = plan.changes.iter().filter_map(|c| match &c.edit {
+        Edit::InitContainer { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    let has = pod.spec.as_ref().is_some_and(|s| s.init_containers.is_some());
+    append(has, "/spec/initContainers", init.collect(), &mut out);
     node_selector(pod, plan, &mut out);
     node_affinity(pod, plan, &mut out);
     for (index, container) in pod.containers().iter().enumerate() {
@@ -92,6 +102,14 @@ fn volume(edit: &Edit) -> Option<String> {
                 .collect();
             let files = object(&[("items", array(&items))]);
             Some(object(&[("name", string(name)), ("downwardAPI", files)]))
+        }
+        Edit::InPodVolume { name, image: None, .. } => {
+            let disk = object(&[("sizeLimit", string(IN_POD_SIZE))]);
+            Some(object(&[("name", string(name)), ("emptyDir", disk)]))
+        }
+        Edit::InPodVolume { name, image: Some(image), .. } => {
+            let image = object(&[("reference", string(image)), ("pullPolicy", string("IfNotPresent"))]);
+            Some(object(&[("name", string(name)), ("image", image)]))
         }
         _ => None,
     }
@@ -208,18 +226,7 @@ fn container_operations(
         _ => None,
     });
     append(container.env.is_some(), &at("env"), env.collect(), out);
-    let mounts = changes.iter().filter_map(|c| match &c.edit {
-        Edit::ShmMount { volume, .. } => {
-            Some(object(&[("name", string(volume)), ("mountPath", string(SHM_PATH))]))
-        }
-        Edit::FileMount { volume, path, sub_path, .. } => {
-            let mut members = vec![("name", string(volume)), ("mountPath", string(path))];
-            members.extend(sub_path.as_ref().map(|path| ("subPath", string(path))));
-            members.push(("readOnly", "true".to_owned()));
-            Some(object(&members))
-        }
-        _ => None,
-    });
+    let mounts = changes.iter().filter_map(|c| c.edit.mount());
     append(container.volume_mounts.is_some(), &at("volumeMounts"), mounts.collect(), out);
 }
 
@@ -279,32 +286,4 @@ fn append(exists: bool, path: &str, values: Vec<String>, out: &mut Vec<Operation
 
 fn push(out: &mut Vec<Operation>, op: &'static str, path: String, value: String) {
     out.push(Operation { op, path, value: JsonText(value) });
-}
-
-fn string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    push_json(&mut out, text);
-    out
-}
-
-fn array(items: &[String]) -> String {
-    let mut out = String::with_capacity(items.iter().map(|i| i.len() + 1).sum::<usize>() + 1);
-    for (nth, item) in items.iter().enumerate() {
-        out.push(if nth == 0 { '[' } else { ',' });
-        out.push_str(item);
-    }
-    out.push_str(if items.is_empty() { "[]" } else { "]" });
-    out
-}
-
-fn object(pairs: &[(&str, String)]) -> String {
-    let mut out = String::with_capacity(pairs.iter().map(|(k, v)| k.len() + v.len() + 4).sum::<usize>() + 1);
-    for (nth, (key, value)) in pairs.iter().enumerate() {
-        out.push(if nth == 0 { '{' } else { ',' });
-        push_json(&mut out, key);
-        out.push(':');
-        out.push_str(value);
-    }
-    out.push_str(if pairs.is_empty() { "{}" } else { "}" });
-    out
 }

@@ -56,6 +56,7 @@ mod engine {
     pub(crate) mod cost;
     pub(crate) mod golden;
     pub(crate) mod harm;
+    pub(crate) mod in_the_pod;
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
     pub(crate) mod resources_injector;
@@ -164,6 +165,7 @@ fn main() -> std::process::ExitCode {
     engine::cost::add(&mut suite);
     engine::golden::add(&mut suite);
     engine::harm::add(&mut suite);
+    engine::in_the_pod::add(&mut suite);
     engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);

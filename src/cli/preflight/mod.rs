@@ -1,5 +1,6 @@
 //! `preflight`: reads what this pod sees of its fabric, and reports what `crate::preflight` decides about it.
 
+mod install;
 mod profile_file;
 mod write;
 
@@ -27,6 +28,9 @@ pub(super) struct Arguments {
     /// File with the FabricProfile to compare with, instead of an expectation; its rails count in full
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     profile_file: Option<PathBuf>,
+    /// Copy this program to a directory and end, for init container fabric-install
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    install: Option<PathBuf>,
     /// File for the termination message of the container (at most 4096 bytes), such as /dev/termination-log
     #[arg(long, value_name = "FILE")]
     termination_message: Option<PathBuf>,
@@ -44,6 +48,15 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if let Some(directory) = &arguments.install {
+        return match install::install(directory) {
+            Ok(()) => Ok(Exit::Clean),
+            Err(message) => {
+                writeln!(err, "error: {message}")?;
+                Ok(Exit::Own)
+            }
+        };
+    }
     let expect = match arguments.profile_file.as_deref().map(profile_file::expectation).transpose() {
         Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
         Err(error) => {

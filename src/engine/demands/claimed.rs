@@ -107,6 +107,9 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     let mut uses: Uses<'_> = BTreeMap::new();
     let mut ordinary: BTreeSet<usize> = BTreeSet::new();
     for (index, container) in pod.containers().iter().chain(pod.init_containers()).enumerate() {
+        if index >= pod.containers().len() && container.is_ours() {
+            continue;
+        }
         if index >= pod.containers().len() && !container.is_sidecar() {
             ordinary.insert(index);
         }

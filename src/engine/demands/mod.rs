@@ -45,7 +45,11 @@ impl Demands {
         };
         let apps = pod.containers().iter().enumerate().map(|(i, c)| demand(i, c)).collect();
         let inits = pod.init_containers().iter().enumerate();
-        let inits = inits.map(|(i, c)| (demand(first + i, c), c.is_sidecar())).collect();
+        let inits = inits.map(|(i, c)| match c.is_ours() {
+            true => (Demand::default(), false),
+            false => (demand(first + i, c), c.is_sidecar()),
+        });
+        let inits = inits.collect();
         Self { apps, inits, unread, fabric_claims: fabric }
     }
 

@@ -7,4 +7,5 @@ pub(crate) mod go;
 pub(crate) mod reader;
 mod skip;
 pub mod values;
+pub(crate) mod write;
 mod wrong;

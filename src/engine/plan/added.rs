@@ -13,6 +13,8 @@ impl Edit {
             | Self::Quantity { present, .. } => !present,
             Self::ShmVolume { .. }
             | Self::FilesVolume { .. }
+            | Self::InPodVolume { .. }
+            | Self::InitContainer { .. }
             | Self::NodeSelector { .. }
             | Self::NodeRequirement { .. }
             | Self::Capability { .. }

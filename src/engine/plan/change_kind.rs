@@ -24,11 +24,13 @@ pub enum ChangeKind {
     Variable,
     /// A mount of a volume.
     Mount,
+    /// An init container of our own.
+    InitContainer,
 }
 
 impl ChangeKind {
     /// Every kind, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Networks,
         Self::Annotation,
         Self::File,
@@ -38,6 +40,7 @@ impl ChangeKind {
         Self::Capability,
         Self::Variable,
         Self::Mount,
+        Self::InitContainer,
     ];
 
     /// The kind of an edit.
@@ -47,7 +50,8 @@ impl ChangeKind {
             Edit::Networks { .. } => Self::Networks,
             Edit::Annotation { .. } => Self::Annotation,
             Edit::File { .. } => Self::File,
-            Edit::FilesVolume { .. } | Edit::ShmVolume { .. } => Self::Volume,
+            Edit::FilesVolume { .. } | Edit::ShmVolume { .. } | Edit::InPodVolume { .. } => Self::Volume,
+            Edit::InitContainer { .. } => Self::InitContainer,
             Edit::NodeSelector { .. } | Edit::NodeRequirement { .. } => Self::Placement,
             Edit::Quantity { .. } => Self::Resource,
             Edit::Capability { .. } => Self::Capability,
@@ -69,6 +73,7 @@ impl ChangeKind {
             Self::Capability => "capability",
             Self::Variable => "variable",
             Self::Mount => "mount",
+            Self::InitContainer => "init_container",
         }
     }
 

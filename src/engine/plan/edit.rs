@@ -2,6 +2,7 @@
 
 use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, summary};
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::pod::own_containers::MONITOR;
 use crate::profile::schema::Requirement;
 use crate::text::token;
 use serde::Serialize;
@@ -64,6 +65,24 @@ pub enum Edit {
         name: String,
         /// Bytes.
         size: i64,
+        /// Its index after the edit.
+        index: usize,
+    },
+    /// The volume of our own containers, or the image of their program as a volume.
+    InPodVolume {
+        /// Name.
+        name: String,
+        /// The image; `None` for the volume that is empty at first.
+        image: Option<String>,
+        /// Its index after the edit.
+        index: usize,
+    },
+    /// An init container of our own.
+    InitContainer {
+        /// Name.
+        name: &'static str,
+        /// The container as JSON.
+        text: String,
         /// Its index after the edit.
         index: usize,
     },
@@ -166,9 +185,12 @@ impl Edit {
             Self::Networks { .. } => {
                 format!("/metadata/annotations/{}", token(NETWORKS_ANNOTATION))
             }
-            Self::ShmVolume { index, .. } | Self::FilesVolume { index, .. } => {
+            Self::ShmVolume { index, .. }
+            | Self::FilesVolume { index, .. }
+            | Self::InPodVolume { index, .. } => {
                 format!("/spec/volumes/{index}")
             }
+            Self::InitContainer { index, .. } => format!("/spec/initContainers/{index}"),
             Self::Annotation { key, .. } => format!("/metadata/annotations/{}", token(key)),
             Self::File { name, .. } => {
                 format!("/metadata/annotations/{}", token(&format!("{FILE_ANNOTATION}{name}")))
@@ -236,6 +258,10 @@ impl Edit {
             }
             Self::File { name, text, .. } => format!("{FILES_PATH}/{name}: {} bytes", text.len()),
             Self::FilesVolume { name, items, .. } => format!("volume {name}: {}", items.join(", ")),
+            Self::InPodVolume { name, image: None, .. } => format!("volume {name}: emptyDir"),
+            Self::InPodVolume { name, image: Some(image), .. } => format!("volume {name}: image {image}"),
+            Self::InitContainer { name, .. } if *name == MONITOR => format!("native sidecar {name}"),
+            Self::InitContainer { name, .. } => format!("init container {name}"),
             Self::FileMount { volume, path, .. } => format!("mount {volume} at {path}"),
             Self::Quantity { list, name, units, .. } => format!("{}: {name} = {units}", list.field()),
             Self::Capability { .. } => "capability IPC_LOCK".to_owned(),
@@ -253,6 +279,8 @@ impl Edit {
             | Self::File { .. }
             | Self::ShmVolume { .. }
             | Self::FilesVolume { .. }
+            | Self::InPodVolume { .. }
+            | Self::InitContainer { .. }
             | Self::NodeSelector { .. }
             | Self::NodeRequirement { .. } => None,
             Self::Quantity { container, .. }

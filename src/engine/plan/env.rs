@@ -79,11 +79,13 @@ fn within(entry: &EnvEntry, version: impl FnOnce() -> Option<NcclVersion>) -> Ap
 }
 
 /// What every target lacks, in the order of the targets. `unused`: interfaces of rails that the pod does not get.
+/// `conf_readers`: targets that read the `nccl.conf` of preflight.
 pub(super) fn wanted<'p>(
     subject: &Subject<'_>,
     profile: &'p Profile,
     targets: &[Target],
     unused: &[String],
+    conf_readers: Option<&BTreeSet<usize>>,
 ) -> Vec<Variables<'p>> {
     let mut all: Vec<Variables<'p>> =
         targets.iter().filter_map(|target| of_target(subject, profile, *target, unused)).collect();
@@ -91,7 +93,8 @@ pub(super) fn wanted<'p>(
     let has_conf = |v: &Variables<'_>| {
         subject.pod.containers().get(v.container).is_some_and(|c| files::has_conf(subject.pod, c))
     };
-    let readers = all.iter().filter(|v| !v.by_file.is_empty() || has_conf(v));
+    let will_have = |v: &Variables<'_>| conf_readers.is_some_and(|readers| readers.contains(&v.container));
+    let readers = all.iter().filter(|v| !v.by_file.is_empty() || will_have(v) || has_conf(v));
     let never: BTreeSet<&str> = readers.flat_map(|v| v.never.iter().copied()).collect();
     for variables in &mut all {
         let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut variables.by_file)

@@ -12,11 +12,22 @@ use crate::profile::small_files::MAX_FILE;
 use crate::text::count;
 use std::collections::BTreeSet;
 
+/// The `nccl.conf` that preflight writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PreflightConf<'p> {
+    /// Its volume.
+    pub(super) volume: &'p str,
+    /// Targets that read it.
+    pub(super) readers: &'p BTreeSet<usize>,
+}
+
 /// The files of a pod.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// Volume that has `nccl.conf`, and its path there.
     conf: Option<(String, String)>,
+    /// Containers that read `nccl.conf` even without a line for them: preflight writes the facts of the pod there.
+    readers: BTreeSet<usize>,
     /// Volume that has the profile's files.
     directory: Option<String>,
     /// Why the pod gets no file, if it cannot.
@@ -49,9 +60,10 @@ fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Vo
 /// Whether a container has our `/etc/nccl.conf`.
 pub(super) fn has_conf(pod: &PodView<'_>, container: &Container<'_>) -> bool {
     container.mount_at(NCCL_CONF_PATH).is_some_and(|(_, mount)| {
-        volume_of(pod, mount)
-            .and_then(|v| path_in(v, NCCL_CONF))
-            .is_some_and(|path| mount.sub_path.as_deref() == Some(path))
+        let path = volume_of(pod, mount).and_then(|v| path_in(v, NCCL_CONF));
+        let of_preflight =
+            || pod.preflight_volume().filter(|v| mount.name.as_deref() == Some(v)).map(|_| NCCL_CONF);
+        path.or_else(of_preflight).is_some_and(|path| mount.sub_path.as_deref() == Some(path))
     })
 }
 
@@ -90,6 +102,14 @@ fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
     })
 }
 
+/// The path of a mount of the container at a path, above it or below it.
+pub(super) fn mount_in_the_way(container: &Container<'_>, path: &str) -> Option<String> {
+    match in_the_way(container, path)? {
+        FileRefusal::Mounted(path) => Some(path),
+        _ => None,
+    }
+}
+
 /// Why `/etc/nccl.conf` cannot be given to a container; `None` if it can be, or already is.
 pub(super) fn conf_refusal(
     pod: &PodView<'_>,
@@ -119,11 +139,13 @@ pub(super) fn plan(
     targets: &[Target],
     variables: &[Variables<'_>],
     planned: &[Change],
+    preflight: Option<PreflightConf<'_>>,
 ) -> (Vec<Change>, Files) {
     let container = |index: usize| pod.containers().get(index);
     // Whether some container needs the files and does not have them yet.
     let carried = || variables.iter().filter(|v| !v.by_file.is_empty());
-    let wants_conf = carried().any(|v| container(v.container).is_some_and(|c| !has_conf(pod, c)));
+    let wants_conf =
+        preflight.is_none() && carried().any(|v| container(v.container).is_some_and(|c| !has_conf(pod, c)));
     let wants_directory = !profile.files.is_empty()
         && targets
             .iter()
@@ -151,7 +173,11 @@ pub(super) fn plan(
             variables: Vec::new(),
         });
     }
-    let mut files = Files::default();
+    let mut files = Files {
+        conf: preflight.map(|p| (p.volume.to_owned(), NCCL_CONF.to_owned())),
+        readers: preflight.map(|p| p.readers.clone()).unwrap_or_default(),
+        ..Files::default()
+    };
     let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
     if edits.iter().any(long) || !annotations::fit(pod, planned.iter().map(|c| &c.edit).chain(&edits)) {
         files.refusal = Some(FileRefusal::TooLarge);
@@ -179,7 +205,8 @@ pub(super) fn plan(
     }
     if !items.is_empty() {
         let Some(volume) = free_name(pod) else {
-            return (Vec::new(), Files { refusal: Some(FileRefusal::NoName), ..Files::default() });
+            files.refusal = Some(FileRefusal::NoName);
+            return (Vec::new(), files);
         };
         if items.iter().any(|i| i == NCCL_CONF) {
             files.conf = Some((volume.to_owned(), NCCL_CONF.to_owned()));
@@ -229,7 +256,8 @@ pub(super) fn mounts(
         let edit = Edit::FileMount { container, volume, path, sub_path, index };
         changes.push(Change { edit, reason: reason.to_owned() });
     };
-    if !variables.by_file.is_empty()
+    let reads_facts = files.readers.contains(&variables.container);
+    if (reads_facts || !variables.by_file.is_empty())
         && !has_conf(pod, container)
         && let Some((volume, path)) = &files.conf
     {
@@ -237,7 +265,12 @@ pub(super) fn mounts(
             volume,
             NCCL_CONF_PATH,
             Some(path.clone()),
-            "NCCL and its plugins read this file; variables of the process take precedence",
+            match reads_facts {
+                true => {
+                    "preflight writes NCCL's settings for this pod there; variables of the process take precedence"
+                }
+                false => "NCCL and its plugins read this file; variables of the process take precedence",
+            },
         );
     }
     if !has_directory(pod, container, profile)

@@ -11,9 +11,12 @@ mod env;
 mod files;
 mod gke;
 mod host_network;
+mod in_pod;
+mod in_pod_refusal;
 mod injected;
 mod ipc_lock;
 mod kept;
+mod mount_json;
 mod names;
 mod nccl_conf;
 mod network_node_labels;
@@ -41,6 +44,7 @@ pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{is_checked, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub(crate) use gke::GKE_DOMAIN;
+pub use in_pod_refusal::InPodRefusal;
 pub use kept::Kept;
 pub use names::{
     CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,
@@ -186,14 +190,17 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     plan.add(node_affinity::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
     let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
-    let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces);
+    let place = in_pod::place(subject, profile, &plan.targets);
+    let readers = place.as_ref().map(|p| &p.readers);
+    let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces, readers);
     for variables in &mut all {
         let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
         plan.unknown_version.extend(unknown.map(|name| (variables.container, name)));
         plan.without_interface.append(&mut variables.without_interface);
         plan.set_by_pod.append(&mut variables.set_by_pod);
     }
-    let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes);
+    let conf = place.as_ref().and_then(in_pod::Place::conf);
+    let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes, conf);
     plan.changes.extend(changes);
     let lifted = plan.lift_limits(pod, profile);
     for (index, container) in pod.containers().iter().enumerate() {
@@ -214,6 +221,9 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
             }
         }
         plan.mount_volume(pod, index);
+    }
+    if let Some(place) = place {
+        in_pod::add(subject, profile, &mut plan, place);
     }
     plan
 }

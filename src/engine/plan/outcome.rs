@@ -1,6 +1,7 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
 use super::edit::Edit;
+use super::in_pod_refusal::InPodRefusal;
 use super::kept::Kept;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 use super::target::{self, Target, WrongContainers};
@@ -39,6 +40,8 @@ pub struct Plan {
     pub set_by_pod: Vec<VariableSetByPod>,
     /// Parts of the profile in whose place the pod's own fields count.
     pub kept: Vec<Kept>,
+    /// Containers of our own that the pod does not get, or not wholly, and why.
+    pub in_pod_refusals: Vec<InPodRefusal>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
     pub user_fabric: Option<UserFabric>,
 }

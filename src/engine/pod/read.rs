@@ -1,6 +1,7 @@
 //! Reading a pod. Not generic: a generic decoder is compiled again in every crate that calls it.
 
 use super::PodView;
+use super::view::Source;
 use crate::json::decode::{self, DecodeError};
 
 impl<'a> PodView<'a> {
@@ -9,6 +10,8 @@ impl<'a> PodView<'a> {
     /// # Errors
     /// [`DecodeError`] with the place of the first value that does not fit.
     pub fn read(json: &'a str) -> Result<Self, DecodeError> {
-        decode::object(json)
+        let mut pod: Self = decode::object(json)?;
+        pod.source = Source::Pod(json);
+        Ok(pod)
     }
 }

@@ -66,13 +66,16 @@ pub fn units(quantity: &QuantityText<'_>) -> i64 {
 }
 
 impl PodView<'_> {
-    /// Every container with its position: app containers, then init containers.
+    /// Every container with its position: app containers, then init containers. Those that we add are left out.
     pub fn holders(&self) -> impl Iterator<Item = (Holder, &Container<'_>)> {
         let apps = self.containers().iter().enumerate().map(|(index, c)| (Holder::App(index), c));
-        let inits = self.init_containers().iter().enumerate().map(|(index, c)| match c.is_sidecar() {
-            true => (Holder::Sidecar(index), c),
-            false => (Holder::Init(index), c),
-        });
+        let inits =
+            self.init_containers().iter().enumerate().filter(|(_, c)| !c.is_ours()).map(|(index, c)| match c
+                .is_sidecar()
+            {
+                true => (Holder::Sidecar(index), c),
+                false => (Holder::Init(index), c),
+            });
         apps.chain(inits)
     }
 }

@@ -6,11 +6,13 @@ pub use super::claim::{ContainerClaim, PodClaim};
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
 use super::quantity::Quantity;
+pub use super::source::Source;
 use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use std::cell::OnceCell;
 
 /// A pod or a pod template: an object with `metadata` and `spec`.
 #[derive(Debug, Default, Deserialize)]
@@ -21,6 +23,9 @@ pub struct PodView<'a> {
     /// Absent only in objects the API refuses.
     #[serde(borrow, default, deserialize_with = "mapping")]
     pub spec: Option<Spec<'a>>,
+    /// The text that it was read from, for copies of whole fields.
+    #[serde(skip)]
+    pub source: Source<'a>,
 }
 
 /// `metadata`.
@@ -75,6 +80,9 @@ pub struct Spec<'a> {
     /// Entries of the node selector by label, built on first use.
     #[serde(skip)]
     pub(super) by_node_label: PlaceIndex,
+    /// Our preflight container among the init containers, found on first use.
+    #[serde(skip)]
+    pub(super) preflight_at: OnceCell<Option<usize>>,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,

@@ -60,6 +60,30 @@ const CHECKS: &[Check] = &[
         field: Some(".rails"),
     },
     Check {
+        at: "",
+        rule: "!has(self.preflight) && !has(self.monitor) || !has(self.inject) || self.inject == 'full'",
+        message: "the webhook adds containers only with inject: full; remove preflight and monitor",
+        field: Some(".inject"),
+    },
+    Check {
+        at: "preflight/checks",
+        rule: "self.all(id, id.matches('^PF[0-9]{3}$'))",
+        message: "expected ids of checks, PF and three digits, such as PF101",
+        field: None,
+    },
+    Check {
+        at: "monitor/resources/cpu",
+        rule: "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))",
+        message: "expected a CPU quantity, such as 20m",
+        field: None,
+    },
+    Check {
+        at: "monitor/resources/memory",
+        rule: "isQuantity(self) && quantity(self).compareTo(quantity('32Mi')) >= 0",
+        message: "expected a size of at least 32Mi, such as 64Mi",
+        field: None,
+    },
+    Check {
         at: "gkeNetworks",
         rule: "self.interfaces.exists(i, i.interfaceName == self.defaultInterface)",
         message: "defaultInterface is not one of the interfaces",

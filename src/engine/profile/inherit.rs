@@ -57,6 +57,8 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         ipc_lock,
         memlock,
         env: Some(env),
+        preflight: own.preflight.clone().or_else(|| base.preflight.clone()),
+        monitor: own.monitor.clone().or_else(|| base.monitor.clone()),
         nccl_version: own.nccl_version.clone().or_else(|| base.nccl_version.clone()),
         nccl_conf: own.nccl_conf.or(base.nccl_conf),
         files: own.files.clone().or_else(|| base.files.clone()),

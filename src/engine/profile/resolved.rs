@@ -4,8 +4,10 @@ use super::error::{Fail, ProfileError};
 use super::gke::GkeNetworks;
 use super::ignorable::Ignorable;
 use super::memlock::Memlock;
+use super::monitor::Monitor;
 use super::parts::{EnvEntry, Rail, Subset};
 use super::placement::NodeAffinity;
+use super::preflight::Preflight;
 use super::schema::{
     API_VERSION, Attachment, FabricProfile, Inject, KIND, LabelSelector, NcclConf, OnMissing, Per, Resource,
     SmallFile, Spec, Transport, When,
@@ -13,7 +15,8 @@ use super::schema::{
 use super::unknown_claims::UnknownClaims;
 use super::variables::version;
 use super::{
-    fingerprint, gke_check, inherit, limits, memlock_check, selector, small_files, subsets, variables,
+    fingerprint, gke_check, in_pod_check, inherit, limits, memlock_check, selector, small_files, subsets,
+    variables,
 };
 use crate::multus::{NetworkRef, annotation};
 use crate::nccl::NcclVersion;
@@ -79,6 +82,10 @@ pub struct Profile {
     pub namespaces: Option<LabelSelector>,
     /// Whether pods are kept to the nodes of `node_selector`, which is then there.
     pub node_affinity: NodeAffinity,
+    /// The check of the fabric in its pods.
+    pub preflight: Option<Preflight>,
+    /// The metrics of the fabric from its pods.
+    pub monitor: Option<Monitor>,
 }
 
 impl Profile {
@@ -131,6 +138,7 @@ impl Profile {
         };
         let rails = rails(&spec, &fail)?;
         gke_check::check(&spec, &fail)?;
+        in_pod_check::check(&spec, &fail)?;
         if attachment == Attachment::HostNetwork && !rails.is_empty() {
             let message = "attachment host-network attaches no networks; set rails: []".into();
             return Err(fail("/spec/rails", message));
@@ -171,6 +179,8 @@ impl Profile {
             unknown_claims: spec.unknown_claims.unwrap_or_default(),
             namespaces: spec.namespaces.clone(),
             node_affinity,
+            preflight: spec.preflight.clone(),
+            monitor: spec.monitor.clone(),
         })
     }
 

@@ -6,14 +6,16 @@
 
 use super::gke::{GkeNetworks, INTERFACE};
 use super::ignorable::Ignorable;
+pub use super::label_selector::{LabelSelector, Operator, Requirement};
 use super::memlock::Memlock;
 use super::metadata::Metadata;
+use super::monitor::Monitor;
 use super::placement::Placement;
+use super::preflight::Preflight;
 use super::status::FabricProfileStatus;
 use super::unknown_claims::UnknownClaims;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// `apiVersion` of a FabricProfile.
 pub const API_VERSION: &str = "fabric-admission.dev/v1alpha1";
@@ -188,6 +190,12 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub bootstrap: Option<String>,
+    /// Check of the fabric in each pod before the training starts. Default: no check. Needs `inject: full`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preflight: Option<Preflight>,
+    /// Metrics of the fabric from each pod while the training runs. Default: no metrics. Needs `inject: full`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<Monitor>,
 }
 
 /// One NIC path of a pod: a network attachment and the device that carries it.
@@ -448,48 +456,6 @@ pub struct SharedMemory {
     /// Size per whole accelerator: a Kubernetes quantity of at least 64Mi, such as `8Gi`.
     #[schemars(length(max = 32))]
     pub per_accelerator: String,
-}
-
-/// A Kubernetes label selector: every entry must match.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct LabelSelector {
-    /// Labels that must be present with exactly these values.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("maxProperties" = 64))]
-    pub match_labels: BTreeMap<String, String>,
-    /// Expressions that must be true.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 64))]
-    pub match_expressions: Vec<Requirement>,
-}
-
-/// One expression of a label selector.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Requirement {
-    /// Label key.
-    #[schemars(length(min = 1, max = 317))]
-    pub key: String,
-    /// Relation of the label to `values`: `In`, `NotIn`, `Exists` or `DoesNotExist`. A missing label satisfies `NotIn`.
-    pub operator: Operator,
-    /// Values of the label; empty for `Exists` and `DoesNotExist`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256), inner(length(max = 63)))]
-    pub values: Vec<String>,
-}
-
-/// Operators of a label selector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Operator {
-    /// The value is one of `values`.
-    In,
-    /// The label is absent, or its value is not one of `values`.
-    NotIn,
-    /// The label is present.
-    Exists,
-    /// The label is absent.
-    DoesNotExist,
 }
 
 /// The definition of the custom resource as the derive makes it; [`super::definition`] completes it.

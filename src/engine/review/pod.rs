@@ -3,7 +3,7 @@
 use super::{Decision, PodRequest, Stage, judge};
 use crate::demands::{Demands, Subject};
 use crate::facts::PROFILE_ANNOTATION;
-use crate::json::decode::{self, DecodeError};
+use crate::json::decode::DecodeError;
 use crate::json::values::Pairs;
 use crate::multus;
 use crate::patch::operations;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// # Errors
 /// As [`decide_pod`].
 pub fn why_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
-    let pod: PodView<'_> = decode::object(json)?;
+    let pod = PodView::read(json)?;
     let subject = subject(&pod, request, snapshot).filter(|(_, scope)| *scope == Scope::Injection);
     Ok(subject.map(|(subject, _)| why(&subject, request.profile)))
 }
@@ -83,7 +83,7 @@ fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
 /// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
 /// before it asks us.
 pub fn decide_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
-    Ok(decide_view(&decode::object(json)?, request, snapshot))
+    Ok(decide_view(&PodView::read(json)?, request, snapshot))
 }
 
 /// Decides on a pod that is decoded.

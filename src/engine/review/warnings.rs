@@ -2,6 +2,7 @@
 
 use super::webhook::{Answer, WebhookEntry};
 use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
+use crate::pod::own_containers::{MONITOR, PREFLIGHT};
 use crate::rules::{Finding, Severity, folded};
 use crate::text::{count, printable};
 use std::collections::BTreeSet;
@@ -114,11 +115,26 @@ fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
             Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => drop(kinds.insert(6)),
             Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => drop(kinds.insert(0)),
             // These only carry other changes.
-            Edit::Annotation { .. } | Edit::FilesVolume { .. } | Edit::FileMount { .. } => {}
+            Edit::InitContainer { name, .. } if *name == PREFLIGHT => drop(kinds.insert(7)),
+            Edit::InitContainer { name, .. } if *name == MONITOR => drop(kinds.insert(8)),
+            Edit::Annotation { .. }
+            | Edit::FilesVolume { .. }
+            | Edit::FileMount { .. }
+            | Edit::InPodVolume { .. }
+            | Edit::InitContainer { .. } => {}
         }
     }
-    let names =
-        ["networks", "RDMA resources", "IPC_LOCK", "/dev/shm", "node selector", "node affinity", "memlock"];
+    let names = [
+        "networks",
+        "RDMA resources",
+        "IPC_LOCK",
+        "/dev/shm",
+        "node selector",
+        "node affinity",
+        "memlock",
+        "preflight",
+        "monitor",
+    ];
     let mut words: Vec<String> =
         kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
     for (n, noun, place) in

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
-use crate::json::decode;
 use crate::pod::PodView;
 use crate::pod::scan::may_have_signs;
+use crate::pod::view::Source;
 use crate::pod::workload as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::{Audience, Snapshot};
@@ -148,7 +148,10 @@ fn pod_of_body(
     let text = envelope::text(body)?;
     // A sign anywhere in the body may be one of the pod.
     let signs = may_have_signs(text);
-    if let Some(request) = signs.then(|| envelope::parse_with_pod(text)).flatten() {
+    if let Some(mut request) = signs.then(|| envelope::parse_with_pod(text)).flatten() {
+        if let Some(pod) = &mut request.object {
+            pod.source = Source::Review(text);
+        }
         let created = created_pod(&request)?;
         let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
         return Ok(Found::new(&request, (decision.unwrap_or_default(), Vec::new())));
@@ -175,7 +178,7 @@ fn raw_pod(
 ) -> Result<Decision, EnvelopeError> {
     let object = created_pod(request)?.filter(|object| may_have_signs(object.get()));
     let Some(object) = object else { return Ok(Decision::default()) };
-    let pod = decode::object(object.get()).map_err(EnvelopeError::Object)?;
+    let pod = PodView::read(object.get()).map_err(EnvelopeError::Object)?;
     Ok(decide_created(&pod, request.namespace(), stage, known, deadline))
 }
 

@@ -5,7 +5,7 @@ use super::template::SeenTemplate;
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{Decision, Looked, Stage, judge, launcher, without_template};
 use crate::json::annotated::Annotated;
-use crate::json::decode::{self, DecodeError};
+use crate::json::decode::DecodeError;
 use crate::json::values::mapping;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
@@ -26,7 +26,7 @@ pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) ->
     let gangs = gangs(request, &templates);
     let in_time = || !request.deadline.is_over();
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
-        templates.iter().take_while(|_| in_time()).map(|t| decode::object(t.json)).collect();
+        templates.iter().take_while(|_| in_time()).map(|t| PodView::read(t.json)).collect();
     let seen = templates.iter().zip(&pods).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
         let of_template = request.of_template(template, gang);

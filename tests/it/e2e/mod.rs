@@ -15,6 +15,7 @@ mod corpus_pods;
 mod custom_resource;
 mod doctor;
 mod helm;
+mod in_the_pod;
 mod isolation;
 mod live;
 mod load;
@@ -56,6 +57,7 @@ pub(crate) fn add(suite: &mut Suite) {
     pods::add(suite, &assets);
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
+    in_the_pod::add(suite, &assets);
     isolation::add(suite, &assets);
     network_objects::add(suite, &assets);
     object_rules::add(suite, &assets);

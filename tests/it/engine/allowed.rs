@@ -32,6 +32,11 @@ pub(crate) fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> 
         ("add", ["spec", "volumes"]) => {
             is_absent("/spec/volumes") && value.as_array().is_some_and(|v| v.iter().all(is_volume))
         }
+        ("add", ["spec", "initContainers", "-"]) => is_ours(&value, pod),
+        ("add", ["spec", "initContainers"]) => {
+            is_absent("/spec/initContainers")
+                && value.as_array().is_some_and(|list| list.iter().all(|c| is_ours(c, pod)))
+        }
         ("add", ["spec", "affinity", rest @ ..]) => {
             crate::support::placement::may_add(rest, &value, is_absent(&operation.path))
         }
@@ -79,6 +84,7 @@ fn is_annotation(key: &str) -> bool {
         || key == "networking.gke.io/interfaces"
         || key.strip_prefix("ulimits.nri.containerd.io/container.").is_some_and(|name| !name.is_empty())
         || key == "fabric-admission.dev/injected"
+        || matches!(key, "prometheus.io/scrape" | "prometheus.io/port" | "prometheus.io/path")
         || key.strip_prefix("fabric-admission.dev/file.").is_some_and(|name| !name.is_empty())
 }
 
@@ -98,7 +104,56 @@ fn is_volume(value: &Value) -> bool {
     let items = &value["downwardAPI"]["items"];
     let files = items.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_item))
         && *value == json!({"name": value["name"].as_str(), "downwardAPI": {"items": items}});
-    files || is_shm_volume(value)
+    let name = &value["name"];
+    let image = &value["image"]["reference"];
+    let in_pod = *value == json!({"name": name, "emptyDir": {"sizeLimit": "64Mi"}})
+        || *value == json!({"name": name, "image": {"reference": image, "pullPolicy": "IfNotPresent"}});
+    files || in_pod || is_shm_volume(value)
+}
+
+/// A container of our own. It gets no right that a container of the pod does not have.
+fn is_ours(value: &Value, pod: &Value) -> bool {
+    let restricted = |context: &Value| {
+        let user = context.get("runAsUser").is_none_or(|user| *user == json!(65532));
+        let mut context = context.clone();
+        context.as_object_mut().map(|o| o.remove("runAsUser"));
+        user && context
+            == json!({
+                "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
+                "readOnlyRootFilesystem": true, "runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"},
+            })
+    };
+    let context = &value["securityContext"];
+    match value["name"].as_str() {
+        Some("fabric-install" | "fabric-monitor") => {
+            restricted(context) && !value["resources"].to_string().contains('/')
+        }
+        Some("fabric-preflight") => {
+            let none = Vec::new();
+            let containers = pod["spec"]["containers"].as_array().unwrap_or(&none);
+            containers.iter().any(|c| {
+                let mut own = c["securityContext"].clone();
+                let mut with = context.clone();
+                // IPC_LOCK is what the container gets as well.
+                for context in [&mut own, &mut with] {
+                    let add = context.pointer_mut("/capabilities/add").and_then(Value::as_array_mut);
+                    if let Some(list) = add {
+                        list.retain(|c| *c != json!("IPC_LOCK"));
+                    }
+                }
+                let plain = |v: &Value| v.to_string().replace(r#""add":[],"#, "").replace(r#""add":[]"#, "");
+                let bare = |v: &Value| matches!(plain(v).as_str(), "null" | "{}" | r#"{"capabilities":{}}"#);
+                let keeps = own
+                    .as_object()
+                    .is_none_or(|own| own.iter().all(|(k, v)| k == "capabilities" || with[k] == *v));
+                let adds = with
+                    .as_object()
+                    .is_none_or(|with| with.keys().all(|k| k == "capabilities" || own.get(k).is_some()));
+                value["image"] == c["image"] && (bare(&own) && bare(&with) || keeps && adds)
+            })
+        }
+        _ => false,
+    }
 }
 
 fn is_mount(value: &Value) -> bool {

@@ -233,6 +233,13 @@ fn changes_point(world: &World) -> Result<(), String> {
             Edit::Capability { .. } => json!("IPC_LOCK"),
             Edit::Env { name, value, .. } => json!({"name": name, "value": value}),
             Edit::ShmMount { volume, .. } => json!({"name": volume, "mountPath": SHM_PATH}),
+            Edit::InPodVolume { name, image: None, .. } => {
+                json!({"name": name, "emptyDir": {"sizeLimit": "64Mi"}})
+            }
+            Edit::InPodVolume { name, image: Some(image), .. } => {
+                json!({"name": name, "image": {"reference": image, "pullPolicy": "IfNotPresent"}})
+            }
+            Edit::InitContainer { text, .. } => serde_json::from_str(text).map_err(|e| e.to_string())?,
         };
         if *found != expected {
             return Err(format!("{} is {found}, the change says {expected}", edit.path()));

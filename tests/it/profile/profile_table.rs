@@ -36,6 +36,8 @@ const BASES: By =
     By::Resolve("the bases belong to the binary, not to the CRD: their list grows with a release");
 const RAILS: By = By::Resolve("it takes the whole list of interfaces, defaults and the base's rails");
 
+const LEVEL: By = By::Resolve("the level is the base's");
+
 /// 65 instance types.
 const MANY: &str = r#"{"base":"roce-sriov","instanceTypes":["00","01","02","03","04","05","06","07","08","09","10","11","12",
     "13","14","15","16","17","18","19","20","21","22","23","24","25","26","27","28","29","30","31","32","33","34","35","36",
@@ -133,6 +135,19 @@ pub(crate) const TABLE: &[Row] = &[
     row("priority-is-null", r#"{"base":"roce-sriov","priority":null}"#, By::Nobody, ""),
     row("many-instance-types", MANY, By::Both, "spec.instanceTypes"),
     row("transport-misspelt", r#"{"transport":"rocev2","attachment":"none"}"#, By::Both, "spec.transport"),
+    row("preflight", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","verdict":"fail","checks":{"PF101":"skip"},"install":"imageVolume"}}"#, By::Nobody, ""),
+    row("preflight-without-image", r#"{"base":"roce-sriov","preflight":{}}"#, By::Both, "spec.preflight"),
+    row("preflight-by-tag", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f:1"}}"#, By::Both, "spec.preflight.image"),
+    row("preflight-short-digest", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f@sha256:4f6d"}}"#, By::Both, "spec.preflight.image"),
+    row("preflight-of-no-check", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","checks":{"FAB101":"skip"}}}"#, By::Both, "spec.preflight.checks"),
+    row("preflight-check-off", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","checks":{"PF101":false}}}"#, By::Both, "spec.preflight.checks.PF101"),
+    row("preflight-annotations-only", r#"{"base":"roce-sriov","inject":"annotations","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d"}}"#, By::Both, "spec.inject"),
+    row("preflight-of-a-base-for-annotations", r#"{"base":"gke-rdma","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d"}}"#, LEVEL, "spec.inject"),
+    row("monitor", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","port":9999,"scrape":"none","resources":{"cpu":"50m","memory":"128Mi"}}}"#, By::Nobody, ""),
+    row("monitor-by-tag", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f"}}"#, By::Both, "spec.monitor.image"),
+    row("monitor-low-port", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","port":80}}"#, By::Both, "spec.monitor.port"),
+    row("monitor-without-cpu", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","resources":{"cpu":"0"}}}"#, By::Both, "spec.monitor.resources.cpu"),
+    row("monitor-little-memory", r#"{"base":"roce-sriov","monitor":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","resources":{"memory":"16Mi"}}}"#, By::Both, "spec.monitor.resources.memory"),
     row("field-misspelt", r#"{"base":"roce-sriov","nodeselector":{}}"#, By::Both, "spec.nodeselector"),
     row("rail-misspelt", r#"{"base":"roce-sriov","rails":[{"network":"b","interfaces":"rail0"}]}"#, By::Both, "spec.rails[0].interfaces"),
 ];
@@ -197,7 +212,8 @@ fn bounds(root: &Value, schema: &Value, pointer: &str, spec: Value, found: &mut 
         bounds(root, &schema["items"], &format!("{pointer}/0"), with(json!([entry])), found);
     }
     if let Some(most) = schema["maxProperties"].as_u64() {
-        let entries = (0..=most).map(|n| (format!("k{n}"), json!("v"))).collect();
+        let entries =
+            (0..=most).map(|n| (format!("k{n}"), least(root, &schema["additionalProperties"]))).collect();
         found.push((pointer.to_owned(), with(Value::Object(entries))));
     }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {

@@ -456,6 +456,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
     put(&mut spec, "namespaces", 12, dice, |_| json!({"matchLabels": {"tier": "gold"}}));
     let shm = ["1Gi", "8Gi", "100M"];
     put(&mut spec, "sharedMemory", 15, dice, |dice| json!({"perAccelerator": dice.pick(&shm)}));
+    super::in_the_pod::profile(&mut spec, dice);
     let metadata = json!({"name": format!("p{number}")});
     json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": metadata, "spec": spec})
 }

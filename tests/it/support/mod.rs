@@ -7,6 +7,7 @@ pub(crate) mod documents;
 pub(crate) mod elf;
 pub(crate) mod generator;
 pub(crate) mod helm;
+pub(crate) mod in_the_pod;
 pub(crate) mod placement;
 pub(crate) mod property;
 pub(crate) mod round_trip;

@@ -21,6 +21,7 @@ mod fab817_namespace_without_effect;
 mod fab818_selector_without_value;
 mod fab819_own_part;
 mod fab820_over_limit;
+mod fab821_preflight_or_monitor;
 mod misspelt_label;
 mod resolution;
 
@@ -50,4 +51,5 @@ pub(super) static RULES: &[&Rule] = &[
     &fab818_selector_without_value::RULE,
     &fab819_own_part::RULE,
     &fab820_over_limit::RULE,
+    &fab821_preflight_or_monitor::RULE,
 ];

@@ -1,0 +1,98 @@
+//! Containers of our own: `fabric-install` and `fabric-preflight`, which check the fabric before the training starts, and
+//! the native sidecar `fabric-monitor`. They stand last among the init containers: preflight then sees what the
+//! containers after it will see, and mesh proxies and native sidecars have their devices already (docs/adr/0024).
+
+mod containers;
+mod expectation;
+mod monitor_resources;
+mod place;
+mod preflight_resources;
+mod raw;
+
+pub(super) use place::{Place, place};
+
+use super::in_pod_refusal::InPodRefusal;
+use super::{Change, Edit, Plan, annotations};
+use crate::demands::Subject;
+use crate::pod::own_containers::{INSTALL, MONITOR, PREFLIGHT};
+use crate::profile::{PreflightInstall, Profile, Scrape};
+use containers::Writer;
+use place::SCRAPE;
+
+/// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with
+/// the plan.
+pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, place: Place<'_>) {
+    let pod = subject.pod;
+    plan.in_pod_refusals = place.refusals.clone();
+    let writer = Writer { pod, plan, place: &place };
+    let mut changes: Vec<Change> = Vec::new();
+    let mut volumes = pod.volumes().len()
+        + plan
+            .of_pod()
+            .iter()
+            .filter(|c| matches!(c.edit, Edit::ShmVolume { .. } | Edit::FilesVolume { .. }))
+            .count();
+    let mut volume = |name: &str, image: Option<String>, reason: &str| {
+        let edit = Edit::InPodVolume { name: name.to_owned(), image, index: volumes };
+        volumes += 1;
+        Change { edit, reason: reason.to_owned() }
+    };
+    if place.new_volume {
+        changes.push(volume(
+            &place.volume,
+            None,
+            "program, nccl.conf and facts of this pod, for the containers of fabric-admission",
+        ));
+    }
+    let mut inits = pod.init_containers().len();
+    let mut container = |name: &'static str, text: String, reason: String| {
+        let edit = Edit::InitContainer { name, text, index: inits };
+        inits += 1;
+        Change { edit, reason }
+    };
+    if let Some((preflight, target)) = place.preflight {
+        if preflight.install == PreflightInstall::ImageVolume {
+            if let Some(name) = &place.image_volume {
+                changes.push(volume(name, Some(preflight.image.clone()), "the program that preflight runs"));
+            }
+        } else if pod.our_container(INSTALL).is_none() {
+            let reason = "copies the program of fabric-admission to the volume, for the image of the training container";
+            changes.push(container(INSTALL, writer.install(&preflight.image), reason.to_owned()));
+        }
+        let expected = expectation::of(subject, profile, plan, &place);
+        let name = pod.containers().get(target).map(|c| c.name()).unwrap_or_default();
+        let text = writer.preflight(preflight, target, &expected);
+        let reason = format!(
+            "checks the fabric before the training starts, in the image and with the devices of container {name}; the pod's effective request does not grow"
+        );
+        changes.push(container(PREFLIGHT, text, reason));
+    }
+    if let Some(monitor) = place.monitor {
+        let reason = format!("exports the counters of the pod's RDMA devices on port {}", monitor.port);
+        changes.push(container(MONITOR, writer.monitor(monitor), reason));
+        let own = SCRAPE.iter().any(|key| pod.annotation(key).is_some());
+        if monitor.scrape == Scrape::Annotations && !own {
+            let values = ["true".to_owned(), monitor.port.to_string(), "/metrics".to_owned()];
+            let edit = |(key, value): (&'static str, String)| Edit::Annotation {
+                key: key.into(),
+                value,
+                present: false,
+            };
+            let edits: Vec<Edit> = SCRAPE.into_iter().zip(values).map(edit).collect();
+            let reason = "Prometheus scrapes the port of fabric-monitor";
+            // Room that the networks need is not taken for this.
+            if annotations::fit(pod, plan.changes.iter().map(|c| &c.edit).chain(&edits)) {
+                changes.extend(edits.into_iter().map(|edit| Change { edit, reason: reason.to_owned() }));
+            }
+        }
+    }
+    let monitor = profile.monitor.as_ref().filter(|m| m.scrape == Scrape::Annotations);
+    let added = changes.iter().any(|c| matches!(c.edit, Edit::Annotation { .. }));
+    let refused = plan.in_pod_refusals.iter().any(InPodRefusal::is_of_monitor);
+    if monitor.is_some() && !added && !refused && SCRAPE.iter().all(|key| pod.annotation(key).is_none()) {
+        plan.in_pod_refusals.push(InPodRefusal::NoRoom);
+    }
+    // The edits of containers stand last.
+    let at = plan.changes.partition_point(|c| c.edit.container().is_none());
+    plan.changes.splice(at..at, changes);
+}

@@ -1,0 +1,62 @@
+//! The metrics of the fabric from the pod, while the training runs.
+
+use super::preflight::IMAGE;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Port of the metrics where a profile says nothing.
+const DEFAULT_PORT: u16 = 9406;
+
+/// Native sidecar `fabric-monitor`, which exports the counters of the pod's RDMA devices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Monitor {
+    /// Image of fabric-admission, with its digest, such as `registry.example.com/fabric-admission@sha256:…`.
+    #[schemars(length(max = 1024), regex(pattern = IMAGE))]
+    pub image: String,
+    /// Port of the metrics (1024 to 65535). Default: 9406.
+    #[serde(default = "default_port")]
+    #[schemars(range(min = 1024, max = 65535))]
+    pub port: u16,
+    /// How Prometheus finds the port: `annotations` (default; the annotations `prometheus.io/scrape`, `port` and `path`) or
+    /// `none` (a PodMonitor selects the port `fabric-metrics`).
+    #[serde(default)]
+    pub scrape: Scrape,
+    /// CPU and memory of the sidecar. Set them where a LimitRange requires more than the defaults.
+    #[serde(default)]
+    pub resources: MonitorResources,
+}
+
+fn default_port() -> u16 {
+    DEFAULT_PORT
+}
+
+/// How Prometheus finds the port: `annotations` (default) or `none`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Scrape {
+    /// By annotations of the pod.
+    #[default]
+    Annotations,
+    /// Not by anything that the webhook writes.
+    None,
+}
+
+/// CPU and memory of the sidecar. They are set as requests and limits only where all containers of the pod have them, so
+/// that the pod keeps its quality-of-service class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct MonitorResources {
+    /// CPU, such as `20m`, the default.
+    #[schemars(length(max = 32))]
+    pub cpu: String,
+    /// Memory, such as `64Mi`, the default; at least 32Mi.
+    #[schemars(length(max = 32))]
+    pub memory: String,
+}
+
+impl Default for MonitorResources {
+    fn default() -> Self {
+        Self { cpu: "20m".to_owned(), memory: "64Mi".to_owned() }
+    }
+}

@@ -1,0 +1,138 @@
+//! FAB821: preflight or monitor of the profile that a pod does not get, or not wholly.
+
+use crate::plan::{FileRefusal, InPodRefusal, NCCL_CONF_PATH};
+use crate::pod::own_containers::{MONITOR, RUN_PATH};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Rule, files};
+use crate::text::printable;
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB821",
+    severity: Severity::Warning,
+    lesser: &[(Severity::Info, "the pod lacks only a part of preflight or of the monitor")],
+    files: files!(),
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    let Some((profile, _)) = context.resolution.profile() else { return };
+    for refusal in &context.plan.in_pod_refusals {
+        if let Some((severity, path, message, fix)) = words(context, &profile.name, refusal) {
+            findings.add_as(severity, path, message, fix);
+        }
+    }
+}
+
+fn words(
+    context: &PodContext<'_>,
+    profile: &str,
+    refusal: &InPodRefusal,
+) -> Option<(Severity, String, String, String)> {
+    let name = |index: usize| {
+        let container = context.pod().containers().get(index);
+        printable(container.map(|c| c.name()).unwrap_or_default(), 63)
+    };
+    let container = |index: usize, field: &str| format!("/spec/containers/{index}/{field}");
+    Some(match refusal {
+        InPodRefusal::Name(taken) => (
+            Severity::Warning,
+            place(context, taken),
+            format!("the pod has its own container {taken:?}, so the webhook does not add the one of profile {profile:?}"),
+            format!("Rename the pod's container {taken:?}."),
+        ),
+        InPodRefusal::VolumeName => (
+            Severity::Warning,
+            "/spec/volumes".to_owned(),
+            format!("volumes of the pod have the names that preflight and the monitor of profile {profile:?} need"),
+            "Rename the pod's volumes whose names begin with fabric-admission.".to_owned(),
+        ),
+        InPodRefusal::Path(index, mounted) => (
+            Severity::Warning,
+            container(*index, "volumeMounts"),
+            format!(
+                "container {:?} mounts {}, where preflight of profile {profile:?} has its files: preflight is not added",
+                name(*index),
+                printable(mounted, 80)
+            ),
+            format!("Mount the volume at a path outside {RUN_PATH} and {RUN_PATH}-image."),
+        ),
+        InPodRefusal::NoImage(index) => (
+            Severity::Warning,
+            container(*index, "image"),
+            format!("container {:?} has no image, in which preflight of profile {profile:?} would run", name(*index)),
+            "Set the image in the manifest.".to_owned(),
+        ),
+        InPodRefusal::Unreadable => (
+            Severity::Warning,
+            "/spec".to_owned(),
+            format!("preflight and monitor of profile {profile:?} are not added: a field of the pod occurs twice"),
+            "Remove the repeated field.".to_owned(),
+        ),
+        InPodRefusal::ManyResources => (
+            Severity::Warning,
+            "/spec/containers".to_owned(),
+            format!("preflight of profile {profile:?} is not added: the containers with accelerators request more than 31 resources"),
+            "Request fewer resources.".to_owned(),
+        ),
+        InPodRefusal::Images(first, other) => (
+            Severity::Info,
+            container(*other, "image"),
+            format!(
+                "preflight runs in the image of container {:?}: the libraries in the image of container {:?} are not checked",
+                name(*first),
+                name(*other)
+            ),
+            "Use one image for both containers, or ignore this finding.".to_owned(),
+        ),
+        // The profile says so.
+        InPodRefusal::Conf(_, FileRefusal::Image) => return None,
+        InPodRefusal::Conf(index, why) => (
+            Severity::Info,
+            container(*index, "volumeMounts"),
+            format!(
+                "container {:?} does not get the settings that preflight finds for this pod: {NCCL_CONF_PATH} {}",
+                name(*index),
+                why.words()
+            ),
+            format!("Remove the mount at {NCCL_CONF_PATH}, or ignore this finding if intended."),
+        ),
+        InPodRefusal::HostNetwork => (
+            Severity::Info,
+            "/spec/hostNetwork".to_owned(),
+            format!("the webhook does not add {MONITOR}: with hostNetwork, its port could be taken by another pod of the node"),
+            "Use the node's own exporter for this pod.".to_owned(),
+        ),
+        InPodRefusal::Port(path) => (
+            Severity::Warning,
+            format!("{path}/ports"),
+            format!("the webhook does not add {MONITOR} of profile {profile:?}: a container of the pod has the same port"),
+            "Change the port of the container, or ask the platform team to change monitor.port in the profile.".to_owned(),
+        ),
+        InPodRefusal::NoRoom => (
+            Severity::Info,
+            "/metadata/annotations".to_owned(),
+            format!("the pod's annotations leave no room for those by which Prometheus finds {MONITOR}"),
+            "Shorten the pod's own annotations, or use a PodMonitor for port fabric-metrics.".to_owned(),
+        ),
+        InPodRefusal::Scrape(key) => (
+            Severity::Info,
+            paths::annotation(key),
+            format!("annotation {key} of the pod names another port, so Prometheus does not scrape {MONITOR} by annotations"),
+            "Use a PodMonitor for port fabric-metrics.".to_owned(),
+        ),
+    })
+}
+
+/// JSON pointer of a container by its name.
+fn place(context: &PodContext<'_>, name: &str) -> String {
+    let pod = context.pod();
+    let lists = [("containers", pod.containers()), ("initContainers", pod.init_containers())];
+    let found = lists.iter().find_map(|(list, containers)| {
+        let index = containers.iter().position(|c| c.name() == name)?;
+        Some(format!("/spec/{list}/{index}/name"))
+    });
+    found.unwrap_or_else(|| "/spec".to_owned())
+}
