@@ -11,8 +11,10 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod outputs;
 mod preflight;
 mod probe;
+mod profiles;
 mod review;
 mod rules;
 mod serve;
@@ -43,6 +45,8 @@ enum Command {
     Why(why::Arguments),
     /// Audit all workloads and pods of a cluster: what the webhook would change and refuse, by namespace and top owner
     Audit(Box<audit::Arguments>),
+    /// List, show, check and test FabricProfiles
+    Profiles(profiles::Arguments),
     /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
     Explain(explain::Arguments),
     /// Run the admission webhook server
@@ -85,6 +89,7 @@ pub fn run() -> Exit {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
         Command::Why(arguments) => why::run(&arguments, &mut out, &mut err),
         Command::Audit(arguments) => audit::run(&arguments, &mut out, &mut err),
+        Command::Profiles(arguments) => profiles::run(&arguments, &mut out, &mut err),
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),

@@ -19,6 +19,7 @@ pub mod demands;
 pub mod doctor;
 pub mod facts;
 pub mod json;
+pub mod kubernetes_version;
 pub mod multus;
 pub mod nccl;
 pub mod nodes;

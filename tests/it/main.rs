@@ -84,6 +84,7 @@ mod cli {
     pub(crate) mod doctor;
     pub(crate) mod examples;
     pub(crate) mod explain;
+    pub(crate) mod profiles;
     pub(crate) mod schema;
     pub(crate) mod shown;
     pub(crate) mod streams;
@@ -185,6 +186,7 @@ fn main() -> std::process::ExitCode {
     cli::config::add(&mut suite);
     cli::explain::add(&mut suite);
     cli::examples::add(&mut suite);
+    cli::profiles::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
     cli::shown::add(&mut suite);

@@ -1,13 +1,19 @@
 //! The formats of an audit.
 
-use super::arguments::{Format, Output};
+use super::arguments::Format;
+use crate::cli::outputs::Output;
 use crate::report::audit::document::Document;
 use crate::report::audit::text;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 /// Writes the result in one format.
-pub(super) fn write(to: &Output, audit: &Document, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    to: &Output<Format>,
+    audit: &Document,
+    verbose: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match &to.file {
         None => format(to.format, audit, verbose, out),
         Some(path) => {

@@ -18,8 +18,10 @@ pub(super) use setting::Setting;
 
 use super::baseline_file;
 use super::exit_code::FailOn;
+use super::outputs;
 use super::terminal;
 use super::{Exit, input};
+use crate::kubernetes_version::Version;
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::report::text::View;
@@ -27,7 +29,7 @@ use baselines::{Baselines, Number};
 use config::{Choice, Group};
 use filter::{Filter, Least};
 use output::{Output, Part, Shown, Target};
-use settings::{AudienceArgument, ModeArgument, OutputArgument};
+use settings::{AudienceArgument, Format, ModeArgument};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,10 +41,10 @@ pub(super) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33. The version is checked, and does not change
-    /// the review yet
+    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33. The review fails for an older version, and
+    /// its findings are the same for all others: a finding that depends on the version says so
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
-    kube_version: Option<(u32, u32)>,
+    kube_version: Option<Version>,
     /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
     /// caller. Without this flag, the review uses all objects
     #[arg(long, value_enum, value_name = "WHO")]
@@ -56,8 +58,8 @@ pub(super) struct Arguments {
     operator_namespaces: Vec<String>,
     /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. FORMAT=FILE writes to a file;
     /// repeatable
-    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = settings::output, default_value = "text")]
-    output: Vec<OutputArgument>,
+    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = outputs::parse::<Format>, default_value = "text")]
+    output: Vec<outputs::Output<Format>>,
     /// Lowest severity of a finding for which the command exits with code 1; default: error
     #[arg(long, value_enum)]
     fail_on: Option<FailOn>,
@@ -93,7 +95,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = settings::clash(&arguments.output) {
+    if let Some(clash) = outputs::clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
@@ -137,7 +139,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let mut targets = Vec::new();
     let mut out = Some(out);
-    for OutputArgument { format, file } in &arguments.output {
+    for outputs::Output { format, file } in &arguments.output {
         let writer: Box<dyn Write> = match (file, out.take_if(|_| file.is_none())) {
             (Some(file), _) => match create(file, &inputs) {
                 Ok(created) => Box::new(created),

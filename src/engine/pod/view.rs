@@ -53,6 +53,9 @@ pub struct Metadata<'a> {
     /// Annotations by key, built on first use.
     #[serde(skip)]
     pub(super) by_key: PlaceIndex,
+    /// Labels by key, built on first use.
+    #[serde(skip)]
+    pub(super) by_label: PlaceIndex,
 }
 
 /// `spec`.
@@ -74,6 +77,12 @@ pub struct Spec<'a> {
     /// Our preflight container among the init containers, found on first use.
     #[serde(skip)]
     pub(super) preflight_at: OnceCell<Option<usize>>,
+    /// Containers of both lists by name, built on first use.
+    #[serde(skip)]
+    pub(super) by_container: PlaceIndex,
+    /// Entries of the node selector by label, built on first use.
+    #[serde(skip)]
+    pub(super) by_node_label: PlaceIndex,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
@@ -368,11 +377,6 @@ impl<'a> PodView<'a> {
     #[must_use]
     pub fn node_name(&self) -> Option<&str> {
         self.spec.as_ref()?.node_name.as_deref().filter(|name| !name.is_empty())
-    }
-    /// The value that the pod's node selector requires of a label.
-    #[must_use]
-    pub fn node_selector_value(&self, label: &str) -> Option<&str> {
-        Some(&**self.spec.as_ref()?.node_selector.as_ref()?.get(label)?)
     }
     /// Affinity.
     #[must_use]

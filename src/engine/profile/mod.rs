@@ -9,6 +9,7 @@ mod gke;
 mod gke_check;
 mod ignorable;
 mod in_pod_check;
+mod inherit;
 mod injected_mark;
 mod label_selector;
 mod limits;
@@ -28,6 +29,7 @@ mod status;
 mod subsets;
 mod unknown_claims;
 mod variables;
+mod written_out;
 
 #[cfg(test)]
 mod schema_tests;
@@ -47,3 +49,4 @@ pub use resolved::{Profile, fixed_units};
 pub use schema::FabricProfile;
 pub use status::{FabricProfileStatus, Problem};
 pub use unknown_claims::UnknownClaims;
+pub use written_out::{Origin, WrittenOut, written_out};

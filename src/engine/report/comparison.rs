@@ -140,8 +140,15 @@ impl Changes {
                     .push(format!("this run is only about namespace {namespace}, the baseline is not"));
             }
         }
-        for unseen in then.gaps.symmetric_difference(&at_present.gaps) {
-            let lost = at_present.gaps.contains(unseen);
+        // Another version of the tool may read a kind in another version.
+        let kind = |unseen: &Unseen| (group(&unseen.api_version).to_owned(), unseen.kind.clone());
+        let [before, now] = [&then.gaps, &at_present.gaps]
+            .map(|gaps| gaps.iter().map(|unseen| (kind(unseen), unseen)).collect::<BTreeMap<_, _>>());
+        let lost =
+            now.iter().filter(|(kind, _)| !before.contains_key(*kind)).map(|(_, unseen)| (*unseen, true));
+        let found =
+            before.iter().filter(|(kind, _)| !now.contains_key(*kind)).map(|(_, unseen)| (*unseen, false));
+        for (unseen, lost) in lost.chain(found) {
             let which = if lost { "this run" } else { "the baseline" };
             let reason = format!("{} objects are unknown to {which}", unseen.kind);
             if lost {
@@ -238,6 +245,12 @@ mod tests {
         // The same kind of another group.
         let found = Comparison::new(&without(of(Vec::new()), "batch.volcano.sh/v1alpha1", "Job"), &one());
         assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
+        // A kind that the two versions of the tool read in two versions.
+        let found = Comparison::new(
+            &without(one(), "resource.k8s.io/v1beta1", "DeviceClass"),
+            &without(one(), "resource.k8s.io/v1", "DeviceClass"),
+        );
+        assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));
         // The same gap in both changes nothing.
         let found = Comparison::new(&without(one(), "v1", "Pod"), &without(one(), "v1", "Pod"));
         assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));

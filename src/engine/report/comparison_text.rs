@@ -38,11 +38,9 @@ fn total(entries: &[Entry]) -> usize {
 
 fn line(entry: &Entry) -> String {
     let Entry { fingerprint, severity, count } = entry;
-    let object = &fingerprint.object;
-    let place = object.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
-    let (kind, name) = (printable(&object.kind, 60), printable(&object.shown(), 253));
+    let object = fingerprint.object.title();
     let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
     let (severity, rule, path) =
         (printable(severity, 10), printable(&fingerprint.rule, 20), printable(&fingerprint.path, 300));
-    format!("{severity} {rule} {kind} {place}{name} {path}{times}")
+    format!("{severity} {rule} {object} {path}{times}")
 }

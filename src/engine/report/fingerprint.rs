@@ -1,6 +1,7 @@
 //! The identity of a finding from run to run: rule, object, and the path with list items by their names. Lines, texts
 //! and indexes are not part of it, so it survives moved lines, new wording and reordered lists.
 
+use crate::text::printable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,15 @@ impl ObjectName {
             (None, Some(prefix)) => format!("{prefix}*"),
             (None, None) => "(no name)".to_owned(),
         }
+    }
+}
+
+impl ObjectName {
+    /// Kind, namespace and name on one line.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let place = self.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
+        format!("{} {place}{}", printable(&self.kind, 60), printable(&self.shown(), 253))
     }
 }
 

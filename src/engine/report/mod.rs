@@ -14,6 +14,7 @@ pub mod isolation_policy;
 pub mod json;
 pub mod layout;
 pub mod named_paths;
+pub mod profile_list;
 pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;

@@ -22,7 +22,7 @@ pub enum BaselineState {
 #[derive(Debug)]
 pub struct Since {
     before: Baseline,
-    known: HashMap<Fingerprint, Known>,
+    known: BTreeMap<Fingerprint, Known>,
     /// Objects of the baseline, and whether they are among the inputs.
     objects: HashMap<ObjectName, bool>,
     new: BTreeMap<(Fingerprint, Severity), usize>,
@@ -42,7 +42,7 @@ impl Since {
     /// Begins with a baseline.
     #[must_use]
     pub fn new(before: Baseline) -> Self {
-        let mut known: HashMap<Fingerprint, Known> = HashMap::new();
+        let mut known: BTreeMap<Fingerprint, Known> = BTreeMap::new();
         let mut objects = HashMap::new();
         for Entry { fingerprint, severity: name, count } in &before.entries {
             objects.insert(fingerprint.object.clone(), false);

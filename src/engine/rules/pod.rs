@@ -11,6 +11,7 @@ use crate::pod::nic::names_verbs_device;
 use crate::pod::view::Container;
 use crate::profile::Profile;
 use crate::resolve::{IfAccelerated, Resolution};
+use crate::rules::attachments::Attachments;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
@@ -54,6 +55,8 @@ pub struct PodContext<'a> {
     pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
     /// Its networks and devices, once a rule needs them.
     pub(crate) devices: OnceCell<Devices<'a>>,
+    /// Its attachments as rules on variables see them, once a rule needs them.
+    pub(crate) attachments: OnceCell<Attachments<'a>>,
 }
 
 impl<'a> PodContext<'a> {
@@ -85,6 +88,14 @@ impl<'a> PodContext<'a> {
                 networks: self.final_networks,
                 profile: self.resolution.profile().map(|(p, _)| &**p),
             })
+        })
+    }
+
+    /// Its attachments as rules on variables see them.
+    pub(crate) fn attachments(&self) -> &Attachments<'a> {
+        self.attachments.get_or_init(|| {
+            let profile = self.resolution.profile().map(|(p, _)| &**p);
+            Attachments::of(self.subject, self.final_networks, profile)
         })
     }
 

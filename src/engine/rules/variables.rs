@@ -67,6 +67,9 @@ const MAX_TEXT: usize = 1 << 20;
 /// What an entry of a ConfigMap counts for beside its prefix (bytes).
 const ENTRY: usize = 64;
 
+/// What a word that is searched for a mount counts for beside its length (bytes).
+const WORD: usize = 16;
+
 /// Most containers of a pod whose variables are read (count); real pods have a few.
 const MAX_CONTAINERS: usize = 64;
 
@@ -224,6 +227,7 @@ impl<'a> ContainerVariables<'a> {
     ) {
         // By script: its last run, whose settings count.
         let mut runs: BTreeMap<(&str, &str), (usize, &'a str)> = BTreeMap::new();
+        let searched = parts.iter().take(MAX_MOUNTS).map(|(_, _, text)| WORD + text.len()).sum();
         for mount in self.container.volume_mounts().iter().take(MAX_MOUNTS) {
             let Some(path) = mount.mount_path.as_deref().filter(|p| p.len() > 1) else { continue };
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
@@ -231,6 +235,11 @@ impl<'a> ContainerVariables<'a> {
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
             let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
             let Some((name, texts)) = known else { continue };
+            // Every word is searched for the path of the mount.
+            if !take(budget, searched) {
+                self.open = true;
+                return;
+            }
             for (run, (_, _, text)) in parts.iter().enumerate().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
                 if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k)) {

@@ -231,7 +231,7 @@ fn every_order(write: Write) -> Outcome {
     Ok(())
 }
 
-/// A container of the user's that has a name of ours stays as it is, whatever it starts, and FAB820 reports it.
+/// A container of the user's that has a name of ours stays as it is, whatever it starts, and FAB821 reports it.
 fn names_of_the_user() -> Outcome {
     for (name, rest) in [
         ("fabric-preflight", json!({"command": ["/fabric-admission/fabric-admission", "serve"]})),
@@ -249,7 +249,7 @@ fn names_of_the_user() -> Outcome {
         if found != 1 || patched["spec"]["initContainers"][0] != container {
             return Err(format!("{name}: {patched:#}").into());
         }
-        if findings.iter().all(|f| f.rule != "FAB820") {
+        if findings.iter().all(|f| f.rule != "FAB821") {
             return Err(format!("{container}: {findings:?}").into());
         }
     }

@@ -184,10 +184,7 @@ fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     }
     writeln!(out, "\n{BOLD}Ignore annotations to review{BOLD:#}")?;
     for s in stale {
-        let place =
-            s.object.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
-        let (kind, name) = (printable(&s.object.kind, 60), printable(&s.object.shown(), 253));
-        write!(out, "  {} {kind} {place}{name}: {}", s.rule, s.state.words())?;
+        write!(out, "  {} {}: {}", s.rule, s.object.title(), s.state.words())?;
         if s.reason.is_empty() { writeln!(out)? } else { writeln!(out, "  {DIM}{}{DIM:#}", s.reason)? }
     }
     Ok(())

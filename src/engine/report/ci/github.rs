@@ -62,12 +62,14 @@ pub fn log_text(text: &str) -> String {
 }
 
 /// Text of a command.
-fn data(text: &str) -> String {
+#[must_use]
+pub fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A property of a command.
-fn property(text: &str) -> String {
+#[must_use]
+pub fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 

@@ -7,10 +7,10 @@ mod issue;
 mod junit;
 mod sarif;
 
-pub use github::{GitHub, log_text};
+pub use github::{GitHub, data as command_text, log_text, property as command_property};
 pub use gitlab::GitLab;
 pub use issue::{Fingerprints, Issue, Region};
-pub use junit::JUnit;
+pub use junit::{JUnit, escaped as xml_text};
 pub use sarif::Sarif;
 
 use crate::report::{Reviewed, Unread};

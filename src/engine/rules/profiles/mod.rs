@@ -20,7 +20,8 @@ mod fab816_annotation_without_effect;
 mod fab817_namespace_without_effect;
 mod fab818_selector_without_value;
 mod fab819_own_part;
-mod fab820_preflight_or_monitor;
+mod fab820_over_limit;
+mod fab821_preflight_or_monitor;
 mod misspelt_label;
 mod resolution;
 
@@ -49,5 +50,6 @@ pub(super) static RULES: &[&Rule] = &[
     &fab817_namespace_without_effect::RULE,
     &fab818_selector_without_value::RULE,
     &fab819_own_part::RULE,
-    &fab820_preflight_or_monitor::RULE,
+    &fab820_over_limit::RULE,
+    &fab821_preflight_or_monitor::RULE,
 ];

@@ -2,7 +2,7 @@
 
 use super::crafted::{body, entry, once};
 use super::samples::kind;
-use super::{TIMES, beside_facts, compare, verdict};
+use super::{TIMES, beside_facts, beside_networks, compare, verdict};
 use crate::support::suite::Outcome;
 use fabric_admission::review::webhook::WebhookEntry;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
@@ -131,6 +131,7 @@ pub(super) fn proportionate() -> Outcome {
     let shapes: Vec<&Shape> = SHAPES
         .iter()
         .chain(&beside_facts::SHAPES)
+        .chain(&beside_networks::SHAPES)
         .filter(|s| only.as_ref().is_none_or(|part| s.0.contains(part)))
         .collect();
     let all = shapes.len();

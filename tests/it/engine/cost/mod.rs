@@ -6,6 +6,7 @@
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
 mod beside_facts;
+mod beside_networks;
 mod crafted;
 mod dear;
 mod grow;

@@ -1,4 +1,4 @@
-//! FAB820: preflight or monitor of the profile that a pod does not get, or not wholly.
+//! FAB821: preflight or monitor of the profile that a pod does not get, or not wholly.
 
 use crate::plan::{FileRefusal, InPodRefusal, NCCL_CONF_PATH};
 use crate::pod::own_containers::{MONITOR, RUN_PATH};
@@ -9,7 +9,7 @@ use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
-    id: "FAB820",
+    id: "FAB821",
     severity: Severity::Warning,
     lesser: &[(Severity::Info, "the pod lacks only a part of preflight or of the monitor")],
     files: files!(),
