@@ -74,15 +74,15 @@ pub struct Spec<'a> {
     /// Volumes by name, built on first use.
     #[serde(skip)]
     pub(super) by_name: PlaceIndex,
+    /// Our preflight container among the init containers, found on first use.
+    #[serde(skip)]
+    pub(super) preflight_at: OnceCell<Option<usize>>,
     /// Containers of both lists by name, built on first use.
     #[serde(skip)]
     pub(super) by_container: PlaceIndex,
     /// Entries of the node selector by label, built on first use.
     #[serde(skip)]
     pub(super) by_node_label: PlaceIndex,
-    /// Our preflight container among the init containers, found on first use.
-    #[serde(skip)]
-    pub(super) preflight_at: OnceCell<Option<usize>>,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
