@@ -7,7 +7,7 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, doctor, facts, json, multus, nccl, nodes, patch, plan, pod, profile,
+    certificates, deadline, demands, discover, doctor, facts, json, multus, nccl, nodes, patch, plan, pod, profile,
     report, resolve, review, rules, snapshot,
 };
 

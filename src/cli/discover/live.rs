@@ -1,0 +1,114 @@
+//! `discover --live`: every kind that describes a fabric, page by page.
+
+use super::Read;
+use crate::cli::Exit;
+use crate::cli::input;
+use crate::cluster::kinds::WATCHED;
+use crate::cluster::pages::{self, DEADLINE, Event, ListError, Listing};
+use crate::cluster::{client, discovery};
+use crate::discover::{FURTHER_KINDS, Sources};
+use crate::text::printable;
+use serde::Deserialize;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A kind to list.
+struct Listed {
+    group: &'static str,
+    kind: &'static str,
+    path: String,
+}
+
+fn kinds() -> Vec<Listed> {
+    let watched = WATCHED.iter().filter(|watched| Sources::takes(watched.group, watched.name()));
+    let watched = watched.map(|of| Listed { group: of.group, kind: of.name(), path: of.path() });
+    let further = FURTHER_KINDS.iter().map(|(group, version, plural, kind)| Listed {
+        group,
+        kind,
+        path: format!("/apis/{group}/{version}/{plural}"),
+    });
+    watched.chain(further).collect()
+}
+
+#[derive(Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    namespace: Option<String>,
+}
+
+/// Reads the cluster. `Err` with the exit code where it cannot be reached; the reason has been reported.
+pub(super) fn read(
+    given: Option<&Path>,
+    context: Option<&str>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Read, Exit>> {
+    let path = input::live::kubeconfig(given);
+    if path.is_none() && !client::in_cluster() {
+        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
+        return Ok(Err(Exit::Usage));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let client = match client::connect(path.as_deref(), context).await {
+            Ok(client) => client,
+            Err(error) => {
+                writeln!(err, "error: --live: {error}")?;
+                return Ok(Err(Exit::of_client(&error)));
+            }
+        };
+        if let Err(error) = discovery::version(&client).await {
+            writeln!(err, "error: --live: {error}")?;
+            return Ok(Err(Exit::Internal));
+        }
+        let mut read = Read { sources: Sources::default(), unreadable: false, failed: false };
+        for kind in kinds() {
+            one(&client, &kind, &mut read, err).await?;
+        }
+        read.sources.set_complete();
+        Ok(Ok(read))
+    })
+}
+
+/// Reads one kind. A kind that the API server does not serve has no objects.
+async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
+    let listing =
+        Listing { path: kind.path.clone(), metadata_only: false, most: None, deadline: DEADLINE };
+    let mut broken = Vec::new();
+    let sources = &mut read.sources;
+    let result = pages::read(client, &listing, &mut |event| {
+        // Objects of a list that begins again replace those that were read before.
+        let Event::Page(items, _) = event else { return };
+        for item in items {
+            let head: Named = serde_json::from_str(item.get()).unwrap_or_default();
+            let namespace = head.metadata.namespace.as_deref().unwrap_or("default");
+            if let Err(error) = sources.add(kind.group, kind.kind, item.get(), namespace) {
+                broken.push(format!("{} {}: {error}", kind.kind, printable(&head.metadata.name, 253)));
+            }
+        }
+    })
+    .await;
+    for message in &broken {
+        writeln!(err, "warning: {}; the object is ignored", printable(message, 400))?;
+    }
+    read.unreadable |= !broken.is_empty();
+    match result {
+        Ok(()) | Err(ListError::Absent) => {}
+        Err(ListError::Forbidden(why)) => {
+            read.sources.unread(kind.kind, &format!("no permission ({why})"));
+            read.unreadable = true;
+        }
+        Err(ListError::Failed(why)) => {
+            read.sources.unread(kind.kind, &why);
+            read.failed = true;
+        }
+    }
+    Ok(())
+}
