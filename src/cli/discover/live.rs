@@ -79,8 +79,7 @@ pub(super) fn read(
 
 /// Reads one kind. A kind that the API server does not serve has no objects.
 async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
-    let listing =
-        Listing { path: kind.path.clone(), metadata_only: false, most: None, deadline: DEADLINE };
+    let listing = Listing { path: kind.path.clone(), metadata_only: false, most: None, deadline: DEADLINE };
     let mut broken = Vec::new();
     let sources = &mut read.sources;
     let result = pages::read(client, &listing, &mut |event| {

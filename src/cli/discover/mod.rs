@@ -138,7 +138,7 @@ fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn W
     match format {
         Format::Yaml => out.write_all(report::yaml(found).as_bytes())?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &report::json(found))?;
+            serde_json::to_writer_pretty(&mut *out, &report::Report::new(found))?;
             writeln!(out)?;
         }
     }
@@ -173,7 +173,7 @@ fn show_drift(
     match format {
         Format::Yaml => out.write_all(report::drift_text(&drifts).as_bytes())?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &report::drift_json(&drifts))?;
+            serde_json::to_writer_pretty(&mut *out, &report::DiffReport::new(&drifts))?;
             writeln!(out)?;
         }
     }

@@ -33,9 +33,13 @@ impl Pool<'_> {
         self.supply.links.first().cloned().or_else(network)
     }
 
-    /// The objects that describe it.
-    pub(super) fn objects(&self) -> String {
-        self.supply.rdma.iter().map(|(_, object)| object.as_str()).find(|o| !o.is_empty()).unwrap_or("nodes").to_owned()
+    /// Where its name comes from: the nodes that list it, and the object that configures it.
+    pub(super) fn origin(&self) -> String {
+        let nodes = format!("capacity of {}", self.units.nodes());
+        match self.supply.rdma.iter().map(|(_, object)| object).find(|object| !object.is_empty()) {
+            Some(object) => format!("{nodes}; {object}"),
+            None => nodes,
+        }
     }
 }
 
@@ -68,7 +72,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
         Some(outcome) => outcome,
         None => match shared::outcome(group, &rest, sources) {
             Some(outcome) => outcome,
-            None => bare::outcome(group, accelerators, &rest),
+            None => bare::outcome(group, accelerators, &rest, sources),
         },
     }
 }
@@ -77,7 +81,9 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
 fn unread(sources: &Sources) -> Option<Outcome> {
     let why = sources.unread.get("NetworkAttachmentDefinition")?;
     Some(withheld(
-        format!("NetworkAttachmentDefinitions could not be read ({why}), so the networks of the nodes are unknown"),
+        format!(
+            "NetworkAttachmentDefinitions could not be read ({why}), so the networks of the nodes are unknown"
+        ),
         "Run discover with an account that may list network-attachment-definitions.",
     ))
 }

@@ -4,19 +4,29 @@ use super::attached::Pool;
 use super::fabric::{Outcome, Question, Resource, Sourced, resource, unattached, withheld};
 use super::groups::{COREWEAVE_FLAVOR, Group};
 use super::node::Provider;
+use super::sources::Sources;
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Per, Transport};
 
-pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>]) -> Outcome {
+pub(super) fn outcome(
+    group: &Group<'_>,
+    accelerators: u64,
+    pools: &[&Pool<'_>],
+    sources: &Sources,
+) -> Outcome {
     let [pool] = pools else {
         let names: Vec<&str> = pools.iter().map(|pool| pool.name).collect();
         return withheld(
-            format!("the nodes have several resources of RDMA NICs, and no network uses them: {}", names.join(", ")),
+            format!(
+                "the nodes have several resources of RDMA NICs, and no network uses them: {}",
+                names.join(", ")
+            ),
             "Which of these resources do training pods request, and how many units?",
         );
     };
     let flavor = group.sign.as_ref().filter(|(key, _)| key == COREWEAVE_FLAVOR);
-    let by_label = flavor.and_then(|(key, value)| Some((LinkLayer::parse(value)?, format!("label {key}: {value}"))));
+    let by_label =
+        flavor.and_then(|(key, value)| Some((LinkLayer::parse(value)?, format!("label {key}: {value}"))));
     let Some((link, from)) = pool.link().or(by_label) else {
         return withheld(
             format!("no network takes devices of {}, and no object shows its link layer", pool.name),
@@ -26,11 +36,14 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
     };
     if link == LinkLayer::Ethernet || flavor.is_some_and(|(_, value)| value == "roce") {
         return withheld(
-            format!("{} has Ethernet NICs ({from}), and no network gives pods an interface on them", pool.name),
+            format!(
+                "{} has Ethernet NICs ({from}), and no network gives pods an interface on them",
+                pool.name
+            ),
             "Through which networks do pods reach these NICs, or do they use the host network?",
         );
     }
-    let name = Sourced::new(pool.name.to_owned(), format!("capacity of {}; {}", pool.units.nodes(), pool.objects()));
+    let name = Sourced::new(pool.name.to_owned(), pool.origin());
     let mut questions = Vec::new();
     let devices = if group.provider == Provider::CoreWeave {
         // CoreWeave's documentation and tests: one unit gives a container all InfiniBand devices of the node.
@@ -40,11 +53,18 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
         let quantity = Sourced::new(1, "one slot gives access to all devices of the pool");
         Resource { name, quantity, per: Per::Container }
     } else if pool.supply.shared == Some(false) {
-        let from = format!("capacity of {}: {} units, {accelerators} accelerators", pool.units.nodes(), pool.units.units);
+        let from = format!(
+            "capacity of {}: {} units, {accelerators} accelerators",
+            pool.units.nodes(),
+            pool.units.units
+        );
         resource(name, pool.units.units, accelerators, from)
     } else {
         return withheld(
-            format!("no object says whether a unit of {} is a device or a slot that shares all devices", pool.name),
+            format!(
+                "no object says whether a unit of {} is a device or a slot that shares all devices",
+                pool.name
+            ),
             "How many units does a training pod request? Add the configuration of the device plugin to the dump.",
         );
     };
@@ -52,6 +72,13 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
     if base.is_none() {
         questions.push(Question(
             "Which names do the RDMA devices have? NCCL_IB_HCA is not set; add it to env if NCCL must not use all devices."
+                .to_owned(),
+        ));
+    }
+    // In a dump without networks, a network may be missing that pods need.
+    if !sources.complete && !sources.kinds.contains("NetworkAttachmentDefinition") {
+        questions.push(Question(
+            "Do pods need a network for these NICs? The dump has no objects of NetworkAttachmentDefinition."
                 .to_owned(),
         ));
     }

@@ -19,7 +19,10 @@ pub(super) fn outcome(group: &Group<'_>, _sources: &Sources) -> Outcome {
         (Some(link), None) => link,
         (None, _) => {
             return withheld(
-                format!("ResourceSlice {slice} of driver {driver} has {} RDMA devices, without their link layer", count.units),
+                format!(
+                    "ResourceSlice {slice} of driver {driver} has {} RDMA devices, without their link layer",
+                    count.units
+                ),
                 "Are these NICs RoCE or InfiniBand? Write a profile with transport: roce or infiniband, and attachment: \
                  none.",
             );
@@ -36,7 +39,11 @@ pub(super) fn outcome(group: &Group<'_>, _sources: &Sources) -> Outcome {
         LinkLayer::Ethernet => ("roce", Transport::Roce),
         LinkLayer::InfiniBand => ("ib", Transport::Infiniband),
     };
-    let from = format!("ResourceSlice {slice}: {} RDMA devices of driver {driver} on {}", count.units, count.nodes());
+    let from = format!(
+        "ResourceSlice {slice}: {} RDMA devices of driver {driver} on {}",
+        count.units,
+        count.nodes()
+    );
     let attachment = format!("pods claim devices of driver {driver}");
     let mut fabric = unattached(suffix, None, Sourced::new(transport, from), &attachment, Vec::new());
     fabric.questions.push(Question(

@@ -47,6 +47,7 @@ impl Count {
     pub(super) fn nodes(&self) -> String {
         match (self.with, self.of) {
             (1, 1) => "the only node".to_owned(),
+            (2, 2) => "both nodes".to_owned(),
             (with, of) if with == of => format!("all {of} nodes"),
             (with, of) => format!("{with} of {of} nodes"),
         }

@@ -13,7 +13,13 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             "Does the device plugin of the accelerators run on these nodes?",
         );
     };
-    if accelerators.units == 0 || !accelerators.is_settled() {
+    if accelerators.units == 0 {
+        return withheld(
+            format!("no node of the group lists a unit of {name} now"),
+            "Does the device plugin of the accelerators run on these nodes?",
+        );
+    }
+    if !accelerators.is_settled() {
         let numbers = accelerators.disagreement();
         return withheld(
             format!("the nodes do not agree on the number of {name}: {numbers}"),

@@ -4,7 +4,7 @@ use super::attached::Pool;
 use super::fabric::{Fabric, Outcome, Question, Rail, Sourced, withheld};
 use super::groups::Group;
 use super::sources::Network;
-use super::supply::is_mellanox;
+use super::supply::{is_mellanox, link_by_class};
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Attachment, Transport};
 use std::collections::BTreeSet;
@@ -28,9 +28,10 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
             );
         }
     }
-    let links: Vec<(LinkLayer, String)> = pools.iter().filter_map(|pool| pool.link()).collect();
+    let link_of = |pool: &Pool<'_>| pool.link().or_else(|| link_by_class(group));
+    let links: Vec<(LinkLayer, String)> = pools.iter().filter_map(|pool| link_of(pool)).collect();
     let Some(link) = links.first().filter(|_| links.len() == pools.len()) else {
-        let names: Vec<&str> = pools.iter().filter(|p| p.link().is_none()).map(|p| p.name).collect();
+        let names: Vec<&str> = pools.iter().filter(|p| link_of(p).is_none()).map(|p| p.name).collect();
         return withheld(
             format!("no object shows the link layer of {}", names.join(", ")),
             "Are these NICs Ethernet (RoCE) or InfiniBand?",
@@ -103,7 +104,10 @@ fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment
             other => {
                 let plugin = other.unwrap_or("an unknown plugin");
                 return Err(withheld(
-                    format!("{} attaches with {plugin}, which no attachment of a profile describes", network.object),
+                    format!(
+                        "{} attaches with {plugin}, which no attachment of a profile describes",
+                        network.object
+                    ),
                     "How does this network attach its NIC?",
                 ));
             }
@@ -131,7 +135,11 @@ fn network(pool: &Pool<'_>) -> Result<Sourced<String>, Outcome> {
         (1, [only]) => Ok(Sourced::new(named(only), only.object.clone())),
         (1, [first, ..]) => Ok(Sourced::new(
             first.name.clone(),
-            format!("{} and {} more: each pod uses the one in its own namespace", first.object, pool.networks.len() - 1),
+            format!(
+                "{} and {} more: each pod uses the one in its own namespace",
+                first.object,
+                pool.networks.len() - 1
+            ),
         )),
         _ => {
             let objects: Vec<String> = pool.networks.iter().map(|network| named(network)).collect();
@@ -149,7 +157,7 @@ pub(super) fn named(network: &Network) -> String {
 
 fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcome> {
     let network = network(pool)?;
-    let resource = Sourced::new(pool.name.to_owned(), format!("capacity of {}; {}", pool.units.nodes(), pool.objects()));
+    let resource = Sourced::new(pool.name.to_owned(), pool.origin());
     // A pool per rail: one device of each.
     if pools > 1 {
         return Ok(Rail { network, resource: Some(resource), count: None });
@@ -157,15 +165,29 @@ fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcom
     let count = match (&pool.supply.nics, &pool.supply.per_nic) {
         (Some(nics), _) if nics.units > 0 && nics.is_settled() => {
             let nodes = nics.nodes();
-            Sourced::new(nics.units, format!("SriovNetworkNodeStates: {} NICs with {} on {nodes}", nics.units, pool.name))
+            Sourced::new(
+                nics.units,
+                format!("SriovNetworkNodeStates: {} NICs with {} on {nodes}", nics.units, pool.name),
+            )
         }
         (_, Some((vfs, policy))) if *vfs > 0 && pool.units.units % u64::from(*vfs) == 0 => {
             let nics = pool.units.units / u64::from(*vfs);
-            Sourced::new(nics, format!("{} units on {}, numVfs {vfs} per NIC in {policy}", pool.units.units, pool.units.nodes()))
+            Sourced::new(
+                nics,
+                format!(
+                    "{} units on {}, numVfs {vfs} per NIC in {policy}",
+                    pool.units.units,
+                    pool.units.nodes()
+                ),
+            )
         }
         _ if pool.units.units <= accelerators.saturating_mul(MAX_PER_ACCELERATOR) => Sourced::new(
             pool.units.units,
-            format!("{} units on {}; a pod with all accelerators takes all", pool.units.units, pool.units.nodes()),
+            format!(
+                "{} units on {}; a pod with all accelerators takes all",
+                pool.units.units,
+                pool.units.nodes()
+            ),
         ),
         _ => {
             return Err(withheld(

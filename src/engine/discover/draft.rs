@@ -154,7 +154,8 @@ fn nodes(frame: &Frame<'_>) -> Option<Entry> {
         return None;
     }
     let from = format!("label of {}, and of no other node with accelerators", nodes_of(frame.nodes));
-    let (one, many): (Vec<&Label>, Vec<&Label>) = labels.into_iter().partition(|label| label.values.len() == 1);
+    let (one, many): (Vec<&Label>, Vec<&Label>) =
+        labels.into_iter().partition(|label| label.values.len() == 1);
     let mut selector = Vec::new();
     let exact: Vec<Entry> = one
         .iter()
@@ -200,9 +201,11 @@ fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<Ent
         Some(types) if selects || cloud || inherited => {
             Some(entry("instanceTypes", texts(&types), from(&nodes_of(frame.nodes))))
         }
-        None if inherited => {
-            Some(entry("instanceTypes", Tree::List(Vec::new()), format!("nodes have no label {INSTANCE_TYPE}")))
-        }
+        None if inherited => Some(entry(
+            "instanceTypes",
+            Tree::List(Vec::new()),
+            format!("nodes have no label {INSTANCE_TYPE}"),
+        )),
         _ => None,
     }
 }

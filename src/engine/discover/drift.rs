@@ -3,6 +3,8 @@
 use super::{Discovered, Draft};
 use crate::profile::schema::{Inject, Per};
 use crate::profile::{FabricProfile, Profile};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -10,9 +12,10 @@ use std::fmt;
 const MAX_NAMES: usize = 3;
 
 /// One difference.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Drift {
-    /// Name of the existing profile; `None` for nodes without one.
+    /// Name of the existing profile; null for nodes without one.
     pub profile: Option<String>,
     /// Field of the profile.
     pub field: &'static str,
@@ -40,7 +43,11 @@ impl fmt::Display for Drift {
 ///
 /// # Errors
 /// A text if a profile cannot be used.
-pub fn drift(found: &Discovered, existing: &[FabricProfile], bases: &[FabricProfile]) -> Result<Vec<Drift>, String> {
+pub fn drift(
+    found: &Discovered,
+    existing: &[FabricProfile],
+    bases: &[FabricProfile],
+) -> Result<Vec<Drift>, String> {
     let mut drifts = Vec::new();
     let mut covered: BTreeSet<&str> = BTreeSet::new();
     for profile in existing {

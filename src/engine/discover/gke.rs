@@ -20,7 +20,8 @@ pub(super) fn natural(name: &str) -> (String, u64) {
 }
 
 pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -> Outcome {
-    let listed = |network: &GkeNetwork| group.resources.contains_key(&format!("{GKE_NETWORKS}{}", network.name));
+    let listed =
+        |network: &GkeNetwork| group.resources.contains_key(&format!("{GKE_NETWORKS}{}", network.name));
     let mode = |network: &GkeNetwork| {
         sources.gke_parameters.get(network.parameters.as_ref()?).map(|parameters| parameters.mode)
     };
@@ -30,11 +31,15 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
             "Add the objects of networks.networking.gke.io and gkenetworkparamsets.networking.gke.io to the dump.",
         );
     }
-    let mut networks: Vec<&GkeNetwork> = sources.gke_networks.values().filter(|network| listed(network)).collect();
+    let mut networks: Vec<&GkeNetwork> =
+        sources.gke_networks.values().filter(|network| listed(network)).collect();
     networks.sort_by_key(|network| natural(&network.name));
     if let Some(unknown) = networks.iter().find(|network| mode(network).is_none()) {
         return withheld(
-            format!("Network {}: its GKENetworkParamSet was not read, so its device mode is unknown", unknown.name),
+            format!(
+                "Network {}: its GKENetworkParamSet was not read, so its device mode is unknown",
+                unknown.name
+            ),
             "Which networks have deviceMode: RDMA? Add the GKENetworkParamSets to the dump.",
         );
     }
@@ -59,7 +64,9 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
         TCPX => fabric(("tcpx", "gke-tcpx", 1), Transport::Tcpx, &plain, accelerators / 2, accelerator),
         TCPXO => fabric(("tcpxo", "gke-tcpxo", 1), Transport::Tcpxo, &plain, accelerators, accelerator),
         other => withheld(
-            format!("the networks of the nodes have deviceMode NetDevice, and label {GKE_ACCELERATOR} is {other:?}"),
+            format!(
+                "the networks of the nodes have deviceMode NetDevice, and label {GKE_ACCELERATOR} is {other:?}"
+            ),
             "Are these networks for training? GPUDirect-TCPX runs on nvidia-h100-80gb, GPUDirect-TCPXO on \
              nvidia-h100-mega-80gb.",
         ),
@@ -76,7 +83,11 @@ fn fabric(
     if u64::try_from(networks.len()).unwrap_or(u64::MAX) != wanted {
         let names: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
         return withheld(
-            format!("the nodes need {wanted} networks, one per NIC, and list {}: {}", names.len(), names.join(", ")),
+            format!(
+                "the nodes need {wanted} networks, one per NIC, and list {}: {}",
+                names.len(),
+                names.join(", ")
+            ),
             "Which networks are missing, or are not for training?",
         );
     }
@@ -93,7 +104,8 @@ fn fabric(
         network: Sourced::new(network.name.clone(), from(network)),
     });
     let mode = if transport == Transport::Roce { "RDMA" } else { "NetDevice" };
-    let sign = format!("deviceMode {mode} of the GKENetworkParamSets; label {GKE_ACCELERATOR}: {accelerator}");
+    let sign =
+        format!("deviceMode {mode} of the GKENetworkParamSets; label {GKE_ACCELERATOR}: {accelerator}");
     let inject = if transport == Transport::Roce { Inject::Annotations } else { Inject::Review };
     Outcome::Fabric(Box::new(Fabric {
         suffix,

@@ -14,7 +14,8 @@ pub(super) const GKE_NETWORKS: &str = "networking.gke.io.networks/";
 /// Label of CoreWeave's nodes: `infiniband` or `roce`, and empty on nodes without a fabric.
 pub(super) const COREWEAVE_FLAVOR: &str = "backend.coreweave.cloud/flavor";
 /// Labels of OKE's nodes in an RDMA network.
-const OKE_RDMA: [&str; 2] = ["oci.oraclecloud.com/rdma.network_block_id", "oci.oraclecloud.com/rdma.hpc_island_id"];
+const OKE_RDMA: [&str; 2] =
+    ["oci.oraclecloud.com/rdma.network_block_id", "oci.oraclecloud.com/rdma.hpc_island_id"];
 /// Values of OKE's labels that mean that the node is in none.
 const OKE_ABSENT: [&str; 3] = ["none", "no-imds-data", "unknown"];
 

@@ -112,10 +112,13 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     for (at, one) in together.iter().enumerate() {
         let inside: Vec<&Node> = one.groups.iter().flat_map(|group| group.nodes.iter().copied()).collect();
         let others = together.iter().enumerate().filter(|(other, _)| *other != at);
-        let others = others.flat_map(|(_, other)| other.groups.iter().flat_map(|group| group.nodes.iter().copied()));
+        let others =
+            others.flat_map(|(_, other)| other.groups.iter().flat_map(|group| group.nodes.iter().copied()));
         let outside: Vec<&Node> = outside.iter().copied().chain(others).collect();
-        let Some(selector) = separate::separate(&inside, &outside, &bare, &hints(one, &inside, &sources)) else {
-            unknown.push(no_profile(&inside, inseparable(&inside, &outside)));
+        let hints = hints(one, &inside, &sources);
+        let Some(selector) = separate::separate(&inside, &outside, &bare, &hints) else {
+            let alike = separate::alike(&inside, &outside, &hints);
+            unknown.push(no_profile(&inside, inseparable(&inside, &alike)));
             continue;
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
@@ -125,7 +128,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         });
         let name = name::name(&inside, one.fabric.suffix, &taken);
         taken.insert(name.clone());
-        let frame = Frame { name, nodes: &inside, selector: &selector, accelerators: (resource.as_str(), &count) };
+        let frame =
+            Frame { name, nodes: &inside, selector: &selector, accelerators: (resource.as_str(), &count) };
         drafts.push(Draft::new(frame, &one.fabric, bases));
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
@@ -151,16 +155,22 @@ fn hints(one: &Together<'_>, inside: &[&Node], sources: &Sources) -> BTreeSet<St
 }
 
 /// Why no selector is possible: nodes of another fabric, or of an unknown one, have the same labels.
-fn inseparable(inside: &[&Node], outside: &[&Node]) -> Withheld {
+fn inseparable(inside: &[&Node], alike: &[&Node]) -> Withheld {
     let place = draft::nodes_of(inside);
-    if outside.is_empty() {
+    if alike.is_empty() {
         return Withheld {
             reason: format!("no label describes {place}"),
-            question: "Which label do all nodes of this fabric have? Add one, such as fabric=NAME.".to_owned(),
+            question: "Which label do all nodes of this fabric have? Add one, such as fabric=NAME."
+                .to_owned(),
         };
     }
     Withheld {
-        reason: format!("no label separates {place} from {}, which have another fabric", draft::nodes_of(outside)),
-        question: "Which label tells the two fabrics apart? Add one to the nodes of each, such as fabric=NAME.".to_owned(),
+        reason: format!(
+            "no label separates {place} from {}, which have another fabric",
+            draft::nodes_of(alike)
+        ),
+        question:
+            "Which label tells the two fabrics apart? Add one to the nodes of each, such as fabric=NAME."
+                .to_owned(),
     }
 }

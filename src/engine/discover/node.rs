@@ -59,10 +59,13 @@ impl Node {
         let name = object.pointer("/metadata/name")?.as_str()?.to_owned();
         let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
         let labels = labels.into_iter().flatten();
-        let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
+        let labels =
+            labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
         let units = |at: &str| -> BTreeMap<String, u64> {
             let list = object.pointer(at).and_then(Value::as_object).into_iter().flatten();
-            list.filter(|(name, _)| name.contains('/')).map(|(name, text)| (name.clone(), amount(text))).collect()
+            list.filter(|(name, _)| name.contains('/'))
+                .map(|(name, text)| (name.clone(), amount(text)))
+                .collect()
         };
         let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
         let unready = conditions
@@ -72,7 +75,11 @@ impl Node {
         Some(Self {
             name,
             labels,
-            provider_id: object.pointer("/spec/providerID").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            provider_id: object
+                .pointer("/spec/providerID")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
             capacity: units("/status/capacity"),
             allocatable: units("/status/allocatable"),
             serves: !cordoned && !unready,
@@ -125,7 +132,8 @@ impl Node {
 
     /// Whole accelerators (count) with the resource or driver that provides them.
     pub(super) fn accelerators(&self, known: &Accelerators) -> Option<(String, u64)> {
-        let whole = |name: &&str| known.contains(name) && !name.contains("mig-") && !name.ends_with(".shared");
+        let whole =
+            |name: &&str| known.contains(name) && !name.contains("mig-") && !name.ends_with(".shared");
         let by_resource = self.resources().filter(whole).map(|name| (name.to_owned(), self.units(name)));
         let by_claim = self.claimable.iter().filter(|(driver, _)| GPU_DRIVERS.contains(&driver.as_str()));
         let by_claim = by_claim.map(|(driver, devices)| (driver.clone(), u64::from(devices.devices)));

@@ -24,8 +24,14 @@ const FABRIC_KINDS: [&str; 4] =
 const EFA_TYPES: [&str; 8] = ["p4d.", "p4de.", "p5.", "p5e.", "p5en.", "p6-b200.", "p6-b300.", "p6e-gb200."];
 
 /// Accelerators of GKE's machines with GPUDirect (GoogleCloudPlatform/container-engine-accelerators).
-const GPUDIRECT: [&str; 6] =
-    ["nvidia-h100-80gb", "nvidia-h100-mega-80gb", "nvidia-h200-141gb", "nvidia-b200", "nvidia-gb200", "nvidia-gb300"];
+const GPUDIRECT: [&str; 6] = [
+    "nvidia-h100-80gb",
+    "nvidia-h100-mega-80gb",
+    "nvidia-h200-141gb",
+    "nvidia-b200",
+    "nvidia-gb200",
+    "nvidia-gb300",
+];
 
 pub(super) fn nothing() -> Outcome {
     withheld("no object describes a fabric of these nodes", "Which network do the nodes have for training?")
@@ -36,7 +42,8 @@ fn rdma_label(node: &Node) -> Option<String> {
     let named = RDMA_LABELS.iter().find(|key| node.label(key) == Some("true")).map(|key| (*key).to_owned());
     let pci = || {
         let nics = node.labels.iter().find(|(key, value)| {
-            key.strip_prefix(NFD).is_some_and(|key| key.starts_with("pci-") && key.contains(super::supply::MELLANOX))
+            key.strip_prefix(NFD)
+                .is_some_and(|key| key.starts_with("pci-") && key.contains(super::supply::MELLANOX))
                 && *value == "true"
         });
         nics.map(|(key, _)| key.clone())
@@ -74,7 +81,9 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     });
     if let Some(of) = gpudirect {
         return withheld(
-            format!("label {GKE_ACCELERATOR}: {of} shows a machine with GPUDirect, but the nodes list no networks of GKE"),
+            format!(
+                "label {GKE_ACCELERATOR}: {of} shows a machine with GPUDirect, but the nodes list no networks of GKE"
+            ),
             "Was the node pool created with additional networks, and do their Network objects exist?",
         );
     }
@@ -93,7 +102,8 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
         );
     }
     // On CoreWeave's Ethernet nodes the keys of the fabric are there with empty values.
-    let empty = group.nodes.iter().all(|node| node.labels.get(COREWEAVE_FLAVOR).is_some_and(String::is_empty));
+    let empty =
+        group.nodes.iter().all(|node| node.labels.get(COREWEAVE_FLAVOR).is_some_and(String::is_empty));
     let nfd = group.nodes.iter().all(|node| node.labels.keys().any(|key| key.starts_with(NFD)));
     let from = if group.provider == Provider::CoreWeave && empty {
         format!("label {COREWEAVE_FLAVOR} of the nodes is empty")
@@ -102,9 +112,13 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     } else if sources.complete {
         "no resource, network or claim of this cluster gives RDMA devices to pods".to_owned()
     } else {
-        let missing: Vec<&str> = FABRIC_KINDS.into_iter().filter(|kind| !sources.kinds.contains(*kind)).collect();
+        let missing: Vec<&str> =
+            FABRIC_KINDS.into_iter().filter(|kind| !sources.kinds.contains(*kind)).collect();
         return withheld(
-            format!("the dump shows no fabric for these nodes, and it has no objects of {}", missing.join(", ")),
+            format!(
+                "the dump shows no fabric for these nodes, and it has no objects of {}",
+                missing.join(", ")
+            ),
             "Do these nodes have only Ethernet? Then write a profile with base: ethernet-tcp. Otherwise add the \
              missing kinds to the dump, or use --live.",
         );

@@ -1,13 +1,18 @@
 //! What discover prints: YAML for a person and for `kubectl apply`, JSON for programs.
 
 use super::drift::Drift;
-use super::{Discovered, Draft};
+use super::{Discovered, Draft, Unknown};
 use crate::text::count;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Schema of the JSON.
 pub const SCHEMA: &str = "fabric-admission.dev/discover/v1";
+/// Schema of the JSON with `--diff`.
+pub const DIFF_SCHEMA: &str = "fabric-admission.dev/discover-diff/v1";
 /// Names of nodes that are printed for one fabric.
 const MAX_NAMES: usize = 3;
 /// Columns of a comment.
@@ -43,7 +48,10 @@ pub fn yaml(found: &Discovered) -> String {
         if !out.is_empty() {
             out.push_str("---\n");
         }
-        comment(&mut out, &format!("{}: {}: {}", draft.name, count(draft.nodes.len(), "node"), names(&draft.nodes)));
+        comment(
+            &mut out,
+            &format!("{}: {}: {}", draft.name, count(draft.nodes.len(), "node"), names(&draft.nodes)),
+        );
         for question in &draft.questions {
             comment(&mut out, &format!("Question: {question}"));
         }
@@ -64,24 +72,97 @@ pub fn yaml(found: &Discovered) -> String {
     out
 }
 
-/// JSON: the same, with the origin of each value.
-#[must_use]
-pub fn json(found: &Discovered) -> Value {
-    let draft = |draft: &Draft| {
-        let origins: serde_json::Map<String, Value> =
-            draft.origins().into_iter().map(|(pointer, from)| (pointer, Value::String(from))).collect();
-        json!({"profile": draft.json(), "origins": origins, "questions": draft.questions, "nodes": draft.nodes})
-    };
-    let unknown = found.unknown.iter().map(|unknown| {
-        json!({"nodes": unknown.nodes, "reason": unknown.reason, "question": unknown.question})
-    });
-    let unread = found.unread.iter().map(|(kind, reason)| json!({"kind": kind, "reason": reason}));
-    json!({
-        "schema": SCHEMA,
-        "profiles": found.drafts.iter().map(draft).collect::<Vec<_>>(),
-        "unknown": unknown.collect::<Vec<_>>(),
-        "unread": unread.collect::<Vec<_>>(),
-    })
+/// The result as programs read it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// Always `fabric-admission.dev/discover/v1`.
+    schema: &'static str,
+    /// Profiles whose values are all observed.
+    profiles: Vec<ProfileEntry>,
+    /// Nodes with accelerators whose fabric is unknown.
+    unknown: Vec<UnknownEntry>,
+    /// Kinds that could not be read.
+    unread: Vec<UnreadEntry>,
+}
+
+/// A profile.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DiscoveredProfile")]
+pub struct ProfileEntry {
+    /// The FabricProfile.
+    profile: Value,
+    /// The object or label that each value comes from, by JSON pointer of the value.
+    origins: BTreeMap<String, String>,
+    /// Questions that only a person can answer; the profile works without the answers.
+    questions: Vec<String>,
+    /// Names of the nodes of the fabric.
+    nodes: Vec<String>,
+}
+
+/// Nodes without a profile.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Unknown")]
+pub struct UnknownEntry {
+    /// Names of the nodes.
+    nodes: Vec<String>,
+    /// Why their fabric is unknown.
+    reason: String,
+    /// The question whose answer makes a profile possible.
+    question: String,
+}
+
+/// A kind that could not be read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UnreadKind")]
+pub struct UnreadEntry {
+    /// Name of the kind.
+    kind: String,
+    /// Why it could not be read.
+    reason: String,
+}
+
+impl Report {
+    /// The result with the origin of each value.
+    #[must_use]
+    pub fn new(found: &Discovered) -> Self {
+        let profile = |draft: &Draft| ProfileEntry {
+            profile: draft.json(),
+            origins: draft.origins().into_iter().collect(),
+            questions: draft.questions.clone(),
+            nodes: draft.nodes.clone(),
+        };
+        let unknown = |unknown: &Unknown| UnknownEntry {
+            nodes: unknown.nodes.clone(),
+            reason: unknown.reason.clone(),
+            question: unknown.question.clone(),
+        };
+        let unread = found.unread.iter();
+        Self {
+            schema: SCHEMA,
+            profiles: found.drafts.iter().map(profile).collect(),
+            unknown: found.unknown.iter().map(unknown).collect(),
+            unread: unread
+                .map(|(kind, reason)| UnreadEntry { kind: kind.clone(), reason: reason.clone() })
+                .collect(),
+        }
+    }
+}
+
+/// The differences as programs read them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DiffReport {
+    /// Always `fabric-admission.dev/discover-diff/v1`.
+    schema: &'static str,
+    /// The differences, in the order of the profiles.
+    drift: Vec<Drift>,
+}
+
+impl DiffReport {
+    /// The differences.
+    #[must_use]
+    pub fn new(drift: &[Drift]) -> Self {
+        Self { schema: DIFF_SCHEMA, drift: drift.to_vec() }
+    }
 }
 
 /// The differences as text, one a line.
@@ -92,14 +173,4 @@ pub fn drift_text(drifts: &[Drift]) -> String {
         let _ = writeln!(out, "{drift}");
     }
     out
-}
-
-/// The differences as JSON.
-#[must_use]
-pub fn drift_json(drifts: &[Drift]) -> Value {
-    let one = |drift: &Drift| {
-        json!({"profile": drift.profile, "field": drift.field, "inProfile": drift.in_profile,
-            "inCluster": drift.in_cluster, "origin": drift.origin})
-    };
-    json!({"schema": "fabric-admission.dev/discover-diff/v1", "drift": drifts.iter().map(one).collect::<Vec<_>>()})
 }

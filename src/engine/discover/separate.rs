@@ -80,8 +80,9 @@ fn candidates(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
             }
         }
         // A value of its own for each node is the node's name or place.
-        if values.get(key.as_str()).is_some_and(|v| v.len() > MAX_VALUES || inside.len() > 1 && v.len() == inside.len() && v.len() > 2)
-        {
+        if values.get(key.as_str()).is_some_and(|v| {
+            v.len() > MAX_VALUES || inside.len() > 1 && v.len() == inside.len() && v.len() > 2
+        }) {
             values.remove(key.as_str());
         }
     }
@@ -92,6 +93,12 @@ fn candidates(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
     all.sort_by(|a, b| (a.0, a.1.values.len(), &a.1.key).cmp(&(b.0, b.1.values.len(), &b.1.key)));
     all.truncate(MAX_CANDIDATES);
     all
+}
+
+/// The nodes outside that have every label of the nodes inside which could select them.
+pub(super) fn alike<'a>(inside: &[&Node], outside: &[&'a Node], hints: &BTreeSet<String>) -> Vec<&'a Node> {
+    let all = candidates(inside, hints);
+    outside.iter().copied().filter(|node| all.iter().all(|(_, label)| label.holds(node))).collect()
 }
 
 /// The labels of a selector for exactly the nodes inside: one, or two together. Labels that nodes without accelerators do

@@ -41,7 +41,11 @@ pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources)
         if rails.len() > 1 {
             let names: Vec<String> = rails.iter().map(|network| named(network)).collect();
             return Some(withheld(
-                format!("no object says which of {} share the HCAs of {}", names.join(", "), pool_names(&shared)),
+                format!(
+                    "no object says which of {} share the HCAs of {}",
+                    names.join(", "),
+                    pool_names(&shared)
+                ),
                 "Which of these networks are rails for training, and in which order?",
             ));
         }
@@ -85,23 +89,22 @@ fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachme
             || rails.iter().any(|n| n.fact.class.interface.as_ref().is_some_and(|of| interfaces.contains(of)))
     };
     let resource = |pool: &&&Pool<'_>| Resource {
-        name: Sourced::new(
-            pool.name.to_owned(),
-            format!("capacity of {}; {}", pool.units.nodes(), pool.objects()),
-        ),
+        name: Sourced::new(pool.name.to_owned(), pool.origin()),
         quantity: Sourced::new(1, "one slot gives access to all devices of the pool"),
         per: Per::Container,
     };
     let rail = |network: &&Network| {
         let master = network.fact.class.interface.as_deref();
-        let from = master.map_or_else(|| network.object.clone(), |of| format!("{}: master {of}", network.object));
+        let from =
+            master.map_or_else(|| network.object.clone(), |of| format!("{}: master {of}", network.object));
         Rail { network: Sourced::new(named(network), from), resource: None, count: None }
     };
     let supplies: Vec<_> = shared.iter().map(|pool| &pool.supply).collect();
     let mut questions = Vec::new();
     if is_mellanox(group, &supplies).is_none() {
         questions.push(Question(
-            "Are the NICs ConnectX or BlueField? The base sets NCCL_IB_HCA=mlx5, which fits only these.".to_owned(),
+            "Are the NICs ConnectX or BlueField? The base sets NCCL_IB_HCA=mlx5, which fits only these."
+                .to_owned(),
         ));
     }
     let (suffix, base, transport) = match link {

@@ -44,12 +44,12 @@ impl Supply {
             supply.rdma.extend(pool.rdma.map(|rdma| (rdma, object.clone())));
             supply.links.extend(pool.link.map(|link| (link, object.clone())));
             supply.shared = supply.shared.or(pool.shared);
+            supply.vendors.extend(pool.vendor.clone());
             supply.interfaces.extend(pool.interfaces.iter().cloned());
         }
         for (object, policy) in &sources.policies {
-            let selected = |node: &&Node| {
-                policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value))
-            };
+            let selected =
+                |node: &&Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
             if policy.resource != suffix(resource) || !nodes.iter().any(|node| selected(&node)) {
                 continue;
             }
@@ -126,6 +126,20 @@ impl Supply {
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
     let all = sources.networks.values().map(|(_, network)| network);
     all.filter(|network| network.fact.resource.as_ref().is_some_and(|name| name.matches(resource))).collect()
+}
+
+/// The link layer that the PCI class of the NICs shows: 0200 is Ethernet, 0207 InfiniBand (PCI Code and ID Assignment).
+/// Node Feature Discovery has the class in its labels as it is configured by default. Nodes with NICs of both classes show
+/// nothing.
+pub(super) fn link_by_class(group: &Group<'_>) -> Option<(LinkLayer, String)> {
+    let label = |class: &str| format!("feature.node.kubernetes.io/pci-{class}_{MELLANOX}.present");
+    let (ethernet, infiniband) = (label("0200"), label("0207"));
+    let with = |key: &str| group.nodes.iter().filter(|node| node.label(key) == Some("true")).count();
+    match (with(&ethernet), with(&infiniband)) {
+        (all, 0) if all == group.nodes.len() => Some((LinkLayer::Ethernet, format!("label {ethernet}"))),
+        (0, all) if all == group.nodes.len() => Some((LinkLayer::InfiniBand, format!("label {infiniband}"))),
+        _ => None,
+    }
 }
 
 /// Whether the NICs of a group are NVIDIA's, for which the bases set NCCL_IB_HCA: `None` if no object says so.

@@ -133,8 +133,11 @@ impl Tree {
 
 /// A text in YAML: plain where no reader takes it for anything else.
 fn scalar(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ' ' | '(' | ')');
-    let word = text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(plain) && !text.ends_with(' ');
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ' ' | '(' | ')');
+    let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(plain)
+        && !text.ends_with(' ');
     let reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     if word && !reserved.contains(&text.to_ascii_lowercase().as_str()) {
         text.to_owned()
