@@ -23,7 +23,9 @@ pub(crate) fn add(suite: &mut Suite) {
     for name in dumps() {
         suite.add(format!("discover::dump::{name}"), move || Ok(dump(&name)?));
     }
-    suite.add_with(&[Need::Shared], "discover::additions", || Ok(additions()?));
+    if let Some(shared) = suite.need(Need::Shared, "discover::additions") {
+        suite.add("discover::additions", move || Ok(additions(&shared)?));
+    }
     suite.add("discover::usage", usage);
     suite.add("discover::objects_in_any_order", order);
 }
@@ -102,7 +104,11 @@ fn rails(scratch: &Scratch, profile: &Value) -> Result<(), String> {
     let args = [
         "review",
         "pod.yaml",
-        "--cluster", "facts.yaml", "--profiles", "profiles.yaml", "-o",
+        "--cluster",
+        "facts.yaml",
+        "--profiles",
+        "profiles.yaml",
+        "-o",
         "json",
         "--fail-on",
         "never",
@@ -153,8 +159,16 @@ const PROOF: &[(&str, &str, &str)] = &[
     ("aws-samples__awsome-distributed-training__efa-nccl-tests-p5.yaml", "eks-efa", "h100-efa"),
     ("aws-samples__aws-efa-eks__mpijob-nccl-efa-p4d.yaml", "eks-efa", "a100-efa"),
     ("Azure__aks-rdma-infiniband__docblock-gpudirect-8ib.yaml", "aks-nd", "h100-ib"),
-    ("GoogleCloudPlatform__container-engine-accelerators__gke-a3u-rdma-nccl-test.yaml", "gke-rdma", "b200-h200-gke-rdma"),
-    ("GoogleCloudPlatform__container-engine-accelerators__gke-tcpx-unprivileged.yaml", "gke-tcpx", "h100-tcpx"),
+    (
+        "GoogleCloudPlatform__container-engine-accelerators__gke-a3u-rdma-nccl-test.yaml",
+        "gke-rdma",
+        "b200-h200-gke-rdma",
+    ),
+    (
+        "GoogleCloudPlatform__container-engine-accelerators__gke-tcpx-unprivileged.yaml",
+        "gke-tcpx",
+        "h100-tcpx",
+    ),
     ("GoogleCloudPlatform__container-engine-accelerators__gke-tcpxo-latest.yaml", "gke-tcpx", "h100-tcpxo"),
     ("pod.yaml", "oke", "h100-roce"),
     ("pod.yaml", "coreweave", "h100-ib"),
@@ -163,8 +177,7 @@ const PROOF: &[(&str, &str, &str)] = &[
 ];
 
 /// Everything that the discovered profiles add to public manifests. docs/discover-proof.md judges each addition.
-fn additions() -> Result<(), String> {
-    let shared = Need::Shared.find().ok_or("no shared data")?;
+fn additions(shared: &Path) -> Result<(), String> {
     let mut page = String::new();
     for (manifest, dump, profile) in PROOF {
         let case = directory().join(dump);
@@ -172,8 +185,18 @@ fn additions() -> Result<(), String> {
         let path = if own.is_file() { own } else { shared.join("corpus").join(manifest) };
         let path = path.to_str().ok_or("not UTF-8")?;
         let args = [
-            "review", path, "--cluster", "cluster.yaml", "--profiles", "expected.yaml", "--profile", profile, "-o", "json",
-            "--fail-on", "never",
+            "review",
+            path,
+            "--cluster",
+            "cluster.yaml",
+            "--profiles",
+            "expected.yaml",
+            "--profile",
+            profile,
+            "-o",
+            "json",
+            "--fail-on",
+            "never",
         ];
         let ran = run(&args, b"", &case)?;
         let report: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
