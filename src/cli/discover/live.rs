@@ -1,6 +1,6 @@
 //! `discover --live`: every kind that describes a fabric, page by page.
 
-use super::Read;
+use super::read::Read;
 use crate::cli::Exit;
 use crate::cli::input;
 use crate::cluster::kinds::WATCHED;
@@ -20,7 +20,7 @@ struct Listed {
 }
 
 fn kinds() -> Vec<Listed> {
-    let watched = WATCHED.iter().filter(|watched| Sources::takes(watched.group, watched.name()));
+    let watched = WATCHED.iter().filter(|watched| Sources::reads(watched.kind));
     let watched = watched.map(|of| Listed { group: of.group, kind: of.name(), path: of.path() });
     let further = FURTHER_KINDS.iter().map(|(group, version, plural, kind)| Listed {
         group,
@@ -72,9 +72,36 @@ pub(super) fn read(
         for kind in kinds() {
             one(&client, &kind, &mut read, err).await?;
         }
+        configurations(&client, &mut read, err).await?;
         read.sources.set_complete();
         Ok(Ok(read))
     })
+}
+
+/// ConfigMaps of device plugins that no operator configures. Only the namespaces of operators are read, and an account
+/// without this right still gets the rest.
+async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
+    for namespace in input::OPERATOR_NAMESPACES {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let listing = Listing { path, metadata_only: false, most: None, deadline: DEADLINE };
+        let sources = &mut read.sources;
+        let result = pages::read(client, &listing, &mut |event| {
+            let Event::Page(items, _) = event else { return };
+            for item in items {
+                // Most ConfigMaps configure something else.
+                let _ = sources.add("", "ConfigMap", item.get(), namespace);
+            }
+        })
+        .await;
+        if let Err(ListError::Forbidden(why) | ListError::Failed(why)) = result {
+            writeln!(
+                err,
+                "note: ConfigMaps of namespace {namespace} could not be read: {}",
+                printable(&why, 300)
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads one kind. A kind that the API server does not serve has no objects.

@@ -1,11 +1,12 @@
 //! `discover`: reads a cluster or files of one, and writes what `crate::discover` makes of its objects.
 
+mod dump;
 mod live;
+mod read;
 
 use super::Exit;
-use super::input::{files, objects, profiles};
-use crate::discover::{Discovered, Sources, discover, drift, report};
-use crate::manifest::Document;
+use super::input::{objects, profiles};
+use crate::discover::{Discovered, discover, drift, report};
 use crate::profile::FabricProfile;
 use crate::text::count;
 use clap::ValueEnum;
@@ -46,13 +47,6 @@ enum Format {
     Json,
 }
 
-/// What was read, and whether all of it could be.
-struct Read {
-    sources: Sources,
-    unreadable: bool,
-    failed: bool,
-}
-
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let bases = match profiles::bases() {
         Ok(bases) => bases,
@@ -76,7 +70,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let read = if arguments.live {
         live::read(arguments.kubeconfig.as_deref(), arguments.context.as_deref(), err)?
     } else {
-        Ok(dump(&arguments.cluster, err)?)
+        Ok(dump::read(&arguments.cluster, err)?)
     };
     let read = match read {
         Ok(read) => read,
@@ -104,36 +98,6 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     })
 }
 
-/// The objects of files.
-fn dump(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
-    let mut sources = Sources::default();
-    let mut problems = objects::Problems::default();
-    let mut unreadable = false;
-    for path in paths {
-        let mut visit = |documents: &[Document]| {
-            for document in documents {
-                for found in objects::of(document) {
-                    let objects::Found::Object(object) = found else { continue };
-                    let namespace = object.namespace.as_deref().unwrap_or("default");
-                    let (group, kind) = (object.group().to_owned(), object.kind.as_str());
-                    if !Sources::takes(&group, kind) {
-                        continue;
-                    }
-                    if let Err(error) = sources.add(&group, kind, object.json, namespace) {
-                        let at = (object.pointer.as_str(), error.pointer.as_str());
-                        problems.warnings.push(objects::unread(document, object.json, at, &error.message));
-                        unreadable = true;
-                    }
-                }
-            }
-        };
-        let read = files::read(std::slice::from_ref(path), false, &mut visit);
-        problems.errors.extend(read.unread);
-    }
-    super::input::report(&problems, err)?;
-    Ok(Read { sources, unreadable: unreadable || !problems.errors.is_empty(), failed: false })
-}
-
 fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Yaml => out.write_all(report::yaml(found).as_bytes())?,
@@ -147,7 +111,7 @@ fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn W
         writeln!(err, "warning: no profile for {nodes}: {}. {}", unknown.reason, unknown.question)?;
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {
-        writeln!(err, "warning: no profile: the objects contain no node with accelerators")?;
+        writeln!(err, "warning: no profile: {}", report::none(found))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     let profiles = count(found.drafts.len(), "profile");

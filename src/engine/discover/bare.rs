@@ -1,9 +1,9 @@
 //! Resources that no network uses: InfiniBand devices, which need no interface in the pod.
 
-use super::attached::Pool;
 use super::fabric::{Outcome, Question, Resource, Sourced, resource, unattached, withheld};
 use super::groups::{COREWEAVE_FLAVOR, Group};
 use super::node::Provider;
+use super::pool::Pool;
 use super::sources::Sources;
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Per, Transport};

@@ -1,8 +1,8 @@
 //! Rails whose attachments take a device each: virtual functions and whole devices.
 
-use super::attached::Pool;
 use super::fabric::{Fabric, Outcome, Question, Rail, Sourced, withheld};
 use super::groups::Group;
+use super::pool::Pool;
 use super::sources::Network;
 use super::supply::{is_mellanox, link_by_class};
 use crate::multus::LinkLayer;
@@ -28,7 +28,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
             );
         }
     }
-    let link_of = |pool: &Pool<'_>| pool.link().or_else(|| link_by_class(group));
+    let link_of = |pool: &Pool<'_>| pool.link().or_else(|| link_by_class(&group.nodes));
     let links: Vec<(LinkLayer, String)> = pools.iter().filter_map(|pool| link_of(pool)).collect();
     let Some(link) = links.first().filter(|_| links.len() == pools.len()) else {
         let names: Vec<&str> = pools.iter().filter(|p| link_of(p).is_none()).map(|p| p.name).collect();
@@ -62,7 +62,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
     };
     let mut questions = Vec::new();
     let supplies: Vec<_> = pools.iter().map(|pool| &pool.supply).collect();
-    let mellanox = is_mellanox(group, &supplies);
+    let mellanox = is_mellanox(&group.nodes, &supplies);
     let base = match (link.0, attachment.value) {
         _ if mellanox == Some(false) => None,
         (LinkLayer::Ethernet, Attachment::HostDevice) => Some("roce-host-device"),

@@ -26,6 +26,7 @@ mod groups;
 mod name;
 mod node;
 mod plain;
+mod pool;
 pub mod report;
 mod separate;
 mod shared;

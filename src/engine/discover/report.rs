@@ -67,9 +67,19 @@ pub fn yaml(found: &Discovered) -> String {
         comment(&mut out, &format!("Question: {}", unknown.question));
     }
     if out.is_empty() {
-        comment(&mut out, "No profile: the objects contain no node with accelerators.");
+        comment(&mut out, &format!("No profile: {}.", none(found)));
     }
     out
+}
+
+/// Why nothing was found.
+#[must_use]
+pub fn none(found: &Discovered) -> &'static str {
+    if found.unread.iter().any(|(kind, _)| kind == "Node") {
+        "the nodes could not be read"
+    } else {
+        "the objects contain no node with accelerators"
+    }
 }
 
 /// The result as programs read it.

@@ -1,9 +1,9 @@
 //! Shared HCAs behind macvlan and IPoIB: the interface comes from the network, the RDMA device from a slot of a pool.
 
-use super::attached::Pool;
 use super::devices::named;
 use super::fabric::{Fabric, Outcome, Question, Rail, Resource, Sourced, withheld};
 use super::groups::Group;
+use super::pool::Pool;
 use super::sources::{Network, Sources};
 use super::supply::is_mellanox;
 use crate::multus::LinkLayer;
@@ -101,7 +101,7 @@ fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachme
     };
     let supplies: Vec<_> = shared.iter().map(|pool| &pool.supply).collect();
     let mut questions = Vec::new();
-    if is_mellanox(group, &supplies).is_none() {
+    if is_mellanox(&group.nodes, &supplies).is_none() {
         questions.push(Question(
             "Are the NICs ConnectX or BlueField? The base sets NCCL_IB_HCA=mlx5, which fits only these."
                 .to_owned(),

@@ -52,7 +52,24 @@ impl Sources {
     #[must_use]
     pub fn takes(group: &str, kind: &str) -> bool {
         let further = FURTHER_KINDS.iter().any(|(g, _, _, k)| *g == group && *k == kind);
-        further || Kind::of(group, kind).is_some_and(|kind| !matches!(kind, Kind::Namespace))
+        further || Kind::of(group, kind).is_some_and(Self::reads)
+    }
+
+    /// Whether a kind of facts says something about a fabric. Claims and classes are of pods.
+    #[must_use]
+    pub fn reads(kind: Kind) -> bool {
+        kind.makes_network().is_some()
+            || matches!(
+                kind,
+                Kind::Node
+                    | Kind::FabricProfile
+                    | Kind::NodePolicy
+                    | Kind::NodeState
+                    | Kind::NicClusterPolicy
+                    | Kind::NicNodePolicy
+                    | Kind::ConfigMap
+                    | Kind::ResourceSlice
+            )
     }
 
     /// Takes an object; `namespace` is that of an object without one.

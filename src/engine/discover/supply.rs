@@ -1,7 +1,6 @@
 //! What objects say about the devices behind an extended resource of a group of nodes.
 
 use super::count::Count;
-use super::groups::Group;
 use super::node::Node;
 use super::sources::{Network, Sources};
 use crate::multus::LinkLayer;
@@ -131,19 +130,19 @@ pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a N
 /// The link layer that the PCI class of the NICs shows: 0200 is Ethernet, 0207 InfiniBand (PCI Code and ID Assignment).
 /// Node Feature Discovery has the class in its labels as it is configured by default. Nodes with NICs of both classes show
 /// nothing.
-pub(super) fn link_by_class(group: &Group<'_>) -> Option<(LinkLayer, String)> {
+pub(super) fn link_by_class(nodes: &[&Node]) -> Option<(LinkLayer, String)> {
     let label = |class: &str| format!("feature.node.kubernetes.io/pci-{class}_{MELLANOX}.present");
     let (ethernet, infiniband) = (label("0200"), label("0207"));
-    let with = |key: &str| group.nodes.iter().filter(|node| node.label(key) == Some("true")).count();
+    let with = |key: &str| nodes.iter().filter(|node| node.label(key) == Some("true")).count();
     match (with(&ethernet), with(&infiniband)) {
-        (all, 0) if all == group.nodes.len() => Some((LinkLayer::Ethernet, format!("label {ethernet}"))),
-        (0, all) if all == group.nodes.len() => Some((LinkLayer::InfiniBand, format!("label {infiniband}"))),
+        (all, 0) if all == nodes.len() => Some((LinkLayer::Ethernet, format!("label {ethernet}"))),
+        (0, all) if all == nodes.len() => Some((LinkLayer::InfiniBand, format!("label {infiniband}"))),
         _ => None,
     }
 }
 
 /// Whether the NICs of a group are NVIDIA's, for which the bases set NCCL_IB_HCA: `None` if no object says so.
-pub(super) fn is_mellanox(group: &Group<'_>, supplies: &[&Supply]) -> Option<bool> {
+pub(super) fn is_mellanox(nodes: &[&Node], supplies: &[&Supply]) -> Option<bool> {
     let vendors: BTreeSet<&str> =
         supplies.iter().flat_map(|supply| supply.vendors.iter().map(String::as_str)).collect();
     if !vendors.is_empty() {
@@ -154,5 +153,5 @@ pub(super) fn is_mellanox(group: &Group<'_>, supplies: &[&Supply]) -> Option<boo
         let nfd = node.labels.iter().filter(|(key, _)| key.starts_with("feature.node.kubernetes.io/pci-"));
         nfd.clone().any(|(key, value)| key.contains(MELLANOX) && value == "true")
     };
-    group.nodes.iter().all(|node| shows(&node)).then_some(true)
+    nodes.iter().all(|node| shows(&node)).then_some(true)
 }

@@ -2,6 +2,7 @@
 
 mod audit_memory;
 mod audits;
+mod discoveries;
 mod faults;
 mod http;
 mod kinds;
@@ -28,6 +29,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn add(suite: &mut Suite) {
     audit_memory::add(suite);
     audits::add(suite);
+    discoveries::add(suite);
     of_script::add(suite);
     lists::add(suite);
     streams::add(suite);
