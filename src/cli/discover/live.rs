@@ -3,9 +3,10 @@
 use super::read::Read;
 use crate::cli::Exit;
 use crate::cli::input;
+use crate::cluster::client;
+use crate::cluster::discovery::Served;
 use crate::cluster::kinds::WATCHED;
 use crate::cluster::pages::{self, DEADLINE, Event, ListError, Listing};
-use crate::cluster::{client, discovery};
 use crate::discover::{FURTHER_KINDS, Sources};
 use crate::text::printable;
 use serde::Deserialize;
@@ -15,15 +16,18 @@ use std::path::Path;
 /// A kind to list.
 struct Listed {
     group: &'static str,
+    version: &'static str,
     kind: &'static str,
     path: String,
 }
 
 fn kinds() -> Vec<Listed> {
     let watched = WATCHED.iter().filter(|watched| Sources::reads(watched.kind));
-    let watched = watched.map(|of| Listed { group: of.group, kind: of.name(), path: of.path() });
+    let watched =
+        watched.map(|of| Listed { group: of.group, version: of.version, kind: of.name(), path: of.path() });
     let further = FURTHER_KINDS.iter().map(|(group, version, plural, kind)| Listed {
         group,
+        version,
         kind,
         path: format!("/apis/{group}/{version}/{plural}"),
     });
@@ -64,12 +68,25 @@ pub(super) fn read(
                 return Ok(Err(Exit::of_client(&error)));
             }
         };
-        if let Err(error) = discovery::version(&client).await {
-            writeln!(err, "error: --live: {error}")?;
-            return Ok(Err(Exit::Internal));
-        }
+        let served = match Served::read(&client).await {
+            Ok(served) => served,
+            Err(error) => {
+                writeln!(err, "error: --live: {error}")?;
+                return Ok(Err(Exit::Internal));
+            }
+        };
         let mut read = Read { sources: Sources::default(), unreadable: false, failed: false };
         for kind in kinds() {
+            // Without this question, an account without rights would be refused kinds that do not exist.
+            if !kind.group.is_empty() && served.kind(kind.group, kind.kind).is_none() {
+                continue;
+            }
+            if let Some(others) = served.only_other_versions(kind.group, kind.version, kind.kind) {
+                let why = format!("the API server serves {}, not {}", others.join(", "), kind.version);
+                read.sources.unread(kind.kind, &why);
+                read.unreadable = true;
+                continue;
+            }
             one(&client, &kind, &mut read, err).await?;
         }
         configurations(&client, &mut read, err).await?;

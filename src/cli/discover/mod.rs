@@ -114,8 +114,15 @@ fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn W
         writeln!(err, "warning: no profile: {}", report::none(found))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
-    let profiles = count(found.drafts.len(), "profile");
-    writeln!(err, "{profiles} with {}, in comments of the output", count(questions, "open question"))
+    if questions > 0 {
+        let profiles = count(found.drafts.len(), "profile");
+        writeln!(
+            err,
+            "{profiles} with {}; see the comments of the output",
+            count(questions, "open question")
+        )?;
+    }
+    Ok(())
 }
 
 /// Whether anything differs.

@@ -1,6 +1,6 @@
 //! Resources that no network uses: InfiniBand devices, which need no interface in the pod.
 
-use super::fabric::{Outcome, Question, Resource, Sourced, resource, unattached, withheld};
+use super::fabric::{Outcome, Question, Resource, Sourced, hca, resource, unattached, withheld};
 use super::groups::{COREWEAVE_FLAVOR, Group};
 use super::node::Provider;
 use super::pool::Pool;
@@ -44,7 +44,6 @@ pub(super) fn outcome(
         );
     }
     let name = Sourced::new(pool.name.to_owned(), pool.origin());
-    let mut questions = Vec::new();
     let devices = if group.provider == Provider::CoreWeave {
         // CoreWeave's documentation and tests: one unit gives a container all InfiniBand devices of the node.
         let quantity = Sourced::new(1, "on CoreWeave, one unit gives access to all InfiniBand devices");
@@ -69,12 +68,7 @@ pub(super) fn outcome(
         );
     };
     let base = (group.provider == Provider::Azure).then_some("azure-nd");
-    if base.is_none() {
-        questions.push(Question(
-            "Which names do the RDMA devices have? NCCL_IB_HCA is not set; add it to env if NCCL must not use all devices."
-                .to_owned(),
-        ));
-    }
+    let mut questions = vec![hca(base)];
     // In a dump without networks, a network may be missing that pods need.
     if !sources.complete && !sources.kinds.contains("NetworkAttachmentDefinition") {
         questions.push(Question(

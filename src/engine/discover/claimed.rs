@@ -1,6 +1,6 @@
 //! NICs that pods get by a claim (DRA). The webhook adds no networks to such pods; the profile has their settings.
 
-use super::fabric::{Outcome, Question, Sourced, unattached, withheld};
+use super::fabric::{Outcome, Sourced, hca, unattached, withheld};
 use super::groups::Group;
 use super::sources::Sources;
 use crate::multus::LinkLayer;
@@ -46,10 +46,6 @@ pub(super) fn outcome(group: &Group<'_>, _sources: &Sources) -> Outcome {
     );
     let attachment = format!("pods claim devices of driver {driver}");
     let mut fabric = unattached(suffix, None, Sourced::new(transport, from), &attachment, Vec::new());
-    fabric.questions.push(Question(
-        "Which names do the RDMA devices have? NCCL_IB_HCA is not set; add it to env if NCCL must not use all devices of \
-         the claim."
-            .to_owned(),
-    ));
+    fabric.questions.push(hca(None));
     Outcome::Fabric(Box::new(fabric))
 }

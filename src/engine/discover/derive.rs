@@ -2,14 +2,18 @@
 
 use super::fabric::{Outcome, withheld};
 use super::groups::{EFA, GKE_NETWORKS, Group};
+use super::node::REPLICAS;
 use super::sources::Sources;
 use super::{attached, claimed, efa, gke, plain};
+
+/// Most accelerators per node in a profile.
+const MAX_ACCELERATORS: u64 = 64;
 
 /// The fabric of a group.
 pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     let Some((name, accelerators)) = &group.accelerators else {
         return withheld(
-            "no node of the group lists accelerators",
+            "no node of the group lists whole accelerators",
             "Does the device plugin of the accelerators run on these nodes?",
         );
     };
@@ -34,6 +38,18 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
                 format!("How many units of {name} does a node have? Do its device plugin and driver run?"),
             );
         }
+    }
+    if let Some(node) = group.nodes.iter().find(|node| node.shares_accelerators()) {
+        return withheld(
+            format!("label {REPLICAS} of node {} shows that pods share its GPUs", node.name),
+            "How many GPUs does a node have? Time slices are no whole GPUs, so a profile needs acceleratorsPerNode by hand.",
+        );
+    }
+    if accelerators.units > MAX_ACCELERATORS {
+        return withheld(
+            format!("{} units of {name} are more than the accelerators of a node", accelerators.units),
+            "How many accelerators does a node have?",
+        );
     }
     let accelerators = accelerators.units;
     if group.resources.contains_key(EFA) {

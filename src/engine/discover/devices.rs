@@ -1,6 +1,6 @@
 //! Rails whose attachments take a device each: virtual functions and whole devices.
 
-use super::fabric::{Fabric, Outcome, Question, Rail, Sourced, withheld};
+use super::fabric::{Fabric, Outcome, Rail, Sourced, hca, withheld};
 use super::groups::Group;
 use super::pool::Pool;
 use super::sources::Network;
@@ -60,7 +60,6 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
         LinkLayer::Ethernet => Transport::Roce,
         LinkLayer::InfiniBand => Transport::Infiniband,
     };
-    let mut questions = Vec::new();
     let supplies: Vec<_> = pools.iter().map(|pool| &pool.supply).collect();
     let mellanox = is_mellanox(&group.nodes, &supplies);
     let base = match (link.0, attachment.value) {
@@ -69,17 +68,6 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
         (LinkLayer::Ethernet, _) => Some("roce-sriov"),
         (LinkLayer::InfiniBand, _) => Some("infiniband-sriov"),
     };
-    match mellanox {
-        Some(true) => {}
-        Some(false) => questions.push(Question(
-            "Which names do the RDMA devices of these NICs have? NCCL_IB_HCA is not set, because the NICs are not of vendor \
-             15b3."
-                .to_owned(),
-        )),
-        None => questions.push(Question(
-            "Are the NICs ConnectX or BlueField? The base sets NCCL_IB_HCA=mlx5, which fits only these.".to_owned(),
-        )),
-    }
     Outcome::Fabric(Box::new(Fabric {
         suffix: if transport == Transport::Roce { "roce" } else { "ib" },
         base,
@@ -89,7 +77,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
         rails,
         resources: Vec::new(),
         gke: Vec::new(),
-        questions,
+        questions: vec![hca(base)],
     }))
 }
 

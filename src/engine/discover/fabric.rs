@@ -72,6 +72,21 @@ impl PartialEq for Question {
     }
 }
 
+/// The names of the RDMA devices are in no object: udev may rename them, and the names differ between vendors.
+pub(super) fn hca(base: Option<&str>) -> Question {
+    let text = match base {
+        Some(_) => {
+            "Do the names of the RDMA devices begin with mlx5? The base sets NCCL_IB_HCA=mlx5. With other names, such as \
+             ibp0, NCCL finds no device; then set NCCL_IB_HCA in env."
+        }
+        None => {
+            "Which names do the RDMA devices have? NCCL_IB_HCA is not set, so NCCL uses every device of the pod. Set \
+             NCCL_IB_HCA in env if NCCL must use only some."
+        }
+    };
+    Question(text.to_owned())
+}
+
 /// What discover makes of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {

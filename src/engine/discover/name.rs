@@ -20,7 +20,7 @@ fn model(text: &str) -> Option<String> {
 }
 
 fn short(node: &Node) -> Option<String> {
-    let labels = [PRODUCT, "amd.com/gpu.product-name", GKE_ACCELERATOR, "gpu.nvidia.com/model"];
+    let labels = [PRODUCT, "amd.com/gpu.product-name", "gpu.nvidia.com/model", GKE_ACCELERATOR];
     let by_label = labels.iter().find_map(|key| model(node.label(key)?));
     let by_type = || {
         let of = node.instance_type()?;

@@ -11,6 +11,8 @@ pub(super) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 const OLD_INSTANCE_TYPE: &str = "beta.kubernetes.io/instance-type";
 /// Label of NVIDIA's GPU feature discovery.
 pub(super) const PRODUCT: &str = "nvidia.com/gpu.product";
+/// Label of the same: into how many slices each GPU is shared by time.
+pub(super) const REPLICAS: &str = "nvidia.com/gpu.replicas";
 /// Label of GKE. CoreWeave's nodes have it too, with other values.
 pub(super) const GKE_ACCELERATOR: &str = "cloud.google.com/gke-accelerator";
 /// DRA drivers whose devices are GPUs.
@@ -132,12 +134,20 @@ impl Node {
 
     /// Whole accelerators (count) with the resource or driver that provides them.
     pub(super) fn accelerators(&self, known: &Accelerators) -> Option<(String, u64)> {
-        let whole =
-            |name: &&str| known.contains(name) && !name.contains("mig-") && !name.ends_with(".shared");
+        // Neuron has its own collectives, and NCCL's settings mean nothing to it.
+        let other =
+            |name: &str| name.contains("mig-") || name.ends_with(".shared") || name.contains("neuron");
+        let whole = |name: &&str| known.contains(name) && !other(name);
         let by_resource = self.resources().filter(whole).map(|name| (name.to_owned(), self.units(name)));
         let by_claim = self.claimable.iter().filter(|(driver, _)| GPU_DRIVERS.contains(&driver.as_str()));
         let by_claim = by_claim.map(|(driver, devices)| (driver.clone(), u64::from(devices.devices)));
         by_resource.chain(by_claim).max_by_key(|(_, units)| *units)
+    }
+
+    /// Whether several pods share one of its GPUs, so that its units are not whole GPUs.
+    pub(super) fn shares_accelerators(&self) -> bool {
+        self.label(REPLICAS)
+            .is_some_and(|replicas| replicas.parse::<u32>().is_ok_and(|replicas| replicas > 1))
     }
 
     /// Whether it is a machine with accelerators, also while its device plugin is away.

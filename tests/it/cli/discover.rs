@@ -26,6 +26,7 @@ pub(crate) fn add(suite: &mut Suite) {
     if let Some(shared) = suite.need(Need::Shared, "discover::additions") {
         suite.add("discover::additions", move || Ok(additions(&shared)?));
     }
+    suite.add("discover::transcript", || Ok(transcript()?));
     suite.add("discover::usage", usage);
     suite.add("discover::objects_in_any_order", order);
 }
@@ -217,6 +218,41 @@ fn additions(shared: &Path) -> Result<(), String> {
         }
     }
     golden(&directory().join("additions.txt"), Some(&page))
+}
+
+/// The sessions in docs/discover.md: each line that begins with `$ ` is run, and what follows is its output.
+fn transcript() -> Result<(), String> {
+    let page = root().join("docs/discover.md");
+    let text = read(&page)?;
+    let scratch = Scratch::new()?;
+    for folder in ["tests", "examples"] {
+        std::os::unix::fs::symlink(root().join(folder), scratch.path().join(folder))
+            .map_err(|e| e.to_string())?;
+    }
+    let program =
+        Path::new(env!("CARGO_BIN_EXE_fabric-admission")).parent().ok_or("no folder of the binary")?;
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let (mut written, mut inside) = (String::new(), false);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        }
+        match line.strip_prefix("$ ").filter(|_| inside) {
+            Some(command) => {
+                let command = format!("{{ {command}; }} 2>&1");
+                let run = std::process::Command::new("sh")
+                    .args(["-c", &command])
+                    .current_dir(scratch.path())
+                    .env("PATH", &path)
+                    .output()
+                    .map_err(|e| e.to_string())?;
+                written.push_str(&format!("{line}\n{}", String::from_utf8_lossy(&run.stdout)));
+            }
+            None if inside && line != "```console" => {}
+            None => written.push_str(&format!("{line}\n")),
+        }
+    }
+    golden(&page, Some(&written))
 }
 
 fn usage() -> Outcome {
