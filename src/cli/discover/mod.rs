@@ -125,7 +125,7 @@ fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn W
     Ok(())
 }
 
-/// Whether anything differs.
+/// Whether anything differs, or nothing could be compared.
 fn show_drift(
     format: Format,
     found: &Discovered,
@@ -134,25 +134,29 @@ fn show_drift(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Result<bool, Exit>> {
-    let drifts = match drift(found, existing, bases) {
-        Ok(drifts) => drifts,
+    let comparison = match drift(found, existing, bases) {
+        Ok(comparison) => comparison,
         Err(error) => {
             writeln!(err, "error: {error}")?;
             return Ok(Err(Exit::Usage));
         }
     };
     match format {
-        Format::Yaml => out.write_all(report::drift_text(&drifts).as_bytes())?,
+        Format::Yaml => out.write_all(report::drift_text(&comparison.drifts).as_bytes())?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &report::DiffReport::new(&drifts))?;
+            serde_json::to_writer_pretty(&mut *out, &report::DiffReport::new(&comparison))?;
             writeln!(out)?;
         }
     }
-    let compared = count(existing.len(), "profile");
-    if drifts.is_empty() {
-        writeln!(err, "no drift: {compared} compared")?;
-    } else {
-        writeln!(err, "{} in {compared}", count(drifts.len(), "difference"))?;
+    for not in &comparison.not_compared {
+        writeln!(err, "note: FabricProfile {} is not compared: {}", not.profile, not.reason)?;
     }
-    Ok(Ok(!drifts.is_empty()))
+    let compared = count(comparison.compared, "profile");
+    let differences = comparison.drifts.len();
+    match (comparison.compared, differences) {
+        (0, 0) => writeln!(err, "warning: no profile was compared")?,
+        (_, 0) => writeln!(err, "no drift: {compared} compared")?,
+        _ => writeln!(err, "{}; {compared} compared", count(differences, "difference"))?,
+    }
+    Ok(Ok(differences > 0 || comparison.compared == 0))
 }

@@ -158,7 +158,7 @@ fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcom
                 format!("SriovNetworkNodeStates: {} NICs with {} on {nodes}", nics.units, pool.name),
             )
         }
-        (_, Some((vfs, policy))) if *vfs > 0 && pool.units.units % u64::from(*vfs) == 0 => {
+        (_, Some((vfs, policy))) if *vfs > 0 && pool.units.units.is_multiple_of(u64::from(*vfs)) => {
             let nics = pool.units.units / u64::from(*vfs);
             Sourced::new(
                 nics,

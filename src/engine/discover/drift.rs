@@ -39,6 +39,26 @@ impl fmt::Display for Drift {
     }
 }
 
+/// A profile, or a part of its nodes, about which the objects show nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NotCompared {
+    /// Name of the profile.
+    pub profile: String,
+    /// Why it is not compared.
+    pub reason: String,
+}
+
+/// The comparison of existing profiles with a cluster.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// The differences, in the order of the profiles.
+    pub drifts: Vec<Drift>,
+    /// What could not be compared.
+    pub not_compared: Vec<NotCompared>,
+    /// Profiles that were compared (count).
+    pub compared: usize,
+}
+
 /// The differences between the existing profiles and the cluster, in the order of the profiles.
 ///
 /// # Errors
@@ -47,13 +67,22 @@ pub fn drift(
     found: &Discovered,
     existing: &[FabricProfile],
     bases: &[FabricProfile],
-) -> Result<Vec<Drift>, String> {
-    let mut drifts = Vec::new();
+) -> Result<Comparison, String> {
+    let mut comparison = Comparison::default();
+    let Comparison { drifts, not_compared, compared } = &mut comparison;
     let mut covered: BTreeSet<&str> = BTreeSet::new();
     for profile in existing {
         let profile = Profile::resolve(profile, bases).map_err(|error| error.to_string())?;
         // A profile without nodes is for pods that name it, and one for networks only describes no fabric.
-        if profile.inject == Inject::Networks || !profile.has_nodes() {
+        let mut skip = |reason: &str| {
+            not_compared.push(NotCompared { profile: profile.name.clone(), reason: reason.to_owned() });
+        };
+        if profile.inject == Inject::Networks {
+            skip("inject: networks describes no fabric");
+            continue;
+        }
+        if !profile.has_nodes() {
+            skip("it has no node selector and no instance types");
             continue;
         }
         let nodes = selected(found, &profile);
@@ -65,8 +94,8 @@ pub fn drift(
             origin: origin.to_owned(),
         };
         if nodes.is_empty() {
-            let selector = "a selector that matches no node with accelerators".to_owned();
-            drifts.push(drift("nodes", selector, format!("{} such nodes", found.nodes.len()), ""));
+            // A pool may be scaled to zero.
+            skip("its node selector and instance types match no node with accelerators");
             continue;
         }
         covered.extend(nodes.iter().copied());
@@ -76,13 +105,14 @@ pub fn drift(
             let unknown_nodes: Vec<&str> =
                 unknown.nodes.iter().map(String::as_str).filter(|node| nodes.contains(node)).collect();
             if !unknown_nodes.is_empty() {
-                let cluster = format!("an unknown fabric on {}: {}", list(&unknown_nodes), unknown.reason);
-                drifts.push(drift("nodes", "these nodes".to_owned(), cluster, ""));
+                skip(&format!("the fabric of {} is unknown: {}", list(&unknown_nodes), unknown.reason));
             }
         }
         if let [draft] = fabrics.as_slice() {
-            compare(&profile, draft, bases, &mut drifts)?;
+            *compared += 1;
+            compare(&profile, draft, bases, drifts)?;
         } else if fabrics.len() > 1 {
+            *compared += 1;
             let names: Vec<&str> = fabrics.iter().map(|draft| draft.name.as_str()).collect();
             let cluster = format!("{} fabrics on them: {}", fabrics.len(), names.join(", "));
             drifts.push(drift("nodes", format!("{} nodes", nodes.len()), cluster, ""));
@@ -101,7 +131,17 @@ pub fn drift(
             });
         }
     }
-    Ok(drifts)
+    Ok(comparison)
+}
+
+/// Names of existing profiles that select nodes of a fabric. A profile that cannot be used selects none.
+pub(super) fn selecting(found: &Discovered, draft: &Draft, bases: &[FabricProfile]) -> Vec<String> {
+    let usable = found.profiles.iter().filter_map(|profile| Profile::resolve(profile, bases).ok());
+    let of = |profile: &Profile| {
+        let nodes = if profile.has_nodes() { selected(found, profile) } else { BTreeSet::new() };
+        profile.inject != Inject::Networks && draft.nodes.iter().any(|node| nodes.contains(node.as_str()))
+    };
+    usable.filter(of).map(|profile| profile.name).collect()
 }
 
 fn list(names: &[&str]) -> String {

@@ -35,7 +35,7 @@ mod supply;
 mod tree;
 
 pub use draft::Draft;
-pub use drift::{Drift, drift};
+pub use drift::{Comparison, Drift, NotCompared, drift};
 pub use sources::{FURTHER_KINDS, Sources};
 
 use crate::pod::Accelerators;
@@ -135,13 +135,27 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
     let nodes = sources.nodes.values().filter(|node| node.has_accelerators(&known)).cloned().collect();
-    Discovered {
+    let mut found = Discovered {
         drafts,
         unknown,
         unread: sources.unread.clone().into_iter().collect(),
         profiles: sources.profiles.values().cloned().collect(),
         nodes,
+    };
+    let mut drafts = std::mem::take(&mut found.drafts);
+    for draft in &mut drafts {
+        let known = drift::selecting(&found, draft, bases);
+        if !known.is_empty() {
+            let names = known.join(", ");
+            let question = format!(
+                "Does this profile replace FabricProfile {names} of the cluster, which selects these nodes? With both, pods \
+                 may match two profiles. discover --diff compares them."
+            );
+            draft.questions.insert(0, question);
+        }
     }
+    found.drafts = drafts;
+    found
 }
 
 fn no_profile(nodes: &[&Node], why: Withheld) -> Unknown {

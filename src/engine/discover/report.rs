@@ -1,6 +1,6 @@
 //! What discover prints: YAML for a person and for `kubectl apply`, JSON for programs.
 
-use super::drift::Drift;
+use super::drift::{Comparison, Drift, NotCompared};
 use super::{Discovered, Draft, Unknown};
 use crate::text::count;
 use schemars::JsonSchema;
@@ -160,18 +160,22 @@ impl Report {
 
 /// The differences as programs read them.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct DiffReport {
     /// Always `fabric-admission.dev/discover-diff/v1`.
     schema: &'static str,
     /// The differences, in the order of the profiles.
     drift: Vec<Drift>,
+    /// Profiles that could not be compared, wholly or for some of their nodes.
+    not_compared: Vec<NotCompared>,
 }
 
 impl DiffReport {
     /// The differences.
     #[must_use]
-    pub fn new(drift: &[Drift]) -> Self {
-        Self { schema: DIFF_SCHEMA, drift: drift.to_vec() }
+    pub fn new(comparison: &Comparison) -> Self {
+        let Comparison { drifts, not_compared, .. } = comparison;
+        Self { schema: DIFF_SCHEMA, drift: drifts.clone(), not_compared: not_compared.clone() }
     }
 }
 

@@ -48,8 +48,8 @@ impl Supply {
         }
         for (object, policy) in &sources.policies {
             let selected =
-                |node: &&Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
-            if policy.resource != suffix(resource) || !nodes.iter().any(|node| selected(&node)) {
+                |node: &Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
+            if policy.resource != suffix(resource) || !nodes.iter().copied().any(selected) {
                 continue;
             }
             supply.rdma.push((policy.rdma(), object.clone()));
@@ -149,9 +149,9 @@ pub(super) fn is_mellanox(nodes: &[&Node], supplies: &[&Supply]) -> Option<bool>
         return Some(vendors.iter().all(|vendor| *vendor == MELLANOX));
     }
     // Node Feature Discovery names PCI devices by class and vendor, or by vendor, as its worker is configured.
-    let shows = |node: &&Node| {
+    let shows = |node: &Node| {
         let nfd = node.labels.iter().filter(|(key, _)| key.starts_with("feature.node.kubernetes.io/pci-"));
         nfd.clone().any(|(key, value)| key.contains(MELLANOX) && value == "true")
     };
-    nodes.iter().all(|node| shows(&node)).then_some(true)
+    nodes.iter().copied().all(shows).then_some(true)
 }
