@@ -1,6 +1,7 @@
 //! Where existing profiles and the cluster differ.
 
-use super::{Discovered, Draft};
+use super::discovered::Discovered;
+use super::draft::Draft;
 use crate::profile::schema::{Inject, Per};
 use crate::profile::{FabricProfile, Profile};
 use schemars::JsonSchema;

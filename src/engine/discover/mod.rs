@@ -16,6 +16,7 @@ mod claimed;
 mod count;
 mod derive;
 mod devices;
+mod discovered;
 mod draft;
 mod drift;
 mod efa;
@@ -34,6 +35,7 @@ mod sources;
 mod supply;
 mod tree;
 
+pub use discovered::{Discovered, Unknown};
 pub use draft::Draft;
 pub use drift::{Comparison, Drift, NotCompared, drift};
 pub use sources::{FURTHER_KINDS, Sources};
@@ -45,32 +47,6 @@ use fabric::{Fabric, Outcome, Withheld};
 use groups::Group;
 use node::Node;
 use std::collections::BTreeSet;
-
-/// Nodes without a profile, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown {
-    /// Names of the nodes.
-    pub nodes: Vec<String>,
-    /// Why their fabric is unknown.
-    pub reason: String,
-    /// The question whose answer makes a profile possible.
-    pub question: String,
-}
-
-/// What a cluster shows.
-#[derive(Debug, Default)]
-pub struct Discovered {
-    /// Profiles whose values are all observed.
-    pub drafts: Vec<Draft>,
-    /// Nodes with accelerators whose fabric is unknown.
-    pub unknown: Vec<Unknown>,
-    /// Kinds that could not be read, with the reasons.
-    pub unread: Vec<(String, String)>,
-    /// The existing profiles.
-    pub profiles: Vec<FabricProfile>,
-    /// Nodes with accelerators: names and labels, for the selectors of existing profiles.
-    nodes: Vec<Node>,
-}
 
 /// Groups with one fabric.
 struct Together<'a> {

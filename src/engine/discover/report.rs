@@ -1,7 +1,8 @@
 //! What discover prints: YAML for a person and for `kubectl apply`, JSON for programs.
 
+use super::discovered::{Discovered, Unknown};
+use super::draft::Draft;
 use super::drift::{Comparison, Drift, NotCompared};
-use super::{Discovered, Draft, Unknown};
 use crate::text::count;
 use schemars::JsonSchema;
 use serde::Serialize;

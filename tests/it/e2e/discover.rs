@@ -57,7 +57,9 @@ fn dumps(plane: &Plane) -> Outcome {
             Ok(plane.kubectl(&["get", "--raw", &format!("/apis/{group}/{version}/{plural}")], "")?.ok)
         })?;
     }
-    for namespace in ["fabric", "team-a", "team-b", "sriov-network-operator", "nvidia-network-operator"] {
+    for namespace in
+        ["fabric", "team-a", "team-b", "sriov-network-operator", "nvidia-network-operator", "cw-multus"]
+    {
         plane.apply(&format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {namespace}}}\n"))?;
     }
     let directory = root().join("tests/discover");
