@@ -153,7 +153,13 @@ fn nodes(frame: &Frame<'_>) -> Option<Entry> {
     if labels.is_empty() {
         return None;
     }
-    let from = format!("label of {}, and of no other node with accelerators", nodes_of(frame.nodes));
+    let from = match labels.len() {
+        1 => format!("label of {}, and of no other node with accelerators", nodes_of(frame.nodes)),
+        _ => format!(
+            "label of {}; together, the labels match no other node with accelerators",
+            nodes_of(frame.nodes)
+        ),
+    };
     let (one, many): (Vec<&Label>, Vec<&Label>) =
         labels.into_iter().partition(|label| label.values.len() == 1);
     let mut selector = Vec::new();
@@ -164,13 +170,22 @@ fn nodes(frame: &Frame<'_>) -> Option<Entry> {
     if !exact.is_empty() {
         selector.push(entry("matchLabels", Tree::Map(exact), ""));
     }
-    let expressions = many.iter().map(|label| Item {
-        value: Tree::Map(vec![
-            entry("key", Tree::text(&label.key), &from),
-            entry("operator", Tree::text("In"), ""),
-            entry("values", texts(&label.values), ""),
-        ]),
-        from: String::new(),
+    let expressions = many.iter().map(|label| {
+        let entries = if label.values.is_empty() {
+            let from =
+                format!("label of the other nodes with accelerators, and not of {}", nodes_of(frame.nodes));
+            vec![
+                entry("key", Tree::text(&label.key), from),
+                entry("operator", Tree::text("DoesNotExist"), ""),
+            ]
+        } else {
+            vec![
+                entry("key", Tree::text(&label.key), &from),
+                entry("operator", Tree::text("In"), ""),
+                entry("values", texts(&label.values), ""),
+            ]
+        };
+        Item { value: Tree::Map(entries), from: String::new() }
     });
     let expressions: Vec<Item> = expressions.collect();
     if !expressions.is_empty() {

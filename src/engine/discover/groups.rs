@@ -3,7 +3,7 @@
 use super::count::Count;
 use super::node::{GKE_ACCELERATOR, Node, PRODUCT, Provider};
 use super::sources::Sources;
-use super::supply::{Supply, networks_of};
+use super::supply::{MELLANOX, Supply, has_mellanox, is_wanted, networks_of};
 use crate::pod::Accelerators;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,13 +89,14 @@ fn sign(node: &Node) -> Option<(String, String)> {
     found.map(|(key, value)| (key.to_owned(), value))
 }
 
-type Shape<'a> = [Option<&'a str>; 4];
+type Shape<'a> = [Option<&'a str>; 5];
 
 /// Machines of one kind: a node that lacks a resource that its like have is not of another fabric.
 fn shape(node: &Node) -> Shape<'_> {
     let gke = node.label(GKE_ACCELERATOR).filter(|_| node.provider() == Provider::Gce);
     let pool = POOLS.iter().find_map(|key| node.label(key));
-    [node.instance_type(), node.label(PRODUCT), gke, pool]
+    let nic = has_mellanox(node).then_some(MELLANOX);
+    [node.instance_type(), node.label(PRODUCT), gke, pool, nic]
 }
 
 /// What a node lists of a fabric.
@@ -113,7 +114,7 @@ pub(super) fn groups(sources: &Sources) -> Vec<Group<'_>> {
         let names: BTreeSet<&str> = nodes.iter().flat_map(|node| node.resources()).collect();
         let fabric: Vec<&str> =
             names.into_iter().filter(|name| is_fabric(name, &nodes, sources, &known)).collect();
-        for nodes in split(&nodes, &fabric) {
+        for nodes in split(&nodes, &fabric, sources) {
             groups.push(group(nodes, provider, &fabric, &known));
         }
     }
@@ -145,7 +146,7 @@ fn group<'a>(nodes: Vec<&'a Node>, provider: Provider, fabric: &[&str], known: &
 
 /// Machines of one kind by the resources that they list. A node with only a part of what its like list is one of them,
 /// while its plugins or drivers restart; half of all nodes are not.
-fn split<'a>(nodes: &[&'a Node], fabric: &[&str]) -> Vec<Vec<&'a Node>> {
+fn split<'a>(nodes: &[&'a Node], fabric: &[&str], sources: &Sources) -> Vec<Vec<&'a Node>> {
     let mut by: BTreeMap<Signature, Vec<&Node>> = BTreeMap::new();
     for node in nodes {
         let listed = fabric.iter().filter(|name| node.lists(name)).map(|name| (*name).to_owned());
@@ -160,6 +161,12 @@ fn split<'a>(nodes: &[&'a Node], fabric: &[&str]) -> Vec<Vec<&'a Node>> {
         let largest = wholes.iter().filter(|one| !wholes.iter().any(|w| w != *one && one.is_subset(w)));
         let mut largest = largest.copied();
         let (Some(whole), None) = (largest.next(), largest.next()) else { continue };
+        // A node that the policy leaves out lacks the resource on purpose.
+        let left_out =
+            |node: &&Node| whole.difference(part).any(|name| is_wanted(name, node, sources) == Some(false));
+        if by.get(part).into_iter().flatten().any(left_out) {
+            continue;
+        }
         let serving = |nodes: Option<&Vec<&Node>>| nodes.into_iter().flatten().filter(|n| n.serves).count();
         if serving(by.get(part)) < by.get(whole).map_or(0, Vec::len) {
             let nodes = by.remove(part).unwrap_or_default();

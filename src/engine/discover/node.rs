@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub(super) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 /// The same before Kubernetes 1.17; some pools have only this one.
 const OLD_INSTANCE_TYPE: &str = "beta.kubernetes.io/instance-type";
+/// Labels that no fabric depends on.
+const CPU_LABELS: &str = "feature.node.kubernetes.io/cpu-cpuid.";
 /// Label of NVIDIA's GPU feature discovery.
 pub(super) const PRODUCT: &str = "nvidia.com/gpu.product";
 /// Label of the same: into how many slices each GPU is shared by time.
@@ -60,7 +62,8 @@ impl Node {
     pub(super) fn read(object: &Value) -> Option<Self> {
         let name = object.pointer("/metadata/name")?.as_str()?.to_owned();
         let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
-        let labels = labels.into_iter().flatten();
+        // Some forty labels of Node Feature Discovery are about the CPU, and a cluster may have 130,000 nodes.
+        let labels = labels.into_iter().flatten().filter(|(key, _)| !key.starts_with(CPU_LABELS));
         let labels =
             labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
         let units = |at: &str| -> BTreeMap<String, u64> {

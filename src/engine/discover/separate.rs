@@ -36,7 +36,7 @@ const OTHERS: &[&str] = &[
     "internal_addr",
 ];
 
-/// A label with the values of the nodes.
+/// A label with the values of the nodes; without values, one that no node of the fabric has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) key: String,
@@ -45,6 +45,9 @@ pub(super) struct Label {
 
 impl Label {
     fn holds(&self, node: &Node) -> bool {
+        if self.values.is_empty() {
+            return !node.labels.contains_key(&self.key);
+        }
         node.label(&self.key).is_some_and(|value| self.values.contains(value))
     }
 }
@@ -126,5 +129,23 @@ pub(super) fn separate(
             }
         }
     }
-    None
+    all.iter().find_map(|(_, label)| absent(label, inside, outside, hints))
+}
+
+/// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
+fn absent(
+    label: &Label,
+    inside: &[&Node],
+    outside: &[&Node],
+    hints: &BTreeSet<String>,
+) -> Option<Vec<Label>> {
+    let alike: Vec<&Node> = outside.iter().copied().filter(|node| label.holds(node)).collect();
+    let first = alike.first()?;
+    let marks = |key: &&String| {
+        rank(key, first.provider(), hints).is_some()
+            && alike.iter().all(|node| node.label(key).is_some())
+            && !inside.iter().any(|node| node.labels.contains_key(*key))
+    };
+    let mark = first.labels.keys().find(marks)?;
+    Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])
 }

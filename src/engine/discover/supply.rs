@@ -121,6 +121,21 @@ impl Supply {
     }
 }
 
+/// Whether a policy gives a node functions of the resource; `None` if no policy is about the resource.
+pub(super) fn is_wanted(resource: &str, node: &Node, sources: &Sources) -> Option<bool> {
+    let policies = sources.policies.values().filter(|policy| policy.resource == suffix(resource));
+    let wanted =
+        policies.map(|policy| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
+    wanted.reduce(|any, one| any || one)
+}
+
+/// Whether Node Feature Discovery shows a NIC of this vendor. Unlike the label of a loaded driver, this one stays while a
+/// driver restarts.
+pub(super) fn has_mellanox(node: &Node) -> bool {
+    let nfd = node.labels.iter().filter(|(key, _)| key.starts_with("feature.node.kubernetes.io/pci-"));
+    nfd.into_iter().any(|(key, value)| key.contains(MELLANOX) && value == "true")
+}
+
 /// Networks whose attachments take a unit of the resource.
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
     let all = sources.networks.values().map(|(_, network)| network);
@@ -148,10 +163,5 @@ pub(super) fn is_mellanox(nodes: &[&Node], supplies: &[&Supply]) -> Option<bool>
     if !vendors.is_empty() {
         return Some(vendors.iter().all(|vendor| *vendor == MELLANOX));
     }
-    // Node Feature Discovery names PCI devices by class and vendor, or by vendor, as its worker is configured.
-    let shows = |node: &Node| {
-        let nfd = node.labels.iter().filter(|(key, _)| key.starts_with("feature.node.kubernetes.io/pci-"));
-        nfd.clone().any(|(key, value)| key.contains(MELLANOX) && value == "true")
-    };
-    nodes.iter().copied().all(shows).then_some(true)
+    nodes.iter().copied().all(has_mellanox).then_some(true)
 }
