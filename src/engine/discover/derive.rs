@@ -42,7 +42,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some(node) = group.nodes.iter().find(|node| node.shares_accelerators()) {
         return withheld(
             format!("label {REPLICAS} of node {} shows that pods share its GPUs", node.name),
-            "How many GPUs does a node have? Time slices are no whole GPUs, so a profile needs acceleratorsPerNode by hand.",
+            "How many GPUs does a node have? A unit is a time slice. Write acceleratorsPerNode into a profile by hand.",
         );
     }
     if accelerators.units > MAX_ACCELERATORS {
