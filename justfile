@@ -26,6 +26,10 @@ dist out="target/release-files" *arch:
 image dist="target/release-files":
     deploy/dist/image {{dist}}
 
+# The chart, the quick start and the calls of a real API server with the static binary that `just dist` left.
+release-e2e binary="target/release-files/linux/amd64/fabric-admission":
+    FABRIC_ADMISSION_BINARY={{absolute_path(binary)}} FABRIC_ADMISSION_STATIC={{absolute_path(binary)}} cargo test --locked --test it -- e2e::
+
 # Run the benchmarks, with the settings of `dist`.
 bench:
     cargo bench --locked

@@ -8,13 +8,18 @@ mod shapes;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use fabric_admission::json::decode;
 use fabric_admission::pod::PodView;
-use fabric_admission::review::webhook::{WebhookEntry, handle};
+use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
 use fabric_admission::review::{envelope, response};
 use fabric_admission::snapshot::{Layer, Snapshot};
-use scene::{decide, pod, review};
+use scene::{pod, review};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 use std::time::Duration;
+
+/// The answer of the mutating webhook.
+fn decide(body: &[u8], snapshot: &Snapshot) -> Answer {
+    handle(body, WebhookEntry::Mutate, snapshot).unwrap()
+}
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();

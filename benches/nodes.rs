@@ -19,9 +19,10 @@ use fabric_admission::nodes::{NodeBuilder, NodeObject};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, resolve};
 use fabric_admission::review::decide_object;
+use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
 use fabric_admission::rules::{Event, ObjectContext};
 use fabric_admission::snapshot::{Layer, Snapshot};
-use scene::{decide, pod, review};
+use scene::{pod, review};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Instant;
@@ -40,6 +41,11 @@ const SIZES: [(usize, usize, usize); 9] = [
 ];
 /// Decisions that are counted.
 const COUNTED: usize = 20;
+
+/// The answer of the mutating webhook.
+fn decide(body: &[u8], snapshot: &Snapshot) -> Answer {
+    handle(body, WebhookEntry::Mutate, snapshot).unwrap()
+}
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();

@@ -3,8 +3,7 @@
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::profile::FabricProfile;
 use fabric_admission::profile::base::BASES;
-use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
-use fabric_admission::snapshot::{Builder, Layer, Snapshot};
+use fabric_admission::snapshot::{Builder, Layer};
 use serde_json::{Map, Value, json};
 
 /// A builder without facts.
@@ -31,11 +30,6 @@ pub(crate) fn networks(builder: &mut Builder, networks: usize) {
         let (group, kind) = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition");
         builder.add(Layer::Live, group, kind, &network.to_string(), "").unwrap();
     }
-}
-
-/// The answer of the mutating webhook.
-pub(crate) fn decide(body: &[u8], snapshot: &Snapshot) -> Answer {
-    handle(body, WebhookEntry::Mutate, snapshot).unwrap()
 }
 
 /// A request as a 1.36 API server sends it for a pod that the job controller makes.

@@ -2,6 +2,7 @@
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
 mod audit;
+mod baseline_file;
 mod certs;
 mod client_certificates;
 mod discover;
@@ -11,7 +12,9 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod outputs;
 mod probe;
+mod profiles;
 mod review;
 mod rules;
 mod serve;
@@ -44,6 +47,8 @@ enum Command {
     Audit(Box<audit::Arguments>),
     /// Write FabricProfiles from the objects of a cluster, or compare existing FabricProfiles with the cluster
     Discover(discover::Arguments),
+    /// List, show, check and test FabricProfiles
+    Profiles(profiles::Arguments),
     /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
     Explain(explain::Arguments),
     /// Run the admission webhook server
@@ -85,6 +90,7 @@ pub fn run() -> Exit {
         Command::Why(arguments) => why::run(&arguments, &mut out, &mut err),
         Command::Audit(arguments) => audit::run(&arguments, &mut out, &mut err),
         Command::Discover(arguments) => discover::run(&arguments, &mut out, &mut err),
+        Command::Profiles(arguments) => profiles::run(&arguments, &mut out, &mut err),
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),

@@ -262,6 +262,7 @@ fn live_facts(
         retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
         watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
         stale_after: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
+        ..Pace::DEFAULT
     };
     let status_writer = arguments.profile_status.then(|| status_writer(&client));
     let live = Live { client, builder, pace, runtime: watching.handle().clone(), status_writer };

@@ -1,7 +1,7 @@
 //! `version`: what this binary is, for people and for programs.
 
 use super::Exit;
-use crate::cluster::prerequisites::KUBERNETES;
+use crate::kubernetes_version::OLDEST;
 use clap::ValueEnum;
 use serde_json::json;
 use std::io::{self, Write};
@@ -31,13 +31,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> io::Result<Exit
             let commit = COMMIT.map(|commit| format!(", commit {commit}")).unwrap_or_default();
             writeln!(
                 out,
-                "fabric-admission {version} ({os}/{arch}{commit}), for Kubernetes {KUBERNETES} or newer"
+                "fabric-admission {version} ({os}/{arch}{commit}), for Kubernetes {OLDEST} or newer"
             )?;
         }
         Format::Json => {
             let document = json!({
                 "name": "fabric-admission", "version": version, "commit": COMMIT,
-                "os": os, "arch": arch, "minimumKubernetes": KUBERNETES,
+                "os": os, "arch": arch, "minimumKubernetes": OLDEST.to_string(),
             });
             writeln!(out, "{document:#}")?;
         }

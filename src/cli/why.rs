@@ -1,8 +1,6 @@
 //! `why`: how the profile of each pod is chosen.
 
-use super::review::reviewed::DocumentReview;
-use super::review::{Ignores, Setting};
-use super::review::{decide, placeholders};
+use super::review::{Ignores, Setting, decide};
 use super::{Exit, input};
 use crate::report::why_layout::{PodEntry, Report, text};
 use clap::ValueEnum;
@@ -35,31 +33,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Setting { namespace, mode: None, profile, audience: None, ignores: Ignores::default(), why: true };
     let mut skipped = prepared.loaded.skipped.clone();
     let mut unread = prepared.unread;
-    let mut reviews: Vec<DocumentReview> = Vec::new();
-    for batch in prepared.loaded.batches() {
-        for file in batch {
-            let file = match file {
-                Ok(file) => file,
-                Err(changed) => {
-                    unread.push(changed);
-                    continue;
-                }
-            };
-            for document in &file.documents {
-                let mut review = decide::document(&file, document, &setting, &prepared.snapshot);
-                placeholders::report(
-                    std::slice::from_mut(&mut review),
-                    &mut placeholders::Reported::default(),
-                );
-                for problem in &review.unread {
-                    let (file, line, column) = (&problem.file, problem.line, problem.column);
-                    writeln!(err, "error: {file}:{line}:{column}: {}", problem.message)?;
-                }
-                skipped.append(&mut review.skipped);
-                unread.append(&mut review.unread);
-                reviews.push(review);
-            }
-        }
+    let (mut reviews, changed) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+    unread.extend(changed);
+    for review in &mut reviews {
+        skipped.append(&mut review.skipped);
+        unread.append(&mut review.unread);
     }
     // Only pods have a profile.
     let pods =

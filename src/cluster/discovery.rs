@@ -3,6 +3,8 @@
 
 use super::list::{Failure, JSON};
 use super::pages::document;
+use super::version::VersionInfo;
+use crate::kubernetes_version::{self, OLDEST};
 use kube::Client;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -98,12 +100,6 @@ struct ResponseKind {
     kind: String,
 }
 
-#[derive(Deserialize)]
-struct VersionInfo {
-    major: String,
-    minor: String,
-}
-
 /// Why a cluster cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}")]
@@ -123,7 +119,7 @@ impl Served {
         let groups: Groups = serde_json::from_slice(&text).map_err(|e| failed(e.to_string()))?;
         if groups.kind != "APIGroupDiscoveryList" {
             return Err(failed(format!(
-                "the API server answered with {:?}; Kubernetes 1.33 or newer has aggregated discovery",
+                "the API server answered with {:?}; Kubernetes {OLDEST} or newer has aggregated discovery",
                 crate::text::printable(&groups.kind, 60)
             )));
         }
@@ -173,16 +169,11 @@ impl Served {
 ///
 /// # Errors
 /// [`DiscoveryError`].
-pub async fn version(client: &Client) -> Result<(u32, u32), DiscoveryError> {
+pub async fn version(client: &Client) -> Result<kubernetes_version::Version, DiscoveryError> {
     let text = text(client, "/version", JSON, "version").await?;
     let failed = |why: String| DiscoveryError { what: "version", why };
     let info: VersionInfo = serde_json::from_slice(&text).map_err(|e| failed(e.to_string()))?;
-    // Some providers write the minor version as 33+.
-    let number = |text: &str| text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().ok();
-    match (number(&info.major), number(&info.minor)) {
-        (Some(major), Some(minor)) => Ok((major, minor)),
-        _ => Err(failed(format!("{:?}.{:?} is not a version", info.major, info.minor))),
-    }
+    info.version().map_err(failed)
 }
 
 async fn text(

@@ -2,13 +2,13 @@
 
 use super::call::CallFault;
 use super::list::{Failure, PLAIN, get};
-use super::pace::CALL;
+use super::pace::{CALL, PageSize};
+use super::pages::{self, Event, ListError, Listing};
+use super::text::text;
 use http_body_util::BodyExt;
 use kube::Client;
 use serde_json::Value;
 
-/// Objects of a page.
-const LIMIT: usize = 500;
 /// Most bytes of a text that is read line by line. The metrics of a large API server have tens of megabytes.
 const MAX_TEXT: usize = 256 << 20;
 /// Longest line.
@@ -46,23 +46,31 @@ pub(crate) async fn object(client: &Client, path: &str) -> Result<Option<Value>,
 /// All objects of a collection; none where the kind is not installed.
 pub(crate) async fn objects(client: &Client, path: &str, labels: Option<&str>) -> Result<Vec<Value>, String> {
     let encoded = |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
-    let selector = labels.map(|labels| format!("&labelSelector={}", encoded(labels))).unwrap_or_default();
-    let mut objects = Vec::new();
-    let mut next = String::new();
-    loop {
-        match json(client, &format!("{path}?limit={LIMIT}{selector}{next}")).await {
-            Ok((_, mut page)) => {
-                if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
-                    objects.extend(items);
-                }
-                match page.pointer("/metadata/continue").and_then(Value::as_str) {
-                    Some(token) if !token.is_empty() => next = format!("&continue={}", encoded(token)),
-                    _ => return Ok(objects),
+    let listing = Listing {
+        path: path.to_owned(),
+        query: labels.map(|labels| format!("labelSelector={}", encoded(labels))).unwrap_or_default(),
+        metadata_only: false,
+        size: PageSize::DEFAULT,
+        deadline: CALL,
+    };
+    let (mut objects, mut broken) = (Vec::new(), None);
+    let mut on = |event: Event<'_>| match event {
+        Event::Page(items, _) => {
+            for item in items {
+                match serde_json::from_str(item.get()) {
+                    Ok(object) => objects.push(object),
+                    Err(error) => broken = Some(error.to_string()),
                 }
             }
-            Err(Failure::Absent) => return Ok(Vec::new()),
-            Err(failure) => return Err(why(failure)),
         }
+        Event::Restarted => objects.clear(),
+        Event::Waiting(_) => {}
+    };
+    match pages::read(client, &listing, &mut on).await {
+        Ok(()) => broken.map_or(Ok(objects), Err),
+        Err(ListError::Absent) => Ok(Vec::new()),
+        Err(ListError::Forbidden(reason)) => Err(why(Failure::Forbidden(reason))),
+        Err(ListError::Failed(reason)) => Err(reason),
     }
 }
 
@@ -100,8 +108,8 @@ pub(crate) async fn lines(
         // The part behind the last line feed waits for the next frame.
         let tail = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let next = rest.split_off(tail);
-        for line in rest.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
-            if wanted(line) {
+        for line in rest.split(|byte| *byte == b'\n').map(text) {
+            if wanted(&line) {
                 found.push(line.trim_end().to_owned());
             }
         }

@@ -4,8 +4,9 @@
 use super::event::{Page, Status, identify};
 use super::kinds::Watched;
 use super::listed_names::Listed;
-use super::pace::CALL;
+use super::pace::{CALL, Pace, PageSize};
 use super::shared::Shared;
+use super::text::text;
 use crate::facts::Kind;
 use crate::snapshot::{FactError, Identity, Layer};
 use crate::text::printable;
@@ -13,6 +14,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use kube::client::Body;
 use serde_json::value::RawValue;
+use std::time::Duration;
 
 /// Objects of a page. A node is about 34 kB, and a page of them is in memory as a whole.
 fn limit(kind: &Watched) -> usize {
@@ -72,7 +74,7 @@ pub(super) const JSON: &str = "application/json";
 
 /// Sends a GET and waits for its headers.
 pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Body>, Failure> {
-    get_as(client, path, JSON).await
+    get_as(client, path, JSON, CALL).await
 }
 
 /// The same for another form of the answer.
@@ -80,13 +82,14 @@ pub(super) async fn get_as(
     client: &Client,
     path: &str,
     accept: &'static str,
+    deadline: Duration,
 ) -> Result<http::Response<Body>, Failure> {
     let request = http::Request::get(path)
         .header(http::header::ACCEPT, accept)
         .header(PLAIN.0, PLAIN.1)
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
-    let response = match tokio::time::timeout(CALL, client.send(request)).await {
+    let response = match tokio::time::timeout(deadline, client.send(request)).await {
         Err(_) => return Err(Failure::Other("no response from the API server in time".to_owned())),
         Ok(Err(kube::Error::Api(status))) => return Err(Failure::of(status.code, &status.message)),
         Ok(Err(error)) => return Err(Failure::Other(error.to_string())),
@@ -98,7 +101,7 @@ pub(super) async fn get_as(
     }
     let pause = response.headers().get(http::header::RETRY_AFTER).and_then(|v| v.to_str().ok());
     let pause = pause.and_then(|seconds| seconds.trim().parse().ok());
-    let text = tokio::time::timeout(CALL, response.into_body().collect()).await;
+    let text = tokio::time::timeout(deadline, response.into_body().collect()).await;
     let bytes = text.ok().and_then(Result::ok).map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let status: Status = serde_json::from_slice(&bytes).unwrap_or_default();
     Err(Failure::with_pause(code, &crate::text::printable(&status.message, 300), pause))
@@ -112,16 +115,17 @@ pub(super) async fn list(
 ) -> Result<String, Failure> {
     let mut listed = Listed::default();
     let mut next: Option<String> = None;
-    let mut limit = limit(kind);
+    let Pace { request, pages, .. } = shared.pace;
+    let mut limit = pages.map_or(limit(kind), |pages| pages.most.min(PageSize::FIRST));
     loop {
         let mut path = format!("{}?limit={limit}", kind.path());
         if let Some(token) = &next {
             path.push_str("&continue=");
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
-        let response = get(client, &path).await?;
+        let response = get_as(client, &path, JSON, request).await?;
         let body = Limited::new(response.into_body(), MAX_PAGE).collect();
-        let bytes = match tokio::time::timeout(CALL, body).await {
+        let bytes = match tokio::time::timeout(request, body).await {
             Err(_) => {
                 return Err(Failure::Other(
                     "the response to the list request did not end in time".to_owned(),
@@ -139,16 +143,20 @@ pub(super) async fn list(
             }
             Ok(Ok(body)) => body.to_bytes(),
         };
-        shared.heard(kind.name());
-        let page: Page<'_> = std::str::from_utf8(&bytes)
-            .map_err(|e| e.to_string())
-            .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+        let text = text(&bytes);
+        let page: Page<'_> = serde_json::from_str(&text)
             .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
+        // Facts that cannot be read are as old as the last ones that could.
+        shared.heard(kind.name());
         for object in page.items.iter().flatten() {
             let Identity { namespace, name, .. } = add_object(kind, shared, object);
             if !name.is_empty() {
                 listed.add(&namespace, &name);
             }
+        }
+        if let Some(size) = pages.and_then(|size| size.next(bytes.len(), page.items.iter().flatten().count()))
+        {
+            limit = size;
         }
         next = page.metadata.next.filter(|token| !token.is_empty());
         if next.is_none() {

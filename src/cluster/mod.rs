@@ -29,14 +29,15 @@ mod publish;
 mod read_once;
 mod shared;
 pub mod status_writer;
+mod text;
 mod version;
 mod watch;
 
 pub(crate) use call::CallFault;
 pub use metrics::Metrics;
-pub use pace::Pace;
+pub use pace::{Pace, PageSize};
 pub use phases::{Phase, Phases};
-pub use read_once::{OnceError, Seen, each, once, pod};
+pub use read_once::{OnceError, Seen, each, once, pod, some};
 
 use crate::snapshot::{Builder, Snapshot};
 use shared::Shared;

@@ -1,21 +1,15 @@
-//! A list that is looked at page by page and never held. Its requests are small for the API server's flow control: since
-//! 1.34 a list takes a seat for each 100 kB of its answer (k8s.io/apiserver
-//! pkg/util/flowcontrol/request/list_work_estimator.go), so the pages are about a megabyte, whatever the size of objects.
+//! A list that is looked at page by page and never held. Its requests are small for the API server's flow control: the
+//! pages are about a megabyte, whatever the size of objects.
 
 use super::event::Page;
 use super::list::{Failure, JSON, get_as};
-use super::pace::CALL;
+use super::pace::{CALL, PageSize};
+use super::text::text;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// Bytes of a page, about.
-const TARGET: usize = 1_000_000;
-/// Objects of the first page; later ones are as large as the objects allow.
-const FIRST: usize = 25;
-/// Most objects of a page.
-const MOST: usize = 500;
 /// Most bytes of a page.
 const MAX_PAGE: usize = 32 << 20;
 /// Times that a list is begun again because its past is gone, before it counts as failed.
@@ -36,8 +30,10 @@ pub struct Listing {
     pub path: String,
     /// Whether only their metadata is needed.
     pub metadata_only: bool,
-    /// Most objects of a page.
-    pub most: Option<usize>,
+    /// Which of them, as a part of the request, such as `labelSelector=a%3Db`; empty for all.
+    pub query: String,
+    /// Sizes of its pages.
+    pub size: PageSize,
     /// Deadline of one request.
     pub deadline: Duration,
 }
@@ -77,13 +73,12 @@ pub async fn read(
     on: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), ListError> {
     let mut restarts = 0;
-    let mut limit = FIRST;
+    let mut limit = listing.size.most.min(PageSize::FIRST);
     'list: loop {
         let mut next: Option<String> = None;
         loop {
-            limit = limit.clamp(1, listing.most.unwrap_or(MOST));
             let accept = if listing.metadata_only { METADATA } else { JSON };
-            let what = (listing.path.as_str(), accept, listing.deadline);
+            let what = (listing.path.as_str(), listing.query.as_str(), accept, listing.deadline);
             let bytes = match page(client, what, next.as_deref(), &mut limit, on).await {
                 Ok(bytes) => bytes,
                 Err(Failure::Gone) if restarts < MAX_RESTARTS => {
@@ -101,14 +96,11 @@ pub async fn read(
                 Err(Failure::Forbidden(why)) => return Err(ListError::Forbidden(why)),
                 Err(Failure::Other(why) | Failure::Busy(_, why)) => return Err(ListError::Failed(why)),
             };
-            let page: Page<'_> = std::str::from_utf8(&bytes)
-                .map_err(|e| e.to_string())
-                .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
+            let text = text(&bytes);
+            let page: Page<'_> = serde_json::from_str(&text)
                 .map_err(|error| ListError::Failed(format!("the list could not be parsed: {error}")))?;
             let items = page.items.unwrap_or_default();
-            if let Some(each) = bytes.len().checked_div(items.len()) {
-                limit = TARGET.checked_div(each).unwrap_or(MOST);
-            }
+            limit = listing.size.next(bytes.len(), items.len()).unwrap_or(limit);
             on(Event::Page(&items, page.metadata.remaining_item_count));
             next = page.metadata.next.filter(|token| !token.is_empty());
             if next.is_none() {
@@ -137,13 +129,13 @@ pub async fn object(client: &Client, path: &str) -> Result<Vec<u8>, ListError> {
 
 /// What a path answers, asked for as often as it takes.
 pub(super) async fn document(client: &Client, path: &str, accept: &'static str) -> Result<Vec<u8>, Failure> {
-    page(client, (path, accept, DEADLINE), None, &mut 0, &mut |_| {}).await
+    page(client, (path, "", accept, DEADLINE), None, &mut 0, &mut |_| {}).await
 }
 
 /// One page, asked for as often as it takes. `limit` is halved where a page is too large; 0 asks for no limit.
 async fn page(
     client: &Client,
-    (path, accept, deadline): (&str, &'static str, Duration),
+    (path, query, accept, deadline): (&str, &str, &'static str, Duration),
     token: Option<&str>,
     limit: &mut usize,
     on: &mut dyn FnMut(Event<'_>),
@@ -154,11 +146,15 @@ async fn page(
         if *limit > 0 {
             path.push_str(&format!("?limit={limit}"));
         }
+        if !query.is_empty() {
+            path.push('&');
+            path.push_str(query);
+        }
         if let Some(token) = token {
             path.push_str("&continue=");
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
-        let attempt = tokio::time::timeout(deadline, attempt(client, &path, accept)).await;
+        let attempt = tokio::time::timeout(deadline, attempt(client, &path, accept, deadline)).await;
         let late = || Failure::Other("no response from the API server in time".to_owned());
         let failure = match attempt.unwrap_or_else(|_| Err(late())) {
             Ok(Some(bytes)) => return Ok(bytes),
@@ -192,8 +188,13 @@ async fn page(
 }
 
 /// One request; `None` where the answer is too large.
-async fn attempt(client: &Client, path: &str, accept: &'static str) -> Result<Option<Vec<u8>>, Failure> {
-    let response = get_as(client, path, accept).await?;
+async fn attempt(
+    client: &Client,
+    path: &str,
+    accept: &'static str,
+    deadline: Duration,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let response = get_as(client, path, accept, deadline).await?;
     match Limited::new(response.into_body(), MAX_PAGE).collect().await {
         Err(error) if error.is::<LengthLimitError>() => Ok(None),
         Err(error) => Err(Failure::Other(format!("the response was interrupted: {error}"))),

@@ -4,10 +4,7 @@
 use super::Phase;
 use super::kinds::Watched;
 use crate::facts::Kind;
-
-/// The oldest Kubernetes that the manifests and the chart support.
-pub const KUBERNETES: &str = "1.33";
-const MINOR: u32 = 33;
+use crate::kubernetes_version::{OLDEST, Version};
 
 /// The CRD of FabricProfile is missing.
 pub const CRD: &str = "the CRD fabricprofiles.fabric-admission.dev is not installed, so the server uses only profiles from files; \
@@ -25,7 +22,7 @@ pub fn right(resource: &str) -> String {
 /// The version of the API server is too old.
 #[must_use]
 pub fn version(found: &str) -> String {
-    format!("Kubernetes {found} is not supported; upgrade the cluster to Kubernetes {KUBERNETES} or newer")
+    format!("Kubernetes {found} is not supported; upgrade the cluster to Kubernetes {OLDEST} or newer")
 }
 
 /// The sentence for the state of a kind, if something is missing. Other CRDs belong to operators that a cluster may not
@@ -39,24 +36,7 @@ pub(super) fn missing(kind: &Watched, phase: Phase) -> Option<String> {
     }
 }
 
-/// The sentence for the answer of `/version`, if the version is too old. Providers write minor versions as `33+`.
-pub(super) fn outdated(major: &str, minor: &str) -> Option<String> {
-    let digits: String = minor.chars().take_while(char::is_ascii_digit).collect();
-    let old = major == "1" && digits.parse().is_ok_and(|minor: u32| minor < MINOR);
-    old.then(|| version(&format!("{major}.{digits}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions() {
-        assert_eq!(KUBERNETES, format!("1.{MINOR}"));
-        assert_eq!(outdated("1", "32+"), Some(version("1.32")));
-        assert_eq!(outdated("1", "9"), Some(version("1.9")));
-        for (major, minor) in [("1", "33"), ("1", "33+"), ("1", "100"), ("2", "0"), ("", ""), ("1", "x")] {
-            assert_eq!(outdated(major, minor), None, "{major} {minor}");
-        }
-    }
+/// The sentence for the version of the API server, if it is too old.
+pub(super) fn outdated(found: Version) -> Option<String> {
+    (!found.is_supported()).then(|| version(&found.to_string()))
 }

@@ -3,6 +3,7 @@
 use super::list::{Failure, get, list};
 use super::pace::CALL;
 use super::shared::Shared;
+use super::text::text;
 use super::{Metrics, Pace, Phases, kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
@@ -51,7 +52,7 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
         Ok(Err(error)) => return Err(failed(Failure::Other(error.to_string()))),
         Err(_) => return Err(failed(Failure::Other("no response from the API server in time".to_owned()))),
     };
-    String::from_utf8(bytes.to_vec()).map_err(|e| failed(Failure::Other(e.to_string())))
+    Ok(text(&bytes).into_owned())
 }
 
 /// Lists that are begun for one kind, each after the pause that the API server asks for.
@@ -79,25 +80,36 @@ async fn patiently(
 /// # Errors
 /// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
 pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
-    let mut seen = Box::pin(read(client, builder, true)).await;
+    let mut seen = Box::pin(read(client, builder, Pace::ONCE, true, &|_| true)).await;
     if seen.failed.is_empty() { Ok(seen) } else { Err(seen.failed.swap_remove(0)) }
 }
 
 /// Lists every kind into a builder, also those after one whose list fails.
-pub async fn each(client: &kube::Client, builder: Builder) -> Seen {
-    Box::pin(read(client, builder, false)).await
+pub async fn each(client: &kube::Client, builder: Builder, pace: Pace) -> Seen {
+    Box::pin(read(client, builder, pace, false, &|_| true)).await
 }
 
-async fn read(client: &kube::Client, builder: Builder, stop: bool) -> Seen {
+/// Lists the wanted kinds into a builder; those of other kinds stay in it.
+pub async fn some(client: &kube::Client, builder: Builder, wanted: &dyn Fn(&kinds::Watched) -> bool) -> Seen {
+    Box::pin(read(client, builder, Pace::ONCE, false, wanted)).await
+}
+
+async fn read(
+    client: &kube::Client,
+    builder: Builder,
+    pace: Pace,
+    stop: bool,
+    wanted: &dyn Fn(&kinds::Watched) -> bool,
+) -> Seen {
     let shared = Shared {
         builder: Mutex::new(builder),
         changed: Notify::new(),
         sync: Phases::default(),
         metrics: Arc::new(Metrics::default()),
-        pace: Pace::default(),
+        pace,
     };
     let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
-    for kind in kinds::WATCHED {
+    for kind in kinds::WATCHED.iter().filter(|kind| wanted(kind)) {
         match patiently(kind, client, &shared).await {
             Ok(_) => {
                 shared.with(|builder| builder.set_listed(kind.kind, true));

@@ -4,6 +4,7 @@
 use super::list::{Failure, get};
 use super::prerequisites;
 use super::shared::Shared;
+use crate::kubernetes_version::Version;
 use http_body_util::{BodyExt, Limited};
 use kube::Client;
 use serde::Deserialize;
@@ -15,10 +16,19 @@ const AGAIN: Duration = Duration::from_secs(300);
 /// Longest answer (bytes).
 const MAX_ANSWER: usize = 1 << 16;
 
+/// The answer of `/version`.
 #[derive(Deserialize)]
-struct Version {
+pub(super) struct VersionInfo {
     major: String,
     minor: String,
+}
+
+impl VersionInfo {
+    /// The version; the error names what is none.
+    pub(super) fn version(&self) -> Result<Version, String> {
+        let Self { major, minor } = self;
+        Version::of_server(major, minor).ok_or_else(|| format!("{major:?}.{minor:?} is not a version"))
+    }
 }
 
 /// Reads the version now and then, until the task is dropped.
@@ -26,7 +36,7 @@ pub(super) async fn forever(client: Client, shared: Arc<Shared>) {
     loop {
         let pause = match read(&client).await {
             Ok(version) => {
-                let problem = prerequisites::outdated(&version.major, &version.minor);
+                let problem = version.version().ok().and_then(prerequisites::outdated);
                 if shared.sync.set_outdated(problem.clone())
                     && let Some(problem) = problem
                 {
@@ -41,7 +51,7 @@ pub(super) async fn forever(client: Client, shared: Arc<Shared>) {
     }
 }
 
-async fn read(client: &Client) -> Result<Version, Failure> {
+async fn read(client: &Client) -> Result<VersionInfo, Failure> {
     let body = Limited::new(get(client, "/version").await?.into_body(), MAX_ANSWER).collect().await;
     let bytes = body.map_err(|e| Failure::Other(e.to_string()))?.to_bytes();
     serde_json::from_slice(&bytes).map_err(|e| Failure::Other(e.to_string()))

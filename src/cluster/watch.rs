@@ -6,6 +6,7 @@ use super::kinds::Watched;
 use super::list::{Failure, add_object, get, list};
 use super::prerequisites;
 use super::shared::Shared;
+use super::text::text;
 use crate::snapshot::Layer;
 use http_body_util::BodyExt;
 use kube::Client;
@@ -189,19 +190,17 @@ async fn watch(
 
 /// Applies one line.
 fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut String) -> Result<(), Failure> {
+    let text = text(line);
+    // If the event is lost, only a list recovers it.
+    let event: Event<'_> = serde_json::from_str(&text).map_err(|error| {
+        tracing::warn!(
+            kind = kind.name(),
+            %error,
+            "watch event could not be parsed; listing all objects again"
+        );
+        Failure::Gone
+    })?;
     shared.heard(kind.name());
-    let event: Event<'_> = std::str::from_utf8(line)
-        .map_err(|e| e.to_string())
-        .and_then(|text| serde_json::from_str(text).map_err(|e| e.to_string()))
-        // The event is lost; only a list recovers it.
-        .map_err(|error| {
-            tracing::warn!(
-                kind = kind.name(),
-                error,
-                "watch event could not be parsed; listing all objects again"
-            );
-            Failure::Gone
-        })?;
     if event.kind == "ERROR" {
         let status: Status = serde_json::from_str(event.object.get()).unwrap_or_default();
         return Err(match status.code {

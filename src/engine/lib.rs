@@ -20,6 +20,7 @@ pub mod discover;
 pub mod doctor;
 pub mod facts;
 pub mod json;
+pub mod kubernetes_version;
 pub mod multus;
 pub mod nccl;
 pub mod nodes;

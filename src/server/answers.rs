@@ -5,10 +5,10 @@ use super::held::Held;
 use super::metrics::{RequestResult, Shed};
 use super::state::State;
 use crate::deadline::Deadline;
+use crate::review::Verdict;
 use crate::review::envelope::EnvelopeError;
-use crate::review::response;
+use crate::review::response::{self, Noted};
 use crate::review::webhook::{Answer, Known, WebhookEntry};
-use crate::review::{RequestNames, Verdict};
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -45,16 +45,28 @@ pub(super) fn answer(
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let known = Known { snapshot: &snapshot, audience: state.audience };
-        let outcome = decide(body.bytes(), looked_at, known, deadline)?;
-        let text = response::render(&outcome);
+        let outcome = match decide(body.bytes(), looked_at, known, deadline) {
+            // The API server sends some JSON of an object as its author wrote it. Go's decoder reads U+FFFD there; an error
+            // would let the object past the entries that fail open.
+            Err(EnvelopeError::Encoding) => {
+                let text = String::from_utf8_lossy(body.bytes()).into_owned();
+                if body.replace(text.into_bytes()).is_err() {
+                    return Ok(None);
+                }
+                decide(body.bytes(), looked_at, known, deadline)?
+            }
+            decided => decided?,
+        };
+        let owner = outcome.names.as_ref().map_or("", |names| &names.owner);
+        let text = response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
         let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
-        let names = || RequestNames::of_body(body.bytes());
-        decision_log::log(state.log_decisions, &outcome, verdict, took, names);
-        Ok::<_, EnvelopeError>((outcome, text, verdict, took))
+        decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
+        Ok::<_, EnvelopeError>(Some((outcome, text, verdict, took)))
     }));
     Some(match decided {
         Ok(Err(EnvelopeError::Late)) => return None,
-        Ok(Ok((outcome, Ok(text), verdict, took))) => {
+        Ok(Ok(None)) => busy(state, Shed::Memory, MEMORY),
+        Ok(Ok(Some((outcome, Ok(text), verdict, took)))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
             match body.replace(text) {
                 Ok(()) => json(body),
@@ -68,7 +80,7 @@ pub(super) fn answer(
             tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
         }
-        Ok(Ok((_, Err(error), ..))) => {
+        Ok(Ok(Some((_, Err(error), ..)))) => {
             state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
             tracing::error!(%error, "response could not be encoded as JSON");
             fault()

@@ -2,11 +2,13 @@
 
 use super::metrics::{entry_name, mode_name};
 use crate::plan::ChangeKind;
+use crate::review::response::{MAX_EVIDENCE, MAX_PROFILES};
 use crate::review::webhook::{Answer, WebhookEntry};
 use crate::review::{RequestNames, Verdict};
 use crate::rules::Severity;
 use crate::telemetry::DecisionLines;
 use crate::text::printable;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -22,19 +24,8 @@ pub enum LogDecisions {
     None,
 }
 
-/// Longest text of an evidence (characters).
-const MAX_EVIDENCE: usize = 300;
-/// Longest list of names of profiles (characters).
-const MAX_PROFILES: usize = 1_000;
-
-/// One line and its limit. The reader of the names is called only for a line that is written.
-pub(super) fn log(
-    which: LogDecisions,
-    answer: &Answer,
-    verdict: Verdict,
-    took: Duration,
-    names: impl FnOnce() -> RequestNames,
-) {
+/// One line and its limit. A request out of scope is read again for its names, and only if its line is written.
+pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Verdict, took: Duration) {
     // Each message has a limit of its own, so that a wave of changed pods hides no denial.
     let (message, lines, notable) = match verdict {
         Verdict::Denied => ("request denied", &DENIED, true),
@@ -52,7 +43,8 @@ pub(super) fn log(
     if !wanted || !lines.takes() {
         return;
     }
-    let RequestNames { namespace, kind, name, owner, user } = names();
+    let names = answer.names.as_ref().map_or_else(|| Cow::Owned(RequestNames::of_body(body)), Cow::Borrowed);
+    let RequestNames { namespace, kind, name, owner, user } = &*names;
     let decision = &answer.decision;
     let rules = |severity| -> String {
         let found: BTreeSet<&str> =

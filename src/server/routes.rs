@@ -3,11 +3,13 @@
 
 use super::answers::{Decide, MEMORY, busy, plain};
 use super::connection_watch::ConnectionWatch;
-use super::held::{Held, NoRoom};
+use super::decoded_size::DecodedSize;
+use super::held::{Held, NoRoom, SMALL};
 use super::metrics::Shed;
 use super::state::State;
 use super::threads::{self, ON_WORKER};
 use crate::facts::Mode;
+use crate::review::read_beside;
 use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
 use axum::Router;
 use axum::body::Body;
@@ -88,10 +90,22 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
-    if held.bytes().len() > ON_WORKER {
-        return threads::decide(&state, entry, held, decide, until).await;
+    let beside = if off { DecodedSize::default() } else { beside(&state, entry, held.bytes()) };
+    // A runtime has up to 64 jobs, and each gets a copy of what the body says.
+    if held.bytes().len() > ON_WORKER || beside.weighed() > 0 {
+        return threads::decide(&state, entry, (held, beside), decide, until).await;
     }
     threads::decide_here(&state, entry, held, decide, until)
+}
+
+/// What a decision on a small body reads beside it. A large body is queued as one whatever it names.
+fn beside(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
+    let mut beside = DecodedSize::default();
+    if body.len() <= SMALL {
+        let snapshot = state.snapshot.load();
+        read_beside(body, entry, &snapshot).iter().for_each(|text| beside.add(text.as_bytes()));
+    }
+    beside
 }
 
 /// Why a body is not read to its end.

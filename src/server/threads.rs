@@ -4,6 +4,7 @@
 
 use super::answers::{Decide, answer, fault, plain};
 use super::budgets::{DECODED, Turn};
+use super::decoded_size::DecodedSize;
 use super::held::{Held, SMALL};
 use super::state::State;
 use crate::deadline::Deadline;
@@ -50,19 +51,22 @@ impl Drop for Abandons {
     }
 }
 
-/// Decides on a body over [`ON_WORKER`] by a point in time.
+/// Decides on a body over [`ON_WORKER`] by a point in time, together with the stored objects that the decision reads.
 pub(super) async fn decide(
     state: &Arc<State>,
     entry: WebhookEntry,
-    held: Held,
+    (held, beside): (Held, DecodedSize),
     decide: Decide,
     until: Instant,
 ) -> Response {
     let started = Instant::now();
     let work = async {
         let decoded = held.decoded();
-        let turn = match held.bytes().len() > SMALL {
-            true => state.budgets.turn(held.peer(), decoded).await,
+        let turn = match held.bytes().len() + beside.weighed() > SMALL {
+            // Only the body may be too much.
+            true => {
+                state.budgets.turn(held.peer(), decoded.max((decoded + beside.decoded()).min(DECODED))).await
+            }
             false => state.budgets.small_turn(held.peer()).await,
         };
         let Some(turn) = turn else {
@@ -176,6 +180,7 @@ mod tests {
         for (how, within) in [(yielding as Decide, 500), (stubborn, 500)] {
             let state = Arc::new(State::bare());
             let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            let held = (held, DecodedSize::default());
             let started = Instant::now();
             let until = started + Duration::from_millis(50);
             let response = runtime.block_on(decide(&state, WebhookEntry::Mutate, held, how, until));
@@ -216,7 +221,7 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(60);
         runtime.block_on(async {
             let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-            let work = decide(&state, WebhookEntry::Mutate, held, yielding, until);
+            let work = decide(&state, WebhookEntry::Mutate, (held, DecodedSize::default()), yielding, until);
             assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
             // All threads are free again.
             for _ in 0..8 {

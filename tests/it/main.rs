@@ -77,12 +77,14 @@ mod rules {
 mod cli {
     pub(crate) mod audit;
     pub(crate) mod bad_input;
+    pub(crate) mod baseline;
     pub(crate) mod ci_formats;
     pub(crate) mod config;
     pub(crate) mod discover;
     pub(crate) mod doctor;
     pub(crate) mod examples;
     pub(crate) mod explain;
+    pub(crate) mod profiles;
     pub(crate) mod schema;
     pub(crate) mod shown;
     pub(crate) mod streams;
@@ -169,11 +171,13 @@ fn main() -> std::process::ExitCode {
     cli::audit::add(&mut suite);
     cli::bad_input::add(&mut suite);
     cli::discover::add(&mut suite);
+    cli::baseline::add(&mut suite);
     cli::doctor::add(&mut suite);
     cli::ci_formats::add(&mut suite);
     cli::config::add(&mut suite);
     cli::explain::add(&mut suite);
     cli::examples::add(&mut suite);
+    cli::profiles::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
     cli::shown::add(&mut suite);

@@ -2,7 +2,12 @@
 
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
-use std::path::PathBuf;
+use crate::cli::outputs::{self, Output};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+
+/// Deadline of each request (seconds).
+const REQUEST_TIMEOUT: u16 = 30;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("cluster-source").required(true))]
@@ -22,8 +27,8 @@ pub(in crate::cli) struct Arguments {
     /// Most objects of one request, for --live; by default as many as give about 1 MB
     #[arg(long, value_name = "COUNT", requires = "live", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(super) page_size: Option<u16>,
-    /// Deadline of each request for workloads and pods, in seconds, for --live
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Deadline of each request, in seconds, for --live
+    #[arg(long, value_name = "SECONDS", default_value_t = REQUEST_TIMEOUT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) request_timeout: u16,
     /// Audit only this namespace
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
@@ -36,8 +41,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "PATH")]
     pub(super) profiles: Option<PathBuf>,
     /// Output format: text or json. FORMAT=FILE writes to a file; repeatable
-    #[arg(long, short, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = Output::parse)]
-    pub(super) output: Vec<Output>,
+    #[arg(long, short, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = outputs::parse::<Format>)]
+    pub(super) output: Vec<Output<Format>>,
     /// Write the findings to a baseline file, for --new-since
     #[arg(long, value_name = "FILE")]
     pub(super) write_baseline: Option<PathBuf>,
@@ -54,43 +59,50 @@ pub(in crate::cli) struct Arguments {
     pub(super) choice: input::Choice,
 }
 
-/// A format, and where it goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Output {
-    pub(super) format: Format,
-    /// `None` for standard output.
-    pub(super) file: Option<PathBuf>,
+/// A cluster for another command.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Source<'a> {
+    pub(in crate::cli) live: bool,
+    pub(in crate::cli) cluster: &'a [PathBuf],
+    pub(in crate::cli) context: Option<&'a str>,
+    pub(in crate::cli) kubeconfig: Option<&'a Path>,
+    pub(in crate::cli) profiles: Option<&'a Path>,
+    pub(in crate::cli) choice: &'a input::Choice,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
+    /// Text for a terminal
     Text,
+    /// One JSON document, schema fabric-admission.dev/audit/v1
     Json,
 }
 
 impl Arguments {
+    /// An audit for another command, which writes its result.
+    pub(in crate::cli) fn of_cluster(source: Source<'_>) -> Self {
+        Self {
+            live: source.live,
+            cluster: source.cluster.to_vec(),
+            context: source.context.map(str::to_owned),
+            kubeconfig: source.kubeconfig.map(Path::to_path_buf),
+            page_size: None,
+            request_timeout: REQUEST_TIMEOUT,
+            namespace: None,
+            profile: None,
+            profiles: source.profiles.map(Path::to_path_buf),
+            // Names the missing kinds on stderr.
+            output: Vec::new(),
+            write_baseline: None,
+            new_since: None,
+            fail_on: FailOn::Never,
+            verbose: false,
+            choice: source.choice.clone(),
+        }
+    }
+
     /// Whether standard output has the text, which names the missing kinds itself.
     pub(super) fn shows_text(&self) -> bool {
         self.output.iter().any(|output| output.format == Format::Text && output.file.is_none())
-    }
-}
-
-impl Output {
-    fn parse(text: &str) -> Result<Self, String> {
-        let (name, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("expected a file name after '='".to_owned()),
-            Some((name, file)) => (name, Some(PathBuf::from(file))),
-            None => (text, None),
-        };
-        let format = match name {
-            "text" => Format::Text,
-            "json" => Format::Json,
-            other => {
-                let near = crate::text::nearest(other, ["text", "json"].into_iter());
-                let hint = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-                return Err(format!("expected text or json{hint}"));
-            }
-        };
-        Ok(Self { format, file })
     }
 }

@@ -8,7 +8,8 @@ use super::{Audited, files, live};
 use crate::cli::Exit;
 use crate::cli::input::{self, objects};
 use crate::cluster::discovery::{self, Served};
-use crate::cluster::{Seen, client, each, kinds};
+use crate::cluster::{Pace, PageSize, Seen, client, each, kinds};
+use crate::kubernetes_version::OLDEST;
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::document::Frame;
@@ -18,9 +19,6 @@ use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The oldest version of Kubernetes that is supported.
-const OLDEST: (u32, u32) = (1, 33);
 
 /// Reads and decides on a live cluster.
 pub(super) fn live(
@@ -43,18 +41,20 @@ pub(super) fn live(
                 return Ok(Err(Exit::of_client(&error)));
             }
         };
+        let deadline = Duration::from_secs(arguments.request_timeout.into());
+        let most = arguments.page_size.map_or(PageSize::DEFAULT.most, usize::from);
+        let size = PageSize { most, ..PageSize::DEFAULT };
         let asked = async {
             let version = discovery::version(&client).await.map_err(|e| e.to_string())?;
-            if version < OLDEST {
+            if !version.is_supported() {
                 writeln!(
                     err,
-                    "warning: the API server is Kubernetes {}.{}; the oldest supported version is 1.33",
-                    version.0, version.1
+                    "warning: the API server is Kubernetes {version}; the oldest supported version is {OLDEST}"
                 )
                 .map_err(|e| e.to_string())?;
             }
             let served = Served::read(&client).await.map_err(|e| e.to_string())?;
-            let seen = each(&client, builder).await;
+            let seen = each(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
             Ok::<_, String>((served, seen))
         };
         let (served, Seen { mut builder, forbidden, failed }) = match asked.await {
@@ -90,8 +90,7 @@ pub(super) fn live(
             today: &today,
             owners: Owners::default(),
         };
-        let deadline = Duration::from_secs(arguments.request_timeout.into());
-        let requests = live::Requests { most: arguments.page_size.map(usize::from), deadline };
+        let requests = live::Requests { size, deadline };
         let mut progress = Progress::new(err, io::stderr().is_terminal());
         let found = live::read(&client, &served, &mut judge, requests, &mut progress).await?;
         // A kind that is a fact and is judged too has one gap.

@@ -66,7 +66,10 @@ impl Results {
 impl Judge<'_> {
     /// Whether the audit is about an object.
     pub(super) fn covers(&self, object: &ObjectName) -> bool {
-        self.namespace.is_none_or(|only| object.namespace.as_deref() == Some(only))
+        // The Namespace itself has no namespace.
+        let is_namespace = object.kind == "Namespace" && object.group().is_empty();
+        let of = if is_namespace { &object.name } else { &object.namespace };
+        self.namespace.is_none_or(|only| of.as_deref() == Some(only))
     }
 
     /// Decides on an object of any kind.
@@ -157,14 +160,16 @@ impl Judge<'_> {
 
     fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
         let containers = if decision.plan.changes.is_empty() { Vec::new() } else { containers(json) };
-        let outdated = seen == Seen::Pod && self.is_outdated(json, decision);
-        let decided = Decided { seen, json, decision, containers: &containers, outdated, today: self.today };
+        let injected = if seen == Seen::Pod { injected(json) } else { None };
+        let injected = injected.as_deref();
+        let outdated = injected.is_some_and(|then| self.is_outdated(then, decision));
+        let containers = containers.as_slice();
+        let decided = Decided { seen, json, decision, containers, injected, outdated, today: self.today };
         into.tallies.workloads.entry(name.clone()).or_default().add(&decided);
     }
 
     /// Whether a pod was injected with other settings than a new pod would get.
-    fn is_outdated(&self, json: &str, decision: &Decision) -> bool {
-        let Some(then) = injected(json) else { return false };
+    fn is_outdated(&self, then: &str, decision: &Decision) -> bool {
         let profile = match (self.profile, &decision.profile) {
             (Some(profile), Some(_)) => Some(profile),
             (None, Some(name)) => self.snapshot.profile(name),

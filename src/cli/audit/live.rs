@@ -3,6 +3,7 @@
 use super::judge::{Judge, Results};
 use super::owners::Head;
 use super::progress::Progress;
+use crate::cluster::PageSize;
 use crate::cluster::discovery::{Served, ServedKind};
 use crate::cluster::kinds::WATCHED;
 use crate::cluster::pages::{self, Event, ListError, Listing};
@@ -45,8 +46,8 @@ fn place(kind: &str) -> usize {
 /// How lists are asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Requests {
-    /// Most objects of a page.
-    pub(super) most: Option<usize>,
+    /// Sizes of pages.
+    pub(super) size: PageSize,
     /// Deadline of each.
     pub(super) deadline: Duration,
 }
@@ -72,11 +73,15 @@ pub(super) async fn read(
 }
 
 fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Listed> {
-    let Requests { most, deadline } = requests;
+    let Requests { size, deadline } = requests;
     let mut all = Vec::new();
     let mut list = |kind: &str, of: ServedKind, metadata_only: bool| {
-        if namespace.is_none() || of.namespaced {
-            let listing = Listing { path: of.path(namespace), metadata_only, most, deadline };
+        // The Namespace itself is an object of the cluster.
+        let own = namespace.filter(|_| kind == "Namespace" && of.api_version == "v1");
+        if namespace.is_none() || own.is_some() || of.namespaced {
+            let query = own.map(|name| format!("fieldSelector=metadata.name%3D{name}")).unwrap_or_default();
+            let path = of.path(namespace.filter(|_| of.namespaced));
+            let listing = Listing { path, query, metadata_only, size, deadline };
             all.push(Listed { api_version: of.api_version, kind: kind.to_owned(), listing });
         }
     };

@@ -11,11 +11,13 @@ mod output;
 mod owners;
 mod progress;
 
-pub(super) use arguments::Arguments;
+pub(super) use arguments::{Arguments, Source};
 
 use super::Exit;
+use super::baseline_file;
 use super::exit_code::FailOn;
 use super::input::{self, objects};
+use super::outputs;
 use crate::report::audit::document::{Document, Frame};
 
 use crate::report::Unread;
@@ -25,41 +27,25 @@ use crate::report::gaps::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};
 use judge::Results;
+use std::fs::File;
 use std::io::{self, Write};
 
 /// A leader pod of a LeaderWorkerSet owns the StatefulSet of its workers (kubernetes-sigs/lws pkg/controllers).
 const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let before = match arguments.new_since.as_deref().map(output::baseline).transpose() {
+    if let Some(clash) = outputs::clash(&arguments.output) {
+        writeln!(err, "error: --output: {clash}")?;
+        return Ok(Exit::Usage);
+    }
+    let before = match arguments.new_since.as_deref().map(baseline_file::read).transpose() {
         Ok(before) => before,
         Err(message) => {
             writeln!(err, "error: --new-since: {message}")?;
             return Ok(Exit::Usage);
         }
     };
-    let bases = match input::profiles::bases() {
-        Ok(bases) => bases,
-        Err(error) => {
-            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
-            return Ok(Exit::Internal);
-        }
-    };
-    let mut builder = Builder::new(bases.clone());
-    builder.set(Settings { operator_namespaces: None, ..arguments.choice.settings() });
-    let mut problems = objects::Problems::default();
-    if let Some(path) = &arguments.profiles {
-        input::profiles::load(path, &bases, &mut builder, &mut problems.errors);
-        if !problems.errors.is_empty() {
-            input::report(&problems, err)?;
-            return Ok(Exit::Usage);
-        }
-    }
-    let read = if arguments.live {
-        cluster::live(arguments, builder, &bases, err)?
-    } else {
-        cluster::files(arguments, builder, &bases, problems, err)?
-    };
+    let read = read(arguments, err)?;
     let Audited { mut document, failed } = match read {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
@@ -75,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             writeln!(err, "error: --write-baseline: not written, since a list failed")?;
         } else if unreadable {
             writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
-        } else if let Err(error) = output::write_baseline(path, &now) {
+        } else if let Err(error) = File::create(path).and_then(|file| baseline_file::write(file, &now)) {
             writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
             return Ok(Exit::Internal);
         }
@@ -91,11 +77,37 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     Ok(exit(&document, failed, arguments.fail_on))
 }
 
+/// Reads a cluster and decides on it.
+pub(super) fn read(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Result<Audited, Exit>> {
+    let bases = match input::profiles::bases() {
+        Ok(bases) => bases,
+        Err(error) => {
+            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            return Ok(Err(Exit::Internal));
+        }
+    };
+    let mut builder = Builder::new(bases.clone());
+    builder.set(Settings { operator_namespaces: None, ..arguments.choice.settings() });
+    let mut problems = objects::Problems::default();
+    if let Some(path) = &arguments.profiles {
+        input::profiles::load(path, &bases, &mut builder, &mut problems.errors);
+        if !problems.errors.is_empty() {
+            input::report(&problems, err)?;
+            return Ok(Err(Exit::Usage));
+        }
+    }
+    if arguments.live {
+        cluster::live(arguments, builder, &bases, err)
+    } else {
+        cluster::files(arguments, builder, &bases, problems, err)
+    }
+}
+
 /// A finished audit.
-struct Audited {
-    document: Document,
+pub(super) struct Audited {
+    pub(super) document: Document,
     /// Whether a list failed for another reason than that it may not be read.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 impl Audited {

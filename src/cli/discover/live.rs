@@ -3,6 +3,7 @@
 use super::read::Read;
 use crate::cli::Exit;
 use crate::cli::input;
+use crate::cluster::PageSize;
 use crate::cluster::client;
 use crate::cluster::discovery::Served;
 use crate::cluster::kinds::WATCHED;
@@ -32,6 +33,10 @@ fn kinds() -> Vec<Listed> {
         path: format!("/apis/{group}/{version}/{plural}"),
     });
     watched.chain(further).collect()
+}
+
+fn listing(path: String) -> Listing {
+    Listing { path, query: String::new(), metadata_only: false, size: PageSize::DEFAULT, deadline: DEADLINE }
 }
 
 #[derive(Default, Deserialize)]
@@ -100,7 +105,7 @@ pub(super) fn read(
 async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
     for namespace in input::OPERATOR_NAMESPACES {
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-        let listing = Listing { path, metadata_only: false, most: None, deadline: DEADLINE };
+        let listing = listing(path);
         let sources = &mut read.sources;
         let result = pages::read(client, &listing, &mut |event| {
             let Event::Page(items, _) = event else { return };
@@ -123,7 +128,7 @@ async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Wr
 
 /// Reads one kind. A kind that the API server does not serve has no objects.
 async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
-    let listing = Listing { path: kind.path.clone(), metadata_only: false, most: None, deadline: DEADLINE };
+    let listing = listing(kind.path.clone());
     let mut broken = Vec::new();
     let sources = &mut read.sources;
     let result = pages::read(client, &listing, &mut |event| {

@@ -1,72 +1,138 @@
-//! Everything that the checks need, read once.
+//! Everything that the checks need.
 
 use super::{account, installation, replicas, wanted_rights};
 use crate::cli::dry_runs::answer;
-use crate::cluster::kinds::WATCHED;
-use crate::cluster::{each, inspect};
+use crate::cluster::kinds::{WATCHED, Watched};
+use crate::cluster::{inspect, some};
 use crate::doctor::calls::{bad, good};
-use crate::doctor::sources::{Form, MUTATING_CONFIGURATIONS, Pick, Source};
-use crate::doctor::{Facts, MUTATING, NAME, NotTried, Tried, page};
+use crate::doctor::sources::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
+use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, page};
 use crate::facts::Mode;
 use crate::resolve::users;
 use crate::review::{PodRequest, decide_pod};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Builder, Snapshot};
 use kube::Client;
 use serde_json::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The facts; an error where the API server cannot be asked at all.
-pub(super) async fn facts(client: &Client, before: bool, namespace: Option<&str>) -> Result<Facts, String> {
-    let (api_version, date) = inspect::version(client).await?;
-    let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut facts = Facts {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        now: i64::try_from(clock).unwrap_or(i64::MAX),
-        api_clock: date.as_deref().and_then(crate::doctor::http_date),
-        api_version,
-        ..Facts::default()
-    };
-    let sources = page::sources(Some(before));
-    read(client, &MUTATING_CONFIGURATIONS, &mut facts).await;
-    facts.namespace = namespace.map_or_else(|| named_namespace(&facts), str::to_owned);
-    for source in
-        sources.iter().filter(|source| source.form == Form::Objects && **source != &MUTATING_CONFIGURATIONS)
-    {
-        read(client, source, &mut facts).await;
+/// What was read so far. A later try reads again only what failed checks need.
+pub(super) struct Reading {
+    pub(super) facts: Facts,
+    builder: Builder,
+    before: bool,
+}
+
+/// Which checks a read is for.
+enum For<'a> {
+    All,
+    Some(&'a [&'static str]),
+}
+
+impl For<'_> {
+    fn runs(&self, ids: &[&str]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(wanted) => wanted.iter().any(|id| ids.contains(id)),
+        }
     }
-    let settings = installation::Settings::of(&facts);
-    snapshot(client, &settings, before, &mut facts).await?;
-    if before {
-        let wanted = wanted_rights::of_installer(&facts.namespace);
-        facts.install_rights = account::own(client, wanted).await;
-    } else {
-        let deployed = settings.account(&facts.namespace);
-        let wanted = wanted_rights::of_server(&facts.namespace, &settings);
-        facts.server_rights = account::of_another(client, &deployed, wanted).await;
-        replicas::look(client, &settings, &mut facts).await;
-        facts.metrics = inspect::lines(client, "/metrics", |line| {
-            line.starts_with("apiserver_admission_webhook_") && line.contains(".fabric-admission.dev\"")
-        })
-        .await;
-        let pair = if settings.changes_pods() { choose(&facts) } else { Err(unchanging()) };
-        let place = pair.as_ref().ok().map(|(namespace, _)| namespace.clone());
-        facts.calls = match pair {
-            Err(not) => Err(not),
-            Ok((namespace, profile)) => Ok(Tried {
-                good: answer(client, &namespace, &good(&profile)).await,
-                bad: answer(client, &namespace, &bad(&profile)).await,
-                namespace,
-                profile,
-            }),
+
+    fn reads(&self, plural: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(wanted) => {
+                let checks = CHECKS.iter().filter(|check| wanted.contains(&check.id));
+                checks.flat_map(|check| check.needs).any(|source| source.plural == plural)
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Reads everything; an error where the API server cannot be asked at all.
+    pub(super) async fn whole(
+        client: &Client,
+        before: bool,
+        namespace: Option<&str>,
+    ) -> Result<Self, String> {
+        let (api_version, date) = inspect::version(client).await?;
+        let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let mut facts = Facts {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            now: i64::try_from(clock).unwrap_or(i64::MAX),
+            api_clock: date.as_deref().and_then(crate::doctor::http_date),
+            api_version,
+            ..Facts::default()
         };
-        let wanted =
-            wanted_rights::of_doctor(&sources, &facts.namespace, place.as_deref(), settings.profiles_map());
-        facts.own_rights = account::own(client, wanted).await;
-        return Ok(facts);
+        read(client, &MUTATING_CONFIGURATIONS, &mut facts).await;
+        facts.namespace = namespace.map_or_else(|| named_namespace(&facts), str::to_owned);
+        let builder = Builder::new(crate::cli::input::profiles::bases()?);
+        let mut reading = Self { facts, builder, before };
+        reading.read(client, &For::All).await;
+        let sources = page::sources(Some(before));
+        let facts = &reading.facts;
+        let place = facts.calls.as_ref().ok().map(|tried| tried.namespace.as_str());
+        let settings = installation::Settings::of(facts);
+        let profiles = if before { None } else { settings.profiles_map() };
+        let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, place, profiles);
+        reading.facts.own_rights = account::own(client, wanted).await;
+        Ok(reading)
     }
-    let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, None, None);
-    facts.own_rights = account::own(client, wanted).await;
-    Ok(facts)
+
+    /// Reads what some failed checks need.
+    pub(super) async fn again(&mut self, client: &Client, failed: &[&'static str]) {
+        self.read(client, &For::Some(failed)).await;
+    }
+
+    async fn read(&mut self, client: &Client, wanted: &For<'_>) {
+        let facts = &mut self.facts;
+        facts.unread.retain(|plural, _| !wanted.reads(plural) || *plural == MUTATING_CONFIGURATIONS.plural);
+        for source in page::sources(Some(self.before)) {
+            // The first read of all has these already.
+            let known = source == &MUTATING_CONFIGURATIONS && matches!(wanted, For::All);
+            if source.form == Form::Objects && wanted.reads(source.plural) && !known {
+                facts.unread.remove(source.plural);
+                read(client, source, facts).await;
+            }
+        }
+        let settings = installation::Settings::of(facts);
+        snapshot(client, &settings, self.before, facts, &mut self.builder, wanted).await;
+        if self.before {
+            let wanted = wanted_rights::of_installer(&facts.namespace);
+            facts.install_rights = account::own(client, wanted).await;
+            return;
+        }
+        if wanted.runs(&["server-rights"]) {
+            let deployed = settings.account(&facts.namespace);
+            let rights = wanted_rights::of_server(&facts.namespace, &settings);
+            facts.server_rights = account::of_another(client, &deployed, rights).await;
+        }
+        if wanted.runs(&["ca-bundles"]) {
+            facts.certificates.clear();
+            facts.replicas.clear();
+            replicas::look(client, &settings, facts).await;
+        }
+        if wanted.runs(&["failed-calls"]) {
+            facts.metrics = inspect::lines(client, "/metrics", |line| {
+                line.starts_with("apiserver_admission_webhook_") && line.contains(".fabric-admission.dev\"")
+            })
+            .await;
+        }
+        if wanted.runs(&["pod-is-changed", "pod-is-refused"]) {
+            facts.calls = tried(client, &settings, facts).await;
+        }
+    }
+}
+
+/// Dry runs, in a namespace where they can succeed.
+async fn tried(client: &Client, settings: &installation::Settings, facts: &Facts) -> Result<Tried, NotTried> {
+    let (namespace, profile) =
+        if settings.changes_pods() { choose(facts)? } else { return Err(unchanging()) };
+    Ok(Tried {
+        good: answer(client, &namespace, &good(&profile)).await,
+        bad: answer(client, &namespace, &bad(&profile)).await,
+        namespace,
+        profile,
+    })
 }
 
 /// The namespace of the Service that our configuration calls.
@@ -106,14 +172,17 @@ async fn snapshot(
     settings: &installation::Settings,
     before: bool,
     facts: &mut Facts,
-) -> Result<(), String> {
-    let bases = crate::cli::input::profiles::bases()?;
-    let mut builder = crate::snapshot::Builder::new(bases);
+    builder: &mut Builder,
+    wanted: &For<'_>,
+) {
     builder.set(settings.of_decisions());
-    if !before {
-        installation::profiles(client, settings, &mut builder, facts).await;
+    // Both have profiles, and those of the files count first.
+    if !before && [CONFIG_MAPS.plural, PROFILES.plural].iter().any(|plural| wanted.reads(plural)) {
+        facts.broken_files.clear();
+        installation::profiles(client, settings, builder, facts).await;
     }
-    let mut seen = each(client, builder).await;
+    let reads = |kind: &Watched| wanted.reads(kind.plural);
+    let mut seen = some(client, std::mem::take(builder), &reads).await;
     let forbidden = seen
         .forbidden
         .into_iter()
@@ -124,7 +193,7 @@ async fn snapshot(
         }
     }
     facts.snapshot = seen.builder.build();
-    Ok(())
+    *builder = seen.builder;
 }
 
 fn unchanging() -> NotTried {

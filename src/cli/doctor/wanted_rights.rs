@@ -59,6 +59,9 @@ pub(super) fn of_doctor(
             Pick::All | Pick::Labelled(_) => rights.push(right),
         }
     }
+    for kind in WATCHED.iter().filter(|kind| !sources.iter().any(|source| source.plural == kind.plural)) {
+        rights.push(Right::new("list", kind.group, kind.plural));
+    }
     rights.extend(place.map(|place| Right::new("create", "", "pods").within(place)));
     rights
 }

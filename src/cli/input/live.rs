@@ -2,10 +2,12 @@
 
 use crate::cli::Exit;
 use crate::cluster::client;
-use crate::cluster::{once, pod};
+use crate::cluster::pages::{self, Event, ListError, Listing};
+use crate::cluster::{PageSize, once, pod};
 use crate::snapshot::Builder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The kubeconfig that kubectl would use: the flag, the first file of `KUBECONFIG`, the one at home.
 pub(in crate::cli) fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
@@ -20,13 +22,22 @@ pub(in crate::cli) fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
     home.exists().then_some(home)
 }
 
-/// Adds the facts of the cluster, and reads the pods named as `pod/NAME`. `Err` with the exit code, and the reason on
+/// Objects that are read beside the facts, as JSON texts.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) enum Also<'a> {
+    /// Pods of a namespace, by their names.
+    Pods(&'a str, &'a [String]),
+    /// Every FabricProfile, those that cannot be used included.
+    Profiles,
+}
+
+/// Adds the facts of the cluster, and reads other objects. `Err` with the exit code, and the reason on
 /// `err`, where no cluster is named or the cluster cannot be reached.
-pub(super) fn look(
+pub(in crate::cli) fn look(
     given: Option<&Path>,
     context: Option<&str>,
     builder: Builder,
-    pods: (&str, &[String]),
+    also: Also<'_>,
     err: &mut dyn Write,
 ) -> io::Result<Result<(Builder, Vec<String>), Exit>> {
     let path = kubeconfig(given);
@@ -40,26 +51,57 @@ pub(super) fn look(
             .await
             .map_err(|error| (Exit::of_client(&error), error.to_string()))?;
         let failed = |message: String| (Exit::Internal, message);
-        let mut running = Vec::new();
-        for name in pods.1 {
-            running.push(pod(&client, pods.0, name).await.map_err(|e| failed(e.to_string()))?);
+        let mut objects = Vec::new();
+        match also {
+            Also::Pods(namespace, names) => {
+                for name in names {
+                    objects.push(pod(&client, namespace, name).await.map_err(|e| failed(e.to_string()))?);
+                }
+            }
+            Also::Profiles => objects = profiles(&client).await.map_err(failed)?,
         }
         let seen = once(&client, builder).await.map_err(|e| failed(e.to_string()))?;
-        Ok::<_, (Exit, String)>((seen, running))
+        Ok::<_, (Exit, String)>((seen, objects))
     });
     match seen {
         Err((exit, message)) => {
             writeln!(err, "error: --live: {message}")?;
             Ok(Err(exit))
         }
-        Ok((seen, running)) => {
+        Ok((seen, objects)) => {
             for (kind, why) in &seen.forbidden {
                 writeln!(
                     err,
                     "warning: --live: no permission to read {kind}, so objects of this kind are unknown ({why})"
                 )?;
             }
-            Ok(Ok((seen.builder, running)))
+            Ok(Ok((seen.builder, objects)))
         }
+    }
+}
+
+/// Deadline of a page of the list.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The JSON texts of all FabricProfiles; none without their CRD, or where they may not be read.
+async fn profiles(client: &kube::Client) -> Result<Vec<String>, String> {
+    let path = "/apis/fabric-admission.dev/v1alpha1/fabricprofiles".to_owned();
+    let listing = Listing {
+        path,
+        query: String::new(),
+        metadata_only: false,
+        size: PageSize::DEFAULT,
+        deadline: DEADLINE,
+    };
+    let mut found = Vec::new();
+    let mut on = |event: Event<'_>| match event {
+        Event::Restarted => found.clear(),
+        Event::Waiting(_) => {}
+        Event::Page(items, _) => found.extend(items.iter().map(|item| item.get().to_owned())),
+    };
+    match pages::read(client, &listing, &mut on).await {
+        // The list of facts reports the missing right.
+        Ok(()) | Err(ListError::Absent | ListError::Forbidden(_)) => Ok(found),
+        Err(error) => Err(format!("FabricProfile: {error}")),
     }
 }

@@ -6,6 +6,7 @@ pub(super) mod live;
 mod loaded;
 pub(super) mod objects;
 mod parts;
+pub(super) mod profile_faults;
 pub(super) mod profiles;
 mod reader;
 
@@ -76,6 +77,23 @@ impl Inputs {
         &self.paths
     }
 
+    /// Some inputs, with profiles and facts from files.
+    pub(super) fn of_files(paths: Vec<PathBuf>, files: &Files, choice: &Choice) -> Self {
+        let Files { profiles, cluster, namespace } = files.clone();
+        Self {
+            paths,
+            profile: None,
+            profiles,
+            cluster,
+            live: false,
+            context: None,
+            kubeconfig: None,
+            namespace,
+            allow_empty: true,
+            choice: choice.clone(),
+        }
+    }
+
     /// The same settings for some of the inputs, with values for the flags that are not given.
     pub(super) fn with(&self, paths: Vec<PathBuf>, defaults: Defaults) -> Self {
         let given = self.clone();
@@ -88,6 +106,14 @@ impl Inputs {
             ..given
         }
     }
+}
+
+/// Where an offline command without manifests of its own takes profiles and facts from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Files {
+    pub(super) profiles: Option<PathBuf>,
+    pub(super) cluster: Vec<PathBuf>,
+    pub(super) namespace: Option<String>,
 }
 
 /// Settings of the cluster; the same for the offline review and for the webhook.
@@ -269,7 +295,7 @@ pub(super) fn prepare(
     }
     if arguments.live {
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
-        let named = (own, pods.as_slice());
+        let named = live::Also::Pods(own, &pods);
         match live::look(kubeconfig, context, builder, named, err)? {
             Ok(seen) => (builder, running) = seen,
             Err(exit) => return Ok(Err(exit)),

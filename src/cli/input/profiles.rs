@@ -1,6 +1,6 @@
 //! Profiles from the binary, from files, and by name.
 
-use super::{files, objects};
+use super::{files, objects, profile_faults};
 use crate::manifest::{self, Document, Item};
 use crate::profile::base::BASES;
 use crate::profile::{FabricProfile, Profile};
@@ -56,7 +56,7 @@ pub(in crate::cli) fn all(
             for found in objects::of(document) {
                 match found {
                     objects::Found::Object(object) if object.kind == "FabricProfile" => {
-                        match one(object.json, bases) {
+                        match profile_faults::check(object.json, bases) {
                             Ok(profile)
                                 if profiles
                                     .iter()
@@ -68,8 +68,10 @@ pub(in crate::cli) fn all(
                             }
                             Ok(profile) => profiles.push(profile),
                             Err(faults) => {
-                                for (pointer, message) in faults {
-                                    let at = (object.pointer.as_str(), pointer.as_str());
+                                for fault in faults {
+                                    let message =
+                                        fault.of_profile(object.name.as_deref().unwrap_or_default());
+                                    let at = (object.pointer.as_str(), fault.pointer.as_str());
                                     problems
                                         .push((objects::unread(document, object.json, at, &message), None));
                                 }
@@ -94,51 +96,6 @@ pub(in crate::cli) fn all(
     let loaded = files::read(&[PathBuf::from(path)], false, &mut visit);
     problems.extend(loaded.unread);
     profiles
-}
-
-/// Faults of one profile that are reported; each takes one more pass over it.
-const MAX_FAULTS: usize = 50;
-
-/// A profile, or all its faults, each with its pointer. A fault is found by reading the profile again without the
-/// values that have one.
-fn one(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, Vec<(String, String)>> {
-    let mut text = json.to_owned();
-    let mut faults: Vec<(String, String)> = Vec::new();
-    while faults.len() < MAX_FAULTS {
-        let (pointer, message) = match fault(&text, bases) {
-            Ok(profile) if faults.is_empty() => return Ok(profile),
-            Ok(_) => break,
-            Err(fault) => fault,
-        };
-        // A fault below a value that was removed follows from the removal.
-        if faults.iter().any(|(removed, _)| removed.starts_with(&pointer)) {
-            break;
-        }
-        let rest = without(&text, &pointer);
-        faults.push((pointer, message));
-        match rest {
-            Some(rest) => text = rest,
-            None => break,
-        }
-    }
-    Err(faults)
-}
-
-/// The first fault of a profile.
-fn fault(json: &str, bases: &[FabricProfile]) -> Result<FabricProfile, (String, String)> {
-    let profile = FabricProfile::read(json)
-        .map_err(|e| (e.pointer, format!("FabricProfile cannot be read: {}", e.message)))?;
-    Profile::resolve(&profile, bases).map_err(|e| (e.pointer.clone(), e.to_string()))?;
-    Ok(profile)
-}
-
-/// A JSON text without the member at a pointer; `None` where it is not a member of an object.
-fn without(json: &str, pointer: &str) -> Option<String> {
-    let (parent, key) = pointer.rsplit_once('/')?;
-    let mut value: serde_json::Value = serde_json::from_str(json).ok()?;
-    let key = key.replace("~1", "/").replace("~0", "~");
-    value.pointer_mut(parent)?.as_object_mut()?.remove(&key)?;
-    Some(value.to_string())
 }
 
 /// The profile for `--profile`: one of the site, else a compiled-in one unchanged.

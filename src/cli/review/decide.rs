@@ -3,21 +3,23 @@
 use super::reviewed::{DocumentReview, Given};
 use super::setting::Setting;
 use super::{file_text, placeholders, repeated_findings};
-use crate::cli::input::File;
 use crate::cli::input::objects::{Found, Object, of, unread};
+use crate::cli::input::{File, Loaded};
 use crate::cli::input::{place, source};
 use crate::deadline::NEVER;
 use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
 use crate::pod::templates_by_shape;
-use crate::report::{Located, Place, Repeated, Reviewed, Skipped};
+use crate::report::ci::log_text;
+use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of, why_pod,
 };
 use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 pub(in crate::cli) fn document(
     file: &File,
@@ -38,6 +40,36 @@ pub(in crate::cli) fn document(
     setting.ignores.apply(&document.file, &mut review.results);
     repeated_findings::from_anchors(document, &mut review.results);
     review
+}
+
+/// Decides on every document of the inputs, for commands that hold all results. Objects that cannot be read are reported on
+/// `err`; inputs that have changed since they were read first are returned.
+pub(in crate::cli) fn all(
+    loaded: &Loaded,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    err: &mut dyn Write,
+) -> io::Result<(Vec<DocumentReview>, Vec<Unread>)> {
+    let (mut reviews, mut changed) = (Vec::new(), Vec::new());
+    for file in loaded.batches().flatten() {
+        let file = match file {
+            Ok(file) => file,
+            Err(unread) => {
+                changed.push(unread);
+                continue;
+            }
+        };
+        for document in &file.documents {
+            let mut review = self::document(&file, document, setting, snapshot);
+            placeholders::report(std::slice::from_mut(&mut review), &mut placeholders::Reported::default());
+            for Unread { file, line, column, message } in &review.unread {
+                let (file, message) = (log_text(file), log_text(message));
+                writeln!(err, "error: {file}:{line}:{column}: {message}")?;
+            }
+            reviews.push(review);
+        }
+    }
+    Ok((reviews, changed))
 }
 
 /// Decides on an object, and reports what only its text shows.

@@ -1,6 +1,7 @@
 //! `review`: changes and findings for manifests, offline. Formats of one result are in `report`; here is what concerns
 //! many files: order, settings, repeated findings, placeholders.
 
+mod baselines;
 mod config;
 pub(super) mod decide;
 mod file_text;
@@ -15,16 +16,20 @@ mod settings;
 pub(super) use config::Ignores;
 pub(super) use setting::Setting;
 
+use super::baseline_file;
 use super::exit_code::FailOn;
+use super::outputs;
 use super::terminal;
 use super::{Exit, input};
+use crate::kubernetes_version::Version;
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::report::text::View;
+use baselines::{Baselines, Number};
 use config::{Choice, Group};
 use filter::{Filter, Least};
-use output::{Output, Shown, Target};
-use settings::{AudienceArgument, ModeArgument, OutputArgument};
+use output::{Output, Part, Shown, Target};
+use settings::{AudienceArgument, Format, ModeArgument};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,10 +41,10 @@ pub(super) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33. The version is checked, and does not change
-    /// the review yet
+    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33. The review fails for an older version, and
+    /// its findings are the same for all others: a finding that depends on the version says so
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
-    kube_version: Option<(u32, u32)>,
+    kube_version: Option<Version>,
     /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
     /// caller. Without this flag, the review uses all objects
     #[arg(long, value_enum, value_name = "WHO")]
@@ -53,8 +58,8 @@ pub(super) struct Arguments {
     operator_namespaces: Vec<String>,
     /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. FORMAT=FILE writes to a file;
     /// repeatable
-    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = settings::output, default_value = "text")]
-    output: Vec<OutputArgument>,
+    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = outputs::parse::<Format>, default_value = "text")]
+    output: Vec<outputs::Output<Format>>,
     /// Lowest severity of a finding for which the command exits with code 1; default: error
     #[arg(long, value_enum)]
     fail_on: Option<FailOn>,
@@ -65,6 +70,12 @@ pub(super) struct Arguments {
     /// Use no configuration, only flags
     #[arg(long)]
     no_config: bool,
+    /// Compare with a baseline file: only new findings count for the exit code. Findings of the baseline are marked
+    #[arg(long, value_name = "FILE", visible_alias = "new-since")]
+    baseline: Option<PathBuf>,
+    /// Write the findings to a baseline file, for --baseline
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
     /// Show only findings of this rule, such as FAB301; repeatable, or a list with commas
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = filter::rule)]
     rule: Vec<&'static str>,
@@ -84,7 +95,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = settings::clash(&arguments.output) {
+    if let Some(clash) = outputs::clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
@@ -103,16 +114,32 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let inputs: Vec<PathBuf> = groups.iter().flat_map(|group| group.paths.iter().cloned()).collect();
     // Everything is read before anything is written.
+    let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
     for group in groups {
-        match prepare(arguments, group, err)? {
+        let baseline = match baseline(arguments, &group, &mut baselines) {
+            Ok(baseline) => baseline,
+            Err(message) => {
+                writeln!(err, "error: --baseline: {}", log_text(&message))?;
+                return Ok(Exit::Usage);
+            }
+        };
+        match prepare(arguments, group, baseline, err)? {
             Ok(review) => reviews.push(review),
             Err(exit) => return Ok(exit),
         }
     }
+    if let Some(file) = arguments.write_baseline.as_deref().filter(|file| is_input(file, &inputs)) {
+        writeln!(
+            err,
+            "error: --write-baseline: {}: this file is an input",
+            log_text(&file.display().to_string())
+        )?;
+        return Ok(Exit::Usage);
+    }
     let mut targets = Vec::new();
     let mut out = Some(out);
-    for OutputArgument { format, file } in &arguments.output {
+    for outputs::Output { format, file } in &arguments.output {
         let writer: Box<dyn Write> = match (file, out.take_if(|_| file.is_none())) {
             (Some(file), _) => match create(file, &inputs) {
                 Ok(created) => Box::new(created),
@@ -129,15 +156,28 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
     let view = View { verbose, only_findings, width: terminal::width() };
     let filter = Filter::new(&arguments.rule, arguments.severity);
-    let mut output = Output::begin(targets, Shown { view, filter, quiet: arguments.quiet })?;
+    let mut output = Output::begin(targets, Shown { view, filter, quiet: arguments.quiet }, baselines)?;
     let mut fails = false;
-    for Review { prepared, setting, fail_on } in reviews {
-        let least = fail_on.severity();
-        let (loaded, snapshot) = (prepared.loaded, prepared.snapshot);
-        let worst = output.add(&loaded, prepared.unread, &snapshot, &setting, least, err)?;
+    for Review { mut prepared, setting, fail_on, baseline } in reviews {
+        let unread = std::mem::take(&mut prepared.unread);
+        let part = Part {
+            loaded: &prepared.loaded,
+            snapshot: &prepared.snapshot,
+            setting: &setting,
+            fails: fail_on.severity(),
+            baseline,
+        };
+        let worst = output.add(part, unread, err)?;
         fails |= Exit::of_review(false, worst, fail_on) == Exit::Findings;
     }
-    let summary = output.end(err)?;
+    let (summary, baseline) = output.end(err)?;
+    // The old file stays until there is a new one.
+    if let (Some(path), Some(baseline)) = (&arguments.write_baseline, baseline)
+        && let Err(error) = File::create(path).and_then(|file| baseline_file::write(file, &baseline))
+    {
+        writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
+        return Ok(Exit::Internal);
+    }
     Ok(match (summary.partial, fails) {
         (true, _) => Exit::Usage,
         (false, true) => Exit::Findings,
@@ -150,10 +190,35 @@ struct Review {
     prepared: input::Prepared,
     setting: Setting,
     fail_on: FailOn,
+    baseline: Option<Number>,
+}
+
+/// Reads the baseline of some inputs. The first baseline is written where a configuration names it.
+fn baseline(
+    arguments: &Arguments,
+    group: &Group,
+    baselines: &mut Baselines,
+) -> Result<Option<Number>, String> {
+    let path = match (&arguments.baseline, &group.config.baseline) {
+        (Some(path), _) => path,
+        (None, Some(path)) if arguments.write_baseline.is_some() && !path.exists() => return Ok(None),
+        // A device or a pipe may never end, and a change of others may bring the configuration.
+        (None, Some(path)) if path.exists() && !path.is_file() => {
+            return Err(format!("{}: a baseline in a configuration is a regular file", path.display()));
+        }
+        (None, Some(path)) => path,
+        (None, None) => return Ok(None),
+    };
+    baselines.read(path).map(Some)
 }
 
 /// Reads inputs. Flags count more than their configuration.
-fn prepare(arguments: &Arguments, group: Group, err: &mut dyn Write) -> io::Result<Result<Review, Exit>> {
+fn prepare(
+    arguments: &Arguments,
+    group: Group,
+    baseline: Option<Number>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Review, Exit>> {
     let Group { config, paths } = group;
     let audience = arguments.audience.or(config.audience);
     let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
@@ -171,15 +236,20 @@ fn prepare(arguments: &Arguments, group: Group, err: &mut dyn Write) -> io::Resu
         why: false,
     };
     let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::Error);
-    Ok(Ok(Review { prepared, setting, fail_on }))
+    Ok(Ok(Review { prepared, setting, fail_on, baseline }))
 }
 
 /// Creates a file for results. An input is never overwritten.
 fn create(file: &Path, inputs: &[PathBuf]) -> Result<File, String> {
-    if let Ok(existing) = file.canonicalize()
-        && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == existing))
-    {
+    if is_input(file, inputs) {
         return Err("this file is an input".to_owned());
     }
     File::create(file).map_err(|error| error.to_string())
+}
+
+fn is_input(file: &Path, inputs: &[PathBuf]) -> bool {
+    let same = |existing: &PathBuf| {
+        inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == *existing))
+    };
+    file.canonicalize().is_ok_and(|existing| same(&existing))
 }

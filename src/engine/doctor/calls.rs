@@ -176,6 +176,12 @@ const SIGNATURES: [(&str, &str); 14] = [
     ("not found", "Create the missing object, or correct --namespace."),
 ];
 
+/// The webhook that the API server could not call (k8s.io/apiserver pkg/admission/plugin/webhook/errors.go).
+fn uncalled(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("failed calling webhook \"")?;
+    rest.split_once('"').map(|(name, _)| name)
+}
+
 fn explained(message: &str) -> Wrong {
     // First of all: a webhook may write any of the signatures into its denial.
     if message.starts_with("admission webhook ") && message.contains(" denied the request") {
@@ -185,6 +191,13 @@ fn explained(message: &str) -> Wrong {
             "Another webhook refuses the pod. Let it admit this pod, or label another namespace with mode enforce."
         };
         return Wrong::new(message, fix);
+    }
+    if let Some(name) = uncalled(message).filter(|name| !name.ends_with(".fabric-admission.dev")) {
+        let fix = format!(
+            "The API server cannot call the webhook {name} of another program. Repair that webhook, or let its selector leave \
+             out this namespace."
+        );
+        return Wrong::new(message, &fix);
     }
     let fix = SIGNATURES.iter().find(|(signature, _)| message.contains(signature)).map(|(_, fix)| *fix);
     Wrong::new(message, fix.unwrap_or("The message is that of the API server: correct what it names."))
@@ -243,8 +256,16 @@ mod tests {
                 "has expired",
             ),
             (
-                r#"failed calling webhook "x": x509: certificate signed by unknown authority"#,
+                r#"failed calling webhook "mutate.fabric-admission.dev": x509: certificate signed by unknown authority"#,
                 "The caBundle does not match",
+            ),
+            (
+                r#"failed calling webhook "inject.example.com": x509: certificate signed by unknown authority"#,
+                "the webhook inject.example.com of another program",
+            ),
+            (
+                r#"failed calling webhook "inject.example.com": Post "https://a": context deadline exceeded"#,
+                "the webhook inject.example.com of another program",
             ),
             (r#"admission webhook "other" denied the request: image not found"#, "Another webhook"),
             (

@@ -4,6 +4,9 @@ use super::facts::Facts;
 use super::outcome::Outcome;
 use super::sources::Source;
 
+/// The page about all checks.
+const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/doctor.md");
+
 /// A part of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
@@ -96,6 +99,6 @@ impl Check {
     /// The anchored page about it.
     #[must_use]
     pub fn page(&self) -> String {
-        format!("docs/doctor.md#{}", self.id)
+        format!("{PAGE}#{}", self.id)
     }
 }

@@ -3,25 +3,22 @@
 use super::facts::{Facts, text};
 use super::outcome::Outcome;
 use crate::certificates::days;
+use crate::kubernetes_version::{OLDEST, Version};
 use crate::text::count;
 use std::collections::BTreeMap;
 
-/// Oldest minor version of Kubernetes 1 that is supported.
-const OLDEST: u32 = 33;
 /// Difference of clocks that is not a slow answer (s).
 const SKEW: i64 = 60;
 
 pub(super) fn version(facts: &Facts) -> Result<Outcome, Outcome> {
     let shown = text(&facts.api_version, "/gitVersion");
-    // Some providers write `33+`.
-    let minor = text(&facts.api_version, "/minor").trim_end_matches('+').parse::<u32>();
-    match (text(&facts.api_version, "/major"), minor) {
-        ("1", Ok(minor)) if minor < OLDEST => Ok(Outcome::error(
-            format!("the API server is {shown}; the webhook's objects need Kubernetes 1.{OLDEST}"),
-            format!("Upgrade the control plane to Kubernetes 1.{OLDEST} or newer."),
+    match Version::of_server(text(&facts.api_version, "/major"), text(&facts.api_version, "/minor")) {
+        Some(version) if !version.is_supported() => Ok(Outcome::error(
+            format!("the API server is {shown}; the webhook's objects need Kubernetes {OLDEST}"),
+            format!("Upgrade the control plane to Kubernetes {OLDEST} or newer."),
         )),
-        ("1", Ok(_)) => Ok(Outcome::found(shown)),
-        _ => Ok(Outcome::skipped("the API server reports no version")),
+        Some(_) => Ok(Outcome::found(shown)),
+        None => Ok(Outcome::skipped("the API server reports no version")),
     }
 }
 

@@ -46,9 +46,10 @@ server's CA; the command uses only its certificate. `create pods` also allows po
 distinguish them. Without a right, the checks that need it are skipped.
 ";
 
-/// The whole page. `examples` has the lines of a failed check by its id.
+/// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group
+/// and plural.
 #[must_use]
-pub fn page(examples: &BTreeMap<String, String>) -> String {
+pub fn page(examples: &BTreeMap<String, String>, facts: &[(&str, &str)]) -> String {
     let mut page = HEAD.to_owned();
     let mut section = None;
     for check in CHECKS {
@@ -58,7 +59,7 @@ pub fn page(examples: &BTreeMap<String, String>) -> String {
         }
         page.push_str(&describe(check, examples.get(check.id).map(String::as_str).unwrap_or_default()));
     }
-    format!("{page}{TAIL}\n```yaml\n{}```\n", roles())
+    format!("{page}{TAIL}\n```yaml\n{}```\n", roles(facts))
 }
 
 fn describe(check: &Check, example: &str) -> String {
@@ -94,13 +95,26 @@ pub fn sources(before: Option<bool>) -> Vec<&'static Source> {
     checks.flat_map(|check| check.needs).copied().filter(|source| seen.insert(source.plural)).collect()
 }
 
-/// The rights of all checks, as roles.
+/// The rights of all checks, as roles. `facts`: the kinds that decisions need, by group and plural.
 #[must_use]
-pub fn roles() -> String {
+pub fn roles(facts: &[(&str, &str)]) -> String {
     let of = |installed: bool| {
         sources(None).into_iter().filter(move |s| (s.within == Within::Installation) == installed)
     };
     let mut cluster = rules(of(false));
+    cluster.push_str("  # Objects of operators and device drivers, which decisions on the dry runs need.\n");
+    let mut by_group: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let read = sources(None);
+    for (group, plural) in
+        facts.iter().filter(|(_, plural)| !read.iter().any(|source| source.plural == *plural))
+    {
+        by_group.entry(group).or_default().push(plural);
+    }
+    for (group, plurals) in by_group {
+        let plurals = plurals.join(", ");
+        cluster
+            .push_str(&format!("  - apiGroups: [{group}]\n    resources: [{plurals}]\n    verbs: [list]\n"));
+    }
     cluster.push_str(
         "  # The rights of the server.\n  - apiGroups: [authorization.k8s.io]\n    resources: [subjectaccessreviews]\n    \
          verbs: [create]\n  - nonResourceURLs: [/metrics]\n    verbs: [get]\n",

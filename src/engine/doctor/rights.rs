@@ -1,9 +1,10 @@
 //! Rights, by the API server's own access reviews.
 
-use super::facts::{Facts, Right};
+use super::facts::{Facts, Right, list, text};
 use super::names::NAME;
 use super::outcome::{Outcome, joined};
 use super::sources::DEPLOYMENTS;
+use serde_json::Value;
 
 /// Kinds without which nothing about the installation is known.
 const ESSENTIAL: [&str; 3] =
@@ -46,6 +47,42 @@ pub(super) fn install(facts: &Facts) -> Result<Outcome, Outcome> {
     })
 }
 
+/// What applies the roles again, by what the Deployment shows of its installation.
+fn installer(deployment: Option<&Value>) -> String {
+    let Some(deployment) = deployment else { return "Apply the roles of deploy/base".to_owned() };
+    let labels = deployment.pointer("/metadata/labels");
+    if labels.and_then(|labels| labels.get("app.kubernetes.io/managed-by")?.as_str()) == Some("Helm") {
+        let release = text(deployment, "/metadata/annotations/meta.helm.sh~1release-name");
+        let release = if release.is_empty() { "RELEASE" } else { release };
+        return format!("Run helm upgrade {release} with the chart of the server's version");
+    }
+    let containers = list(deployment, "/spec/template/spec/containers");
+    let variables = containers.iter().filter(|c| text(c, "/name") == NAME).flat_map(|c| list(c, "/env"));
+    let is = |(name, value): (&str, &str)| {
+        variables.clone().any(|v| text(v, "/name") == name && text(v, "/value").starts_with(value))
+    };
+    let with: Vec<&str> =
+        COMPONENTS.iter().filter(|(_, variable)| is(*variable)).map(|(component, _)| *component).collect();
+    match with.as_slice() {
+        [] => "Run kubectl apply -k deploy/base".to_owned(),
+        [one] => format!(
+            "Run kubectl apply -k deploy/overlays/{one}, or apply your kustomization with component {one}"
+        ),
+        several => {
+            format!("Apply your kustomization of deploy/base with the components {}", several.join(", "))
+        }
+    }
+}
+
+/// Components with an overlay, and the variable by which a Deployment shows each.
+const COMPONENTS: [(&str, (&str, &str)); 5] = [
+    ("cert-manager", ("FABRIC_ADMISSION_TLS_MODE", "cert-manager")),
+    ("own-certificate", ("FABRIC_ADMISSION_TLS_MODE", "files")),
+    ("enforce-network-objects", ("FABRIC_ADMISSION_NETWORK_OBJECTS", "enforce")),
+    ("namespace-isolation", ("FABRIC_ADMISSION_NAMESPACE_ISOLATION", "true")),
+    ("ipv6", ("FABRIC_ADMISSION_BIND", "[")),
+];
+
 pub(super) fn server(facts: &Facts) -> Result<Outcome, Outcome> {
     // Which rights the server needs depends on its variables.
     facts.known(&DEPLOYMENTS)?;
@@ -60,8 +97,8 @@ pub(super) fn server(facts: &Facts) -> Result<Outcome, Outcome> {
                 joined(some)
             ),
             format!(
-                "Apply the roles of deploy/base/rbac.yaml, or run helm upgrade. Check that the bindings name the service \
-                 account of Deployment {}/{NAME}.",
+                "{}. Check that the bindings name the service account of Deployment {}/{NAME}.",
+                installer(facts.named(&DEPLOYMENTS, NAME)?),
                 facts.namespace
             ),
         ),

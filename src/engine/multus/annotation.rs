@@ -11,6 +11,9 @@ use std::borrow::Cow;
 
 /// Annotations of one object share 256 KiB (k8s.io/apimachinery pkg/api/validation, TotalAnnotationSizeLimitB).
 const MAX_BYTES: usize = 256 * 1024;
+/// Most networks of a pod; real pods have as many as rails. Each is compared with the pod's devices, its node selector and
+/// the known objects.
+pub const MAX_NETWORKS: usize = 256;
 /// IFNAMSIZ - 1.
 const MAX_INTERFACE: usize = 15;
 
@@ -45,24 +48,41 @@ pub struct Selection<'a> {
 /// Reads the annotation.
 ///
 /// # Errors
-/// [`AnnotationError`] when Multus would fail the pod's sandbox over it.
+/// [`AnnotationError`] when Multus would fail the pod's sandbox over it, or when it names more than [`MAX_NETWORKS`].
 pub fn parse(text: &str) -> Result<Networks<'_>, AnnotationError> {
+    read(text, MAX_NETWORKS)
+}
+
+/// The same with every network, however many there are: for questions that each network answers by itself.
+///
+/// # Errors
+/// [`AnnotationError`] when Multus would fail the pod's sandbox over it.
+pub fn parse_all(text: &str) -> Result<Networks<'_>, AnnotationError> {
+    read(text, usize::MAX)
+}
+
+fn read(text: &str, most: usize) -> Result<Networks<'_>, AnnotationError> {
     if text.len() > MAX_BYTES {
         return Err(AnnotationError::TooLong(text.len()));
     }
     if text.contains(['[', '{', '"']) {
-        return Ok(Networks { text, form: Form::Json, items: parse_json(text)? });
+        return Ok(Networks { text, form: Form::Json, items: parse_json(text, most)? });
     }
     // Multus takes only the empty text for no networks (pkg/k8sclient/k8sclient.go, GetPodNetwork).
     let items = match text.trim().is_empty() {
         true if text.is_empty() => Vec::new(),
         true => return Err(AnnotationError::Blank),
-        false => parse_short(text)?,
+        false => parse_short(text, most)?,
     };
     Ok(Networks { text, form: Form::Short, items })
 }
 
-fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
+fn few(networks: usize, most: usize) -> Result<(), AnnotationError> {
+    if networks > most { Err(AnnotationError::TooMany(networks)) } else { Ok(()) }
+}
+
+fn parse_short(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
+    few(text.split(',').count(), most)?;
     text.split(',')
         .enumerate()
         .map(|(i, item)| {
@@ -102,10 +122,11 @@ fn parse_short(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
         .collect()
 }
 
-fn parse_json(text: &str) -> Result<Vec<Selection<'_>>, AnnotationError> {
+fn parse_json(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
     let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() { AnnotationError::NotAList } else { AnnotationError::Json(error.to_string()) }
     })?;
+    few(elements.len(), most)?;
     elements
         .into_iter()
         .enumerate()
@@ -344,6 +365,17 @@ mod tests {
             assert!(parse(text).is_err(), "{text}");
         }
         assert_eq!(parse(&"x".repeat(1 << 20)), Err(AnnotationError::TooLong(1 << 20)));
+    }
+
+    #[test]
+    fn more_networks_than_any_pod_has() {
+        for list in
+            [|n: usize| vec!["a"; n].join(","), |n| format!("[{}]", vec![r#"{"name":"a"}"#; n].join(","))]
+        {
+            assert_eq!(parse(&list(MAX_NETWORKS)).unwrap().items.len(), MAX_NETWORKS);
+            assert_eq!(parse(&list(MAX_NETWORKS + 1)), Err(AnnotationError::TooMany(MAX_NETWORKS + 1)));
+            assert_eq!(parse_all(&list(MAX_NETWORKS + 1)).unwrap().items.len(), MAX_NETWORKS + 1);
+        }
     }
 
     #[test]

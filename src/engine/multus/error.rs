@@ -6,6 +6,9 @@ pub enum AnnotationError {
     /// More than the API server stores.
     #[error("the value has {0} bytes, but all annotations of an object together may have at most 262144")]
     TooLong(usize),
+    /// More networks than are compared with anything.
+    #[error("the value names {0} networks, and this webhook reads at most 256")]
+    TooMany(usize),
     /// White space only.
     #[error("the value is blank, so Multus looks for a network without a name")]
     Blank,

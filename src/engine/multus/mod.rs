@@ -10,7 +10,7 @@ pub mod network;
 pub mod request;
 pub mod subnet;
 
-pub use annotation::{Networks, Selection, is_label, parse};
+pub use annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
 pub use class::{Class, LinkLayer, Sharing, classify};
 pub use error::AnnotationError;
 pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};

@@ -6,6 +6,7 @@ use super::requirement::{Relation, Requirement, Values};
 use super::single_nodes::{Budget, SingleNodeCondition, refine};
 use super::taint::{Taint, Toleration, Tolerations};
 use super::view::NodeView;
+use crate::deadline::{Deadline, NEVER};
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::LabelSelector;
@@ -173,6 +174,16 @@ pub struct Dropped {
 /// The classes that have a node the pod can run on.
 #[must_use]
 pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
+    landing_within(constraints, view, &NEVER)
+}
+
+/// The same, incomplete if the time is over in between.
+#[must_use]
+pub(crate) fn landing_within(
+    constraints: &Constraints<'_>,
+    view: &NodeView,
+    deadline: &Deadline<'_>,
+) -> ClassSet {
     if let Some(name) = constraints.node_name {
         return named(name, view);
     }
@@ -190,7 +201,7 @@ pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
         None => refine(view, set, [&shared, &[]], &[], &mut budget),
         Some(terms) => {
             let mut any = view.classes.none();
-            for term in terms.iter().filter(|t| !t.void) {
+            for term in terms.iter().filter(|t| !t.void).take_while(|_| !deadline.is_over()) {
                 let mut fits = set.clone();
                 let mut own: Vec<SingleNodeCondition<'_>> = Vec::new();
                 for requirement in &term.labels {

@@ -26,6 +26,7 @@ mod view;
 pub use builder::NodeBuilder;
 pub use classes::{Class, ClassSet, Classes};
 pub use condition::Condition;
+pub(crate) use landing::landing_within;
 pub use landing::{Constraints, Dropped, Term, dropped, landing};
 pub use node::NodeObject;
 pub use requirement::{Relation, Requirement, Values};

@@ -60,6 +60,7 @@ pub use user_fabric_result::{Completeness, OtherFabric, UserFabric};
 
 use crate::demands::Subject;
 use crate::pod::PodView;
+use crate::pod::limits::over_limit;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject, Transport};
 use crate::resolve::{Evidence, Missing, missing};
@@ -280,6 +281,9 @@ pub fn pod_level_refusal(pod: &PodView<'_>, profile: &Profile) -> Option<Withhel
     }
     if pod.containers().len() > MAX_CONTAINERS {
         return Some(Withheld::ManyContainers);
+    }
+    if over_limit(pod).is_some() {
+        return Some(Withheld::OverLimit);
     }
     // hostNetwork is never added: it is a way out of the pod, and Pod Security decides on it.
     match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {

@@ -2,8 +2,9 @@
 
 use super::{Change, Edit, Kept};
 use crate::demands::Subject;
-use crate::multus::{NodeLabel, parse};
+use crate::multus::{NodeLabel, parse_all};
 use crate::text::printable;
+use std::collections::HashSet;
 
 /// The labels that the pod does not ask yet, and those of which it asks another value. The networks that are planned already count too.
 pub(super) fn plan(subject: &Subject<'_>, planned: &[Change]) -> (Vec<Change>, Vec<Kept>) {
@@ -12,19 +13,18 @@ pub(super) fn plan(subject: &Subject<'_>, planned: &[Change]) -> (Vec<Change>, V
         Edit::Networks { value, .. } => Some(value.clone()),
         _ => None,
     });
-    let merged = value.as_deref().and_then(|value| parse(value).ok());
+    let merged = value.as_deref().and_then(|value| parse_all(value).ok());
     let own = subject.readable_networks();
     let Some(networks) = merged.as_ref().or(own) else { return (changes, kept) };
-    let mut keys: Vec<&str> = Vec::new();
+    let mut keys: HashSet<&str> = HashSet::new();
     for item in &networks.items {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         let fact = subject.snapshot.network(namespace, &item.name);
         let fact = fact.filter(|_| super::serves_namespace(subject.namespace, namespace));
         let Some(label) = fact.and_then(|f| NodeLabel::parse(f.node_selector.as_deref()?)) else { continue };
-        if keys.contains(&label.key) {
+        if !keys.insert(label.key) {
             continue;
         }
-        keys.push(label.key);
         if let Some(own) = subject.pod.node_selector_value(label.key) {
             let differs = Kept::NodeLabel { key: label.key.to_owned(), wanted: label.value.to_owned() };
             kept.extend((own != label.value).then_some(differs));

@@ -162,6 +162,8 @@ pub enum Withheld {
     UnknownRails(String),
     /// More containers than any node runs; the answer would have tens of megabytes.
     ManyContainers,
+    /// A list of the pod is longer than in any real pod. FAB820 reports it.
+    OverLimit,
     /// A container would list more resources than we read.
     ManyResources,
     /// The pod's annotations leave no room for ours, and the API server would refuse the pod.

@@ -1,10 +1,10 @@
 //! A networks annotation in a line for people.
 
-use crate::multus::{Selection, parse};
+use crate::multus::{Selection, parse_all};
 
 /// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.
 pub(super) fn networks(value: &str) -> String {
-    let Ok(networks) = parse(value) else { return value.to_owned() };
+    let Ok(networks) = parse_all(value) else { return value.to_owned() };
     let name = |s: &Selection<'_>| match &s.namespace {
         Some(namespace) => format!("{namespace}/{}", s.name),
         None => s.name.to_string(),

@@ -8,6 +8,7 @@ mod claim;
 pub mod fabric_signs;
 pub mod gang;
 mod gang_size;
+pub mod limits;
 mod memory;
 pub mod nic;
 mod place_index;

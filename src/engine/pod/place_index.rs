@@ -1,4 +1,4 @@
-//! Places of volumes and annotations by name.
+//! Places in the lists of a pod by name.
 
 use std::cell::OnceCell;
 

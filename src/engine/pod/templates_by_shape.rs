@@ -4,6 +4,7 @@
 //! from it, and their role.
 
 use super::workload;
+use crate::deadline::{Deadline, NEVER};
 use crate::json::values::{List, Objects, Pairs, Text};
 use crate::text::token;
 use serde::Deserialize;
@@ -69,6 +70,10 @@ const MAX_TEMPLATES: usize = 1_000;
 /// (`--max-request-bytes`).
 const MAX_READ: usize = 24 << 20;
 
+/// Most objects with a kind around each other: an AppWrapper around a training job has two. Each is read once more for what
+/// it says of its pods.
+const MAX_MAKERS: usize = 4;
+
 /// Longest key and name on the path to a template (bytes). Kubernetes has no longer names; each template has a copy of
 /// those on its path.
 const MAX_NAME: usize = 253;
@@ -79,6 +84,8 @@ struct Way<'a> {
     pods: Option<u64>,
     role: String,
     maker: Maker<'a>,
+    /// Objects with a kind on the path (count).
+    makers: usize,
     /// Pods of one group of a LeaderWorkerSet, where its leaders have a template of their own.
     size: Option<u64>,
     dev_shm: DevShm,
@@ -87,12 +94,19 @@ struct Way<'a> {
 /// Templates in the order of the text. The object itself is not a template.
 #[must_use]
 pub fn find(json: &str) -> Vec<Template<'_>> {
-    let mut found = Found::new();
+    find_within(json, &NEVER)
+}
+
+/// The same, incomplete if the time is over in between.
+#[must_use]
+pub(crate) fn find_within<'a>(json: &'a str, deadline: &Deadline<'_>) -> Vec<Template<'a>> {
+    let mut found = Found::new(deadline);
     if json.contains("\"containers\"") {
         let way = Way {
             pods: Some(1),
             role: String::new(),
             maker: Maker::default(),
+            makers: 0,
             size: None,
             dev_shm: DevShm::AsWritten,
         };
@@ -112,7 +126,7 @@ pub fn has_bare_pod_spec(json: &str) -> bool {
 /// into others.
 #[must_use]
 pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
-    let mut found = Found::new();
+    let mut found = Found::new(&NEVER);
     if json.contains("\"containers\"") {
         bare(json, &mut String::new(), 0, unfinished, &mut found);
     }
@@ -120,21 +134,23 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
 }
 
 /// What a search has found, and how many bytes it may still read.
-struct Found<T> {
+struct Found<'d, T> {
     all: Vec<T>,
     left: usize,
+    deadline: &'d Deadline<'d>,
 }
 
-impl<T> Found<T> {
-    fn new() -> Self {
-        Self { all: Vec::new(), left: MAX_READ }
+impl<'d, T> Found<'d, T> {
+    fn new(deadline: &'d Deadline<'d>) -> Self {
+        Self { all: Vec::new(), left: MAX_READ, deadline }
     }
 
     /// Whether to search a text at a depth.
     fn reads(&mut self, json: &str, depth: usize) -> bool {
         let left = self.left.checked_sub(json.len());
         self.left = left.unwrap_or_default();
-        left.is_some() && depth <= MAX_DEPTH && self.all.len() < MAX_TEMPLATES
+        let room = left.is_some() && depth <= MAX_DEPTH && self.all.len() < MAX_TEMPLATES;
+        room && !self.deadline.is_over()
     }
 }
 
@@ -165,7 +181,7 @@ fn search<'a>(
     pointer: &mut String,
     depth: usize,
     way: &Way<'a>,
-    found: &mut Found<Template<'a>>,
+    found: &mut Found<'_, Template<'a>>,
 ) {
     if !found.reads(json, depth) {
         return;
@@ -225,7 +241,10 @@ impl<'a> Way<'a> {
         if let Some(parallelism) = number("parallelism") {
             times(parallelism.map(|p| number("completions").flatten().map_or(p, |c| c.min(p))));
         }
-        if let (Some(kind), Some(version)) = (text("kind"), text("apiVersion")) {
+        if let (Some(kind), Some(version)) = (text("kind"), text("apiVersion"))
+            && way.makers < MAX_MAKERS
+        {
+            way.makers += 1;
             if workload::named(&kind).any(|known| known.one_per_node) {
                 way.pods = None;
             }
@@ -309,7 +328,7 @@ fn bare<'a>(
     pointer: &mut String,
     depth: usize,
     unfinished: bool,
-    found: &mut Found<BareSpec<'a>>,
+    found: &mut Found<'_, BareSpec<'a>>,
 ) {
     if !json.contains("\"containers\"") || !found.reads(json, depth) {
         return;

@@ -1,5 +1,6 @@
 //! Sources of a container's variables and scripts besides its own fields.
 
+use super::place_index::{FEW, PlaceIndex};
 use crate::json::values::{Objects, QuantityText, Text, mapping};
 use serde::Deserialize;
 
@@ -98,6 +99,9 @@ pub struct ConfigMapVolume<'a> {
     /// Keys that become files; without items, all keys under their own names.
     #[serde(borrow, default)]
     pub items: Option<Objects<KeyToPath<'a>>>,
+    /// Items by path, built on first use.
+    #[serde(skip)]
+    pub(super) by_path: PlaceIndex,
 }
 
 /// `volumes[].configMap.items[]`.
@@ -116,7 +120,12 @@ impl ConfigMapVolume<'_> {
     #[must_use]
     pub fn key<'p>(&'p self, path: &'p str) -> Option<&'p str> {
         let Some(items) = &self.items else { return Some(path) };
-        let item = items.iter().find(|i| i.path.as_deref() == Some(path))?;
-        item.key.as_deref()
+        let path_of = |place: usize| items.get(place).and_then(|item| item.path.as_deref());
+        if items.len() < FEW {
+            return items.iter().find(|i| i.path.as_deref() == Some(path))?.key.as_deref();
+        }
+        // Of two items with one path, the first counts.
+        let place = self.by_path.places(items.len(), path_of, path).first()?;
+        items.get(*place)?.key.as_deref()
     }
 }

@@ -1,5 +1,6 @@
 //! The value that a container's variable has at the start, as far as the pod itself shows it.
 
+use super::fabric_signs::OWN_DOMAIN;
 use super::quantity::Quantity;
 use super::variable_sources::{ResourceFieldRef, ValueFrom};
 use super::view::{Container, EnvVar, PodView};
@@ -43,12 +44,19 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
     let metadata = pod.metadata.as_ref();
     let key = |list: &str| path.strip_prefix(list)?.strip_prefix("['")?.strip_suffix("']");
     if let Some(key) = key("metadata.annotations") {
-        // Webhooks write these, ours among them: their texts are not the user's.
-        let written = key.starts_with("k8s.v1.cni.cncf.io/") || key.starts_with("fabric-admission.dev/");
+        // Webhooks and Multus write these, so their texts may not be the user's.
+        let written = matches!(
+            key,
+            "k8s.v1.cni.cncf.io/networks"
+                | "k8s.v1.cni.cncf.io/network-status"
+                | "k8s.v1.cni.cncf.io/networks-status"
+        ) || key
+            .strip_prefix(OWN_DOMAIN)
+            .is_some_and(|key| key == "injected" || key.starts_with("file."));
         return if written { None } else { pod.annotation(key) };
     }
     if let Some(key) = key("metadata.labels") {
-        return metadata?.labels.as_ref()?.get(key).map(|value| &**value);
+        return pod.label(key);
     }
     let text = match path {
         "metadata.namespace" => Some(namespace),
@@ -64,7 +72,7 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
 /// pod itself does not show either.
 fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, pod: &PodView<'_>) -> Option<i128> {
     let container = match from.container_name.as_deref().filter(|name| !name.is_empty()) {
-        Some(name) => pod.containers().iter().chain(pod.init_containers()).find(|c| c.name() == name)?,
+        Some(name) => pod.container(name)?,
         None => own,
     };
     let (list, resource) = from.resource.as_deref()?.split_once('.')?;

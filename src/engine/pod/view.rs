@@ -10,6 +10,7 @@ use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
 use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 /// A pod or a pod template: an object with `metadata` and `spec`.
 #[derive(Debug, Default, Deserialize)]
@@ -41,9 +42,15 @@ pub struct Metadata<'a> {
     /// Annotations.
     #[serde(borrow, default)]
     pub annotations: Option<Pairs<'a, Text<'a>>>,
+    /// Owners, undecoded: only the log and the audit annotations name the controller.
+    #[serde(borrow, default)]
+    pub owner_references: Option<&'a RawValue>,
     /// Annotations by key, built on first use.
     #[serde(skip)]
     pub(super) by_key: PlaceIndex,
+    /// Labels by key, built on first use.
+    #[serde(skip)]
+    pub(super) by_label: PlaceIndex,
 }
 
 /// `spec`.
@@ -62,6 +69,12 @@ pub struct Spec<'a> {
     /// Volumes by name, built on first use.
     #[serde(skip)]
     pub(super) by_name: PlaceIndex,
+    /// Containers of both lists by name, built on first use.
+    #[serde(skip)]
+    pub(super) by_container: PlaceIndex,
+    /// Entries of the node selector by label, built on first use.
+    #[serde(skip)]
+    pub(super) by_node_label: PlaceIndex,
     /// Shares the node's network namespace; CNI plugins are then never called.
     #[serde(default)]
     pub host_network: Option<bool>,
@@ -356,11 +369,6 @@ impl<'a> PodView<'a> {
     #[must_use]
     pub fn node_name(&self) -> Option<&str> {
         self.spec.as_ref()?.node_name.as_deref().filter(|name| !name.is_empty())
-    }
-    /// The value that the pod's node selector requires of a label.
-    #[must_use]
-    pub fn node_selector_value(&self, label: &str) -> Option<&str> {
-        Some(&**self.spec.as_ref()?.node_selector.as_ref()?.get(label)?)
     }
     /// Affinity.
     #[must_use]

@@ -1,7 +1,8 @@
-//! Volumes by name. A pod may have thousands of volumes and mounts, so that one search per mount would take seconds.
+//! Volumes and containers by name. A pod may have thousands of volumes and mounts, so that one search per mount would take
+//! seconds.
 
 use super::place_index::FEW;
-use super::view::{PodView, Volume};
+use super::view::{Container, PodView, Volume};
 
 impl<'a> PodView<'a> {
     /// The volume with a name. If two have the same name, which the API server refuses, the first counts.
@@ -15,11 +16,38 @@ impl<'a> PodView<'a> {
         let place = self.spec.as_ref()?.by_name.places(volumes.len(), name_of, name).first()?;
         volumes.get(*place)
     }
+
+    /// The container with a name, of the app containers at first; the first of them if several have it.
+    #[must_use]
+    pub fn container(&self, name: &str) -> Option<&Container<'a>> {
+        let (apps, inits) = (self.containers(), self.init_containers());
+        let length = apps.len() + inits.len();
+        if length < FEW {
+            return apps.iter().chain(inits).find(|c| c.name() == name);
+        }
+        let at = |place: usize| apps.get(place).or_else(|| inits.get(place.checked_sub(apps.len())?));
+        let name_of = |place: usize| at(place).map(Container::name);
+        at(*self.spec.as_ref()?.by_container.places(length, name_of, name).first()?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_container_of_a_name_counts_among_few_and_many() {
+        for others in [0, 40] {
+            let others: String = (0..others).map(|i| format!(r#"{{"name":"c{i}"}},"#)).collect();
+            let json = format!(
+                r#"{{"spec":{{"containers":[{others}{{"name":"a","image":"1"}},{{"name":"a","image":"2"}}],
+                    "initContainers":[{{"name":"a","image":"3"}},{{"name":"b","image":"4"}}]}}}}"#
+            );
+            let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
+            let image = |name| pod.container(name).and_then(|c| c.image.as_deref());
+            assert_eq!([image("a"), image("b"), image("z")], [Some("1"), Some("4"), None], "{json}");
+        }
+    }
 
     #[test]
     fn the_first_of_a_name_counts_among_few_and_many() {

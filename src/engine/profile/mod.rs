@@ -8,6 +8,7 @@ mod fingerprint;
 mod gke;
 mod gke_check;
 mod ignorable;
+mod inherit;
 mod injected_mark;
 mod limits;
 mod memlock;
@@ -24,6 +25,7 @@ mod status;
 mod subsets;
 mod unknown_claims;
 mod variables;
+mod written_out;
 
 #[cfg(test)]
 mod schema_tests;
@@ -41,3 +43,4 @@ pub use resolved::{Profile, fixed_units};
 pub use schema::FabricProfile;
 pub use status::{FabricProfileStatus, Problem};
 pub use unknown_claims::UnknownClaims;
+pub use written_out::{Origin, WrittenOut, written_out};

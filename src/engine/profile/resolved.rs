@@ -11,15 +11,16 @@ use super::schema::{
     SmallFile, Spec, Transport, When,
 };
 use super::unknown_claims::UnknownClaims;
-use super::variables::{BOOTSTRAP_VARIABLE, version};
-use super::{fingerprint, gke_check, limits, memlock_check, selector, small_files, subsets, variables};
+use super::variables::version;
+use super::{
+    fingerprint, gke_check, inherit, limits, memlock_check, selector, small_files, subsets, variables,
+};
 use crate::multus::{NetworkRef, annotation};
 use crate::nccl::NcclVersion;
 use crate::pod::Quantity;
-use crate::text::nearest;
 
 /// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.
-const DEFAULT_SHM: i64 = 8 << 30;
+pub(super) const DEFAULT_SHM: i64 = 8 << 30;
 /// Least size for an accelerator (bytes): two of NCCL's proxy pools.
 const MIN_SHM: i64 = 64 << 20;
 /// Accelerators of a node where a profile says nothing: the HGX and DGX baseboards have eight.
@@ -106,20 +107,7 @@ impl Profile {
         // count the base's.
         variables::check(&profile.spec, &fail)?;
         memlock_check::check(&profile.spec, &fail)?;
-        let spec = match &profile.spec.base {
-            None => profile.spec.clone(),
-            Some(name) => {
-                let Some(base) = bases.iter().find(|b| b.metadata.name == *name) else {
-                    let hint = nearest(name, bases.iter().map(|b| b.metadata.name.as_str()));
-                    let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
-                    return Err(fail(
-                        "/spec/base",
-                        format!("compiled-in profile {name:?} does not exist{hint}"),
-                    ));
-                };
-                inherit(&profile.spec, &base.spec)
-            }
-        };
+        let spec = inherit::folded(&profile.spec, bases, &fail)?;
         let transport =
             spec.transport.ok_or_else(|| fail("/spec/transport", "set transport or base".into()))?;
         let attachment =
@@ -226,60 +214,6 @@ impl Profile {
     pub fn serves_resource(&self, resource: &str) -> bool {
         self.rails.iter().any(|r| r.resource.as_deref() == Some(resource))
             || self.resources.iter().any(|r| r.name == resource)
-    }
-}
-
-/// Fields that are absent come from the base; variables merge by name, so that setting one does not lose the
-/// others.
-fn inherit(own: &Spec, base: &Spec) -> Spec {
-    let mut env: Vec<_> = base.env.clone().unwrap_or_default();
-    if let Some(bootstrap) = &own.bootstrap {
-        for entry in env.iter_mut().filter(|e| e.name == BOOTSTRAP_VARIABLE) {
-            entry.value = Some(bootstrap.clone());
-            entry.reason = Some(format!("the profile's bootstrap interface is {bootstrap}"));
-        }
-    }
-    for entry in own.env.iter().flatten() {
-        match env.iter_mut().find(|e| e.name == entry.name) {
-            Some(slot) => *slot = entry.clone(),
-            None => env.push(entry.clone()),
-        }
-    }
-    // A profile with rails of its own does not inherit the resources that went with the base's rails.
-    let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
-    let (ipc_lock, memlock) = memlock_check::inherit(own, base);
-    Spec {
-        base: own.base.clone(),
-        description: own.description.clone().or_else(|| base.description.clone()),
-        node_selector: own.node_selector.clone().or_else(|| base.node_selector.clone()),
-        instance_types: own.instance_types.clone().or_else(|| base.instance_types.clone()),
-        priority: own.priority.or(base.priority),
-        namespaces: own.namespaces.clone().or_else(|| base.namespaces.clone()),
-        when: own.when.clone().or_else(|| base.when.clone()),
-        inject: own.inject.or(base.inject),
-        transport: own.transport.or(base.transport),
-        attachment: own.attachment.or(base.attachment),
-        accelerators_per_node: own.accelerators_per_node.or(base.accelerators_per_node),
-        rails: own.rails.clone().or_else(|| base.rails.clone()),
-        subsets: own
-            .subsets
-            .clone()
-            .or_else(|| if own.rails.is_some() { None } else { base.subsets.clone() }),
-        gke_networks: own.gke_networks.clone().or_else(|| base.gke_networks.clone()),
-        resources: own.resources.clone().or(base_resources),
-        ipc_lock,
-        memlock,
-        env: Some(env),
-        nccl_version: own.nccl_version.clone().or_else(|| base.nccl_version.clone()),
-        nccl_conf: own.nccl_conf.or(base.nccl_conf),
-        files: own.files.clone().or_else(|| base.files.clone()),
-        shared_memory: own.shared_memory.clone().or_else(|| base.shared_memory.clone()),
-        on_missing: own.on_missing.or(base.on_missing),
-        ignorable: own.ignorable.or(base.ignorable),
-        pin_transport: own.pin_transport.or(base.pin_transport),
-        unknown_claims: own.unknown_claims.or(base.unknown_claims),
-        placement: own.placement.clone().or_else(|| base.placement.clone()),
-        bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
     }
 }
 

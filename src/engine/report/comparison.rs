@@ -74,11 +74,24 @@ impl Comparison {
     /// For a run that had unreadable inputs: what is gone may be in one of them.
     #[must_use]
     pub fn with_unreadable_inputs(mut self) -> Self {
-        let reason = "this audit could not read all inputs";
+        let reason = "this run could not read all inputs";
         let doubtful = self.resolved.drain(..);
         self.incomparable
             .extend(doubtful.map(|entry| Incomparable { finding: Some(entry), reason: reason.to_owned() }));
         self
+    }
+
+    /// Adds a finding of the baseline that is gone.
+    pub(super) fn gone(&mut self, entry: Entry, changes: &Changes) {
+        self.put(entry, changes, false);
+    }
+
+    /// Adds the result for other inputs.
+    pub fn extend(&mut self, other: Self) {
+        self.new.extend(other.new);
+        self.resolved.extend(other.resolved);
+        self.unchanged += other.unchanged;
+        self.incomparable.extend(other.incomparable);
     }
 
     fn put(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
@@ -98,7 +111,7 @@ impl Comparison {
 
 /// What one of two runs could see and the other could not.
 #[derive(Default)]
-struct Changes {
+pub(super) struct Changes {
     /// Kinds that this run could not read and the earlier one could, and a smaller namespace: they may hide findings.
     lost: Vec<String>,
     /// Rules of only one of the versions.
@@ -109,7 +122,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn between(before: &Baseline, now: &Baseline) -> Self {
+    pub(super) fn between(before: &Baseline, now: &Baseline) -> Self {
         let mut changes = Self {
             rules: before.rules.symmetric_difference(&now.rules).cloned().collect(),
             ..Self::default()
@@ -124,13 +137,20 @@ impl Changes {
             if let Some(namespace) = &at_present.namespace {
                 changes
                     .lost
-                    .push(format!("this audit is only about namespace {namespace}, the baseline is not"));
+                    .push(format!("this run is only about namespace {namespace}, the baseline is not"));
             }
         }
-        for unseen in then.gaps.symmetric_difference(&at_present.gaps) {
-            let lost = at_present.gaps.contains(unseen);
-            let which = if lost { "this audit" } else { "the baseline" };
-            let reason = format!("{which} could not read {}", unseen.kind);
+        // Another version of the tool may read a kind in another version.
+        let kind = |unseen: &Unseen| (group(&unseen.api_version).to_owned(), unseen.kind.clone());
+        let [before, now] = [&then.gaps, &at_present.gaps]
+            .map(|gaps| gaps.iter().map(|unseen| (kind(unseen), unseen)).collect::<BTreeMap<_, _>>());
+        let lost =
+            now.iter().filter(|(kind, _)| !before.contains_key(*kind)).map(|(_, unseen)| (*unseen, true));
+        let found =
+            before.iter().filter(|(kind, _)| !now.contains_key(*kind)).map(|(_, unseen)| (*unseen, false));
+        for (unseen, lost) in lost.chain(found) {
+            let which = if lost { "this run" } else { "the baseline" };
+            let reason = format!("{} objects are unknown to {which}", unseen.kind);
             if lost {
                 changes.lost.push(reason.clone());
             }
@@ -148,7 +168,7 @@ impl Changes {
         if let Some(only) = &self.only
             && (only.is_none() || object.namespace != *only)
         {
-            return Some("the namespace is part of only one of the two audits".to_owned());
+            return Some("the namespace is part of only one of the two runs".to_owned());
         }
         let touched = |unseen: &Unseen| match reach(&unseen.api_version, &unseen.kind) {
             Reach::All => true,
@@ -225,6 +245,12 @@ mod tests {
         // The same kind of another group.
         let found = Comparison::new(&without(of(Vec::new()), "batch.volcano.sh/v1alpha1", "Job"), &one());
         assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
+        // A kind that the two versions of the tool read in two versions.
+        let found = Comparison::new(
+            &without(one(), "resource.k8s.io/v1beta1", "DeviceClass"),
+            &without(one(), "resource.k8s.io/v1", "DeviceClass"),
+        );
+        assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));
         // The same gap in both changes nothing.
         let found = Comparison::new(&without(one(), "v1", "Pod"), &without(one(), "v1", "Pod"));
         assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));

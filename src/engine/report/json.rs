@@ -2,6 +2,8 @@
 //! `null`, never absent.
 
 use super::by_rule::RuleCount;
+use super::comparison::Comparison;
+use super::since::BaselineState;
 use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
 use crate::patch::Operation;
@@ -26,6 +28,8 @@ pub struct Document<'a> {
     pub results: Vec<ResultEntry<'a>>,
     /// Findings by rule and severity, the most severe first.
     pub rules: Vec<RuleCount>,
+    /// Comparison with the baseline; null without one.
+    pub baseline: Option<Comparison>,
     /// Skipped objects.
     pub skipped: Vec<Skipped>,
     /// Errors of unreadable inputs.
@@ -118,6 +122,8 @@ pub struct FindingEntry<'a> {
     because: &'a str,
     /// Repetitions of the finding, at other places of one YAML anchor or with other objects (count).
     repeats: usize,
+    /// `new` or `unchanged` since the baseline; null without one.
+    baseline: Option<BaselineState>,
     /// Line in the file, from 1.
     line: Option<u32>,
     /// Column in the file, from 1.
@@ -195,7 +201,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
             findings: r
                 .findings
                 .iter()
-                .map(|Located { item: f, place, repeats }| FindingEntry {
+                .map(|Located { item: f, place, repeats, baseline }| FindingEntry {
                     rule: f.rule,
                     severity: f.severity,
                     path: &f.path,
@@ -203,6 +209,7 @@ impl<'a> From<&'a Reviewed> for ResultEntry<'a> {
                     fix: &f.fix,
                     because: f.because.unwrap_or_default(),
                     repeats: *repeats,
+                    baseline: *baseline,
                     line: Some(place.line),
                     column: Some(place.column),
                 })

@@ -7,14 +7,18 @@ pub mod baseline;
 pub mod by_rule;
 pub mod ci;
 pub mod comparison;
+pub mod comparison_text;
 pub mod fingerprint;
 pub mod gaps;
 pub mod isolation_policy;
 pub mod json;
 pub mod layout;
+pub mod named_paths;
+pub mod profile_list;
 pub mod profiles_page;
 pub mod reserved_names_policy;
 pub mod rules_page;
+pub mod since;
 pub mod snippet;
 pub mod text;
 pub mod why_layout;
@@ -24,6 +28,7 @@ use crate::resolve::why_sentences::Why;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
+use since::BaselineState;
 use std::borrow::Cow;
 
 /// The message of a finding for a reader of the file: if the profile sets the value at its place, the message says so,
@@ -69,12 +74,28 @@ pub struct Located<T> {
     pub place: Place,
     /// The same again, which is not reported by itself (count): from one YAML anchor, or with other objects.
     pub repeats: usize,
+    /// What a baseline says about it; `None` without a baseline.
+    pub baseline: Option<BaselineState>,
 }
 
 impl<T> Located<T> {
+    /// Whether a baseline has it.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.baseline == Some(BaselineState::Unchanged)
+    }
+
     /// Something at its place, reported once.
     pub fn new(item: T, place: Place) -> Self {
-        Self { item, place, repeats: 0 }
+        Self { item, place, repeats: 0, baseline: None }
+    }
+}
+
+impl Located<Finding> {
+    /// Whether it makes a command fail that fails from this severity. A finding of the baseline does not.
+    #[must_use]
+    pub fn fails(&self, least: Option<Severity>) -> bool {
+        !self.is_known() && least.is_some_and(|least| self.item.severity >= least)
     }
 }
 
@@ -147,6 +168,13 @@ impl Reviewed {
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|f| f.item.severity).max().max(self.repeated.worst)
+    }
+
+    /// Severity of the most severe finding that a baseline does not have. A finding that is reported with an earlier
+    /// result is counted there.
+    #[must_use]
+    pub fn worst_new(&self) -> Option<Severity> {
+        self.findings.iter().filter(|found| !found.is_known()).map(|found| found.item.severity).max()
     }
 
     /// Adds a finding on the text of the file, and sets the verdict anew.

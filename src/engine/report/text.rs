@@ -199,13 +199,14 @@ pub fn finding(
     width: usize,
     lines: Option<&Lines<'_>>,
 ) -> io::Result<()> {
-    let Located { item: finding, place, repeats } = found;
+    let Located { item: finding, place, repeats, .. } = found;
     let severity = finding.severity;
     let style = style_of(severity);
     let Place { line, column } = place;
     let more = if *repeats == 0 { String::new() } else { format!(" ({repeats} more of the same)") };
     let start = format!("  {severity} {} {line}:{column} ", finding.rule);
-    let message = format!("{}{more}", message(decision, finding));
+    let known = if found.is_known() { " (in the baseline)" } else { "" };
+    let message = format!("{}{more}{known}", message(decision, finding));
     let message = wrapped(&message, columns(&start), FIELD, width);
     writeln!(out, "  {style}{severity} {}{style:#} {line}:{column} {message}", finding.rule)?;
     // A whole object has no place of its own, and the file does not have what the plan adds.

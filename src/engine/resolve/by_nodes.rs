@@ -105,6 +105,11 @@ pub(crate) fn without_others(
 ) -> ClassSet {
     let accelerators = &snapshot.settings().accelerators;
     let asked = |name: &str| constraints.resources.contains(name);
+    // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
+    // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
+    if constraints.node_name.is_some() {
+        return set;
+    }
     if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
         return set;
     }
@@ -236,15 +241,11 @@ pub(super) fn beside(
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
     let conditions = Conditions::of(constraints, snapshot.catalog());
-    // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
-    // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
+    // See `without_others`.
     let bound = constraints.node_name.is_some();
-    let mut landing = landing(constraints, snapshot.all_nodes());
     let lacking = if bound { snapshot.all_nodes().classes().none() } else { lacking(constraints, subject) };
-    if !bound {
-        landing = without_others(landing, constraints, snapshot);
-        landing.difference_with(&lacking);
-    }
+    let mut landing = without_others(landing(constraints, snapshot.all_nodes()), constraints, snapshot);
+    landing.difference_with(&lacking);
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound(constraints, snapshot) {
         remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));

@@ -21,7 +21,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
     }
     // For a pod without accelerators only its own networks count; the profiles of nodes prove nothing about it.
     let default = default_profile(facts, snapshot);
-    if subject.accelerators == Some(0)
+    if !subject.demands.any()
         && let Some((name, by)) = &default
         && let Some(profile) = snapshot.profile(name)
         && profile.inject == Inject::Networks

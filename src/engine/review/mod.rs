@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod audience_tests;
+mod beside;
 #[cfg(test)]
 mod deadline_tests;
 pub mod envelope;
@@ -27,10 +28,12 @@ mod train_job;
 mod verdict;
 mod warnings;
 pub mod webhook;
+mod whole_workload;
 mod without_template;
 mod workload;
 mod workload_request;
 
+pub use beside::read_beside;
 pub use pod::{decide_pod, why_pod};
 pub use request_names::RequestNames;
 pub use verdict::Verdict;

@@ -6,61 +6,88 @@ use crate::rules::{Finding, MAX_PER_RULE, Severity};
 use crate::text::tree;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
-/// Removes from the decision the findings that the object had before, and judges it again by the rest. `known`: findings
-/// of the old object, under the same Snapshot, ignored ones included.
-pub(super) fn keep_new(findings: &mut Vec<Finding>, known: &[Finding], (new, old): (&str, &str)) {
+/// A finding on a part of an object: the number of the part, and the finding with its pointer in the part.
+pub(super) type Below = (usize, Finding);
+
+/// An object before or after a change, with the pointers of its parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Version<'a> {
+    pub(super) json: &'a str,
+    pub(super) parts: &'a [String],
+}
+
+/// Removes the findings that the object had before. `known`: findings of the old object, under the same Snapshot, ignored
+/// ones included.
+pub(super) fn keep_new(findings: &mut Vec<Below>, known: &[Below], new: Version<'_>, old: Version<'_>) {
     if known.is_empty() || findings.is_empty() {
         return;
     }
-    let (new, old) = (Named::of(new), Named::of(old));
-    let mut worst: BTreeMap<(&str, &str, String), Severity> = BTreeMap::new();
+    let hashes = RandomState::new();
+    let values = [new, old].map(|version| tree(version.json).unwrap_or_default());
+    let [new_value, old_value] = &values;
+    let (new, old) = (Places::of(new_value, new.parts, &hashes), Places::of(old_value, old.parts, &hashes));
+    let mut worst: HashMap<(&str, &str, u64), Severity> = HashMap::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in known {
+    for (part, finding) in known {
         let severity = worst
-            .entry((finding.rule, &finding.message, old.path(&finding.path)))
+            .entry((finding.rule, &finding.message, old.hash(*part, &finding.path)))
             .or_insert(finding.severity);
         *severity = finding.severity.max(*severity);
         *counts.entry(finding.rule).or_default() += 1;
     }
-    findings.retain(|f| {
+    findings.retain(|(part, f)| {
         // The old list may be truncated, so absence proves nothing.
         let complete = counts.get(f.rule).is_none_or(|count| *count < MAX_PER_RULE);
-        let before = worst.get(&(f.rule, f.message.as_str(), new.path(&f.path)));
-        complete && before.is_none_or(|severity| *severity < f.severity)
+        let before = || worst.get(&(f.rule, f.message.as_str(), new.hash(*part, &f.path)));
+        complete && before().is_none_or(|severity| *severity < f.severity)
     });
 }
 
-/// An object whose list elements are known by their names, since they move.
-struct Named(Value);
+/// Longest name of a list element that stands for it (bytes): Kubernetes has no longer names.
+const MAX_NAME: usize = 253;
 
-impl Named {
-    fn of(json: &str) -> Self {
-        Self(tree(json).unwrap_or_default())
+/// The parts of an object. A place in them is known by the hash of its pointer, with the names of list elements in place of
+/// their indexes, since they move. A pointer itself may have kilobytes, and there is one for each finding.
+struct Places<'v>(Vec<Place<'v>>);
+
+impl<'v> Places<'v> {
+    fn of(value: &'v Value, parts: &[String], hashes: &RandomState) -> Self {
+        let whole = Place { value: Some(value), hash: hashes.build_hasher() };
+        Self(parts.iter().map(|part| whole.clone().below(part)).collect())
     }
 
-    /// A JSON pointer with the names of list elements in place of their indexes, where they have any.
-    fn path(&self, pointer: &str) -> String {
-        let mut at = Some(&self.0);
-        let mut path = String::new();
+    fn hash(&self, part: usize, pointer: &str) -> u64 {
+        self.0.get(part).map_or(0, |place| place.clone().below(pointer).hash.finish())
+    }
+}
+
+/// A value of an object, if it is there, and the hash of its pointer.
+#[derive(Clone)]
+struct Place<'v> {
+    value: Option<&'v Value>,
+    hash: <RandomState as BuildHasher>::Hasher,
+}
+
+impl Place<'_> {
+    fn below(mut self, pointer: &str) -> Self {
         for step in pointer.split('/').skip(1) {
-            let element = match at {
+            let element = match self.value {
                 Some(Value::Array(list)) => step.parse::<usize>().ok().and_then(|index| list.get(index)),
                 _ => None,
             };
-            path.push('/');
-            match element.and_then(name) {
-                Some(name) => {
-                    path.push('=');
-                    path.push_str(name);
-                }
-                None => path.push_str(step),
-            }
-            let key = step.replace("~1", "/").replace("~0", "~");
-            at = element.or_else(|| at?.get(&key));
+            let name = element.and_then(name).filter(|name| name.len() <= MAX_NAME);
+            (name.is_some(), name.unwrap_or(step)).hash(&mut self.hash);
+            let key = match step.contains('~') {
+                true => Cow::Owned(step.replace("~1", "/").replace("~0", "~")),
+                false => Cow::Borrowed(step),
+            };
+            self.value = element.or_else(|| self.value?.get(&*key));
         }
-        path
+        self
     }
 }
 
@@ -101,17 +128,31 @@ mod tests {
 
     #[test]
     fn elements_go_by_their_names() {
-        let named = Named::of(
-            r#"{"spec":{"a/b":[{"x":1},{"name":"n","env":[{"name":"E","value":"1"}]}],"args":["-x","v"]}}"#,
-        );
-        for (pointer, expected) in [
-            ("/spec/a~1b/1/env/0/value", "/spec/a~1b/=n/env/=E/value"),
-            ("/spec/a~1b/0/x", "/spec/a~1b/0/x"),
-            ("/spec/args/1", "/spec/args/=v"),
-            ("/spec/gone/7/name", "/spec/gone/7/name"),
-            ("", ""),
+        let long = "x".repeat(MAX_NAME + 1);
+        let of = |first: &str, last: &str, script: &str| {
+            let lists = format!(r#""a/b":[{first},{{"name":"n","env":[{{"name":"E","value":"1"}}]}}{last}]"#);
+            serde_json::from_str::<Value>(&format!(r#"{{"spec":{{{lists},"args":["-x","{script}"]}}}}"#))
+        };
+        let old = of(r#"{"x":1}"#, "", "v").unwrap();
+        let new = of(r#"{"name":"m"},{"x":1}"#, r#",{"name":"o"}"#, &long).unwrap();
+        let hashes = RandomState::new();
+        let parts = ["".to_owned(), "/spec".to_owned(), "/spec/a~1b/1".to_owned(), "/spec/a~1b/2".to_owned()];
+        let (old, new) = (Places::of(&old, &parts, &hashes), Places::of(&new, &parts, &hashes));
+        for (before, after, same) in [
+            ((0, "/spec/a~1b/1/env/0/value"), (0, "/spec/a~1b/2/env/0/value"), true),
+            ((1, "/a~1b/1/env/0/value"), (0, "/spec/a~1b/2/env/0/value"), true),
+            ((2, "/env/0"), (3, "/env/0"), true),
+            ((0, "/spec/a~1b/1/env/0/value"), (0, "/spec/a~1b/1/env/0/value"), false),
+            ((0, "/spec/a~1b/0/x"), (0, "/spec/a~1b/1/x"), false),
+            ((0, "/spec/args/0"), (0, "/spec/args/0"), true),
+            // A name of its own, and an index.
+            ((0, "/spec/args/1"), (0, "/spec/args/1"), false),
+            ((0, "/spec/gone/7/name"), (0, "/spec/gone/7/name"), true),
+            ((0, ""), (0, ""), true),
+            ((1, ""), (0, "/spec"), true),
         ] {
-            assert_eq!(named.path(pointer), expected);
+            let (before, after) = (old.hash(before.0, before.1), new.hash(after.0, after.1));
+            assert_eq!(before == after, same, "{before:?} {after:?}");
         }
     }
 

@@ -1,7 +1,10 @@
 //! The names in an object's metadata, as far as an answer or the log needs them. A caller may have invented them.
 
 use crate::json::values::{Objects, Text, mapping};
+use crate::pod::PodView;
 use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 #[derive(Deserialize)]
 struct Object<'a> {
@@ -33,6 +36,34 @@ pub(super) struct Owner<'a> {
     pub(super) name: Option<Text<'a>>,
     #[serde(default)]
     controller: Option<bool>,
+}
+
+/// What a request's object says about its name and its owners.
+pub(super) trait Named {
+    /// The names; empty where they cannot be read.
+    fn names(&self) -> ObjectMeta<'_>;
+}
+
+impl Named for &RawValue {
+    fn names(&self) -> ObjectMeta<'_> {
+        ObjectMeta::of(self.get())
+    }
+}
+
+impl Named for PodView<'_> {
+    fn names(&self) -> ObjectMeta<'_> {
+        fn borrowed<'t>(text: &'t Option<Text<'_>>) -> Option<Text<'t>> {
+            text.as_deref().map(|text| Text(Cow::Borrowed(text)))
+        }
+        let Some(metadata) = &self.metadata else { return ObjectMeta::default() };
+        ObjectMeta {
+            name: borrowed(&metadata.name),
+            generate_name: borrowed(&metadata.generate_name),
+            owner_references: metadata
+                .owner_references
+                .and_then(|list| serde_json::from_str(list.get()).ok()),
+        }
+    }
 }
 
 impl<'a> ObjectMeta<'a> {

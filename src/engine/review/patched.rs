@@ -2,6 +2,7 @@
 
 use crate::text::token;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Most elements of one list that are compared with one another.
 pub(super) const MAX_ELEMENTS: usize = 500;
@@ -16,14 +17,14 @@ const STEP: usize = 16;
 /// Places in a document that something else says: the pointer in it, and the one in what says it.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    said: Vec<(String, String)>,
+    said: BTreeMap<String, String>,
     steps: usize,
 }
 
 impl Places {
     /// Says that the value at a pointer, with all below it, stands elsewhere.
     pub(super) fn add(&mut self, at: String, from: String) {
-        self.said.push((at, from));
+        self.said.insert(at, from);
     }
 
     /// Counts steps; `None` where there have been too many.
@@ -40,11 +41,13 @@ impl Places {
 
     /// The other place of a pointer; of several around it the nearest, and of these the last.
     pub(super) fn find(&self, pointer: &str) -> Option<String> {
-        let around = self.said.iter().filter_map(|(at, from)| {
-            let rest = pointer.strip_prefix(at.as_str()).filter(|r| r.is_empty() || r.starts_with('/'))?;
-            Some((at.len(), format!("{from}{rest}")))
-        });
-        around.max_by_key(|(length, _)| *length).map(|(_, found)| found)
+        let mut at = pointer;
+        loop {
+            if let Some(from) = self.said.get(at) {
+                return Some(format!("{from}{}", pointer.strip_prefix(at)?));
+            }
+            at = at.rsplit_once('/')?.0;
+        }
     }
 }
 

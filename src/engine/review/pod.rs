@@ -179,6 +179,7 @@ impl<'p> Examined<'p> {
             final_networks: planned.as_ref().or(self.subject.networks.as_ref()),
             variables: OnceCell::new(),
             devices: OnceCell::new(),
+            attachments: OnceCell::new(),
         };
         let mut findings = check_pod(&context);
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());

@@ -2,7 +2,7 @@
 //! invented it; so it is short, and control characters are escaped.
 
 use super::envelope::{self, Request};
-use super::object_meta::ObjectMeta;
+use super::object_meta::Named;
 use crate::json::values::Text;
 use crate::text::printable;
 use serde::Deserialize;
@@ -41,11 +41,12 @@ impl RequestNames {
         envelope::parse(body).map_or_else(|_| Self::default(), |request| Self::of(&request))
     }
 
-    fn of(request: &Request<'_>) -> Self {
+    /// Those of a request that is decoded already.
+    pub(super) fn of<O: Named>(request: &Request<'_, O>) -> Self {
         let user: UserInfo<'_> =
             request.user_info.and_then(|user| serde_json::from_str(user.get()).ok()).unwrap_or_default();
-        let object = request.object.or(request.old_object);
-        let metadata = object.map(|object| ObjectMeta::of(object.get())).unwrap_or_default();
+        let of_object = request.object.as_ref().map(Named::names);
+        let metadata = of_object.or_else(|| Some(request.old_object.as_ref()?.names())).unwrap_or_default();
         let text = |text: Option<&str>| printable(text.unwrap_or_default(), MAX_NAME);
         let given = metadata.name.as_deref().filter(|name| !name.is_empty());
         let made = metadata.generate_name.as_deref().filter(|name| !name.is_empty());

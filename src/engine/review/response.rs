@@ -5,10 +5,11 @@ use super::warnings::warnings;
 use super::webhook::{Answer, WebhookEntry};
 use crate::plan::ChangeKind;
 use crate::rules::{Finding, Severity, folded};
-use crate::text::{count, push_json};
+use crate::text::{count, printable, push_json};
 use base64::Engine;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// First line of a denial (bytes): event lists show little more.
 const MAX_FIRST_LINE: usize = 300;
@@ -16,6 +17,10 @@ const MAX_FIRST_LINE: usize = 300;
 const MAX_DENIALS: usize = 20;
 /// Ends the first line of a denial.
 const HINT: &str = "; run `fabric-admission review` on the manifest";
+/// Longest text of an evidence in the logs (characters).
+pub const MAX_EVIDENCE: usize = 300;
+/// Longest list of names of profiles in the logs (characters).
+pub const MAX_PROFILES: usize = 1_000;
 /// Whole denial (bytes).
 const MAX_MESSAGE: usize = 8 * 1024;
 
@@ -27,11 +32,28 @@ struct Status {
     message: String,
 }
 
+/// What the server knows of a request beside the decision, for the audit annotations.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Noted<'a> {
+    /// The controller that creates the object, as `KIND/NAME`; empty without one. It is in the object's namespace.
+    pub owner: &'a str,
+    /// How long the decision took.
+    pub took: Option<Duration>,
+}
+
 /// JSON text of the answer.
 ///
 /// # Errors
 /// Those of serialising, which do not happen for texts and numbers.
 pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
+    render_noted(outcome, &Noted::default())
+}
+
+/// JSON text of the answer, with what the server knows of the request.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let decision = &outcome.decision;
     let mut out = String::with_capacity(512);
     out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"#);
@@ -54,7 +76,7 @@ pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
     if !warnings.is_empty() {
         member(&mut out, "warnings", &warnings)?;
     }
-    let annotations = audit(outcome);
+    let annotations = audit(outcome, noted);
     if !annotations.is_empty() {
         member(&mut out, "auditAnnotations", &annotations)?;
     }
@@ -110,7 +132,7 @@ fn cut(text: &str, max: usize) -> String {
 /// Audit annotations. They have what the log has; the API server adds the user, the object and the times. The mutating
 /// entry reports its changes; if it is called again and changes more, the API server keeps the first value of a key. The
 /// validating entry sees the final state.
-fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
+fn audit(outcome: &Answer, noted: &Noted<'_>) -> BTreeMap<&'static str, String> {
     let decision = &outcome.decision;
     let mut annotations = BTreeMap::new();
     if !decision.in_scope {
@@ -124,15 +146,24 @@ fn audit(outcome: &Answer) -> BTreeMap<&'static str, String> {
             annotations.insert("changes", counts);
         }
     }
+    // The API server logs a warning about a key that it has already.
+    if (!mutates || !annotations.is_empty())
+        && let Some(took) = noted.took
+    {
+        annotations.insert("duration_seconds", format!("{:.6}", took.as_secs_f64()));
+    }
     if mutates {
         return annotations;
     }
     annotations.insert("decision", Verdict::of(outcome).name().to_owned());
     if let Some(profile) = &decision.profile {
-        annotations.insert("profile", profile.clone());
+        annotations.insert("profile", printable(profile, MAX_PROFILES));
     }
     if let Some(evidence) = &decision.evidence {
-        annotations.insert("evidence", evidence.clone());
+        annotations.insert("evidence", printable(evidence, MAX_EVIDENCE));
+    }
+    if !noted.owner.is_empty() {
+        annotations.insert("owner", noted.owner.to_owned());
     }
     let ids = |rules: &mut dyn Iterator<Item = &'static str>| -> String {
         let mut rules: Vec<&str> = rules.collect();

@@ -3,13 +3,16 @@
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
 use super::patched::{MAX_ELEMENTS, Places, merge};
-use super::workload_request::{Decide, MAX_FINDINGS};
+use super::workload_request::{Decide, distinct};
 use super::{Looked, WorkloadRequest};
+use crate::json::values::{Pairs, Text, mapping};
 use crate::pod::workload::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// Label of the jobs that the trainer's part is laid over (pkg/constants/constants.go).
 const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
@@ -86,14 +89,7 @@ impl Joined {
             looked.add(&own);
             found.extend(own.findings);
         }
-        let mut placed = Vec::<Finding>::new();
-        for finding in found.into_iter().map(|f| self.place(f)) {
-            // What several jobs share stands in the TrainJob once.
-            if placed.len() < MAX_FINDINGS && !placed.contains(&finding) {
-                placed.push(finding);
-            }
-        }
-        (looked, placed)
+        (looked, distinct(found.into_iter().map(|f| self.place(f))))
     }
 
     /// A finding at the place in the TrainJob that says the value, else at the runtime it names.
@@ -115,19 +111,9 @@ impl Joined {
 fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -> Option<Joined> {
     let job = tree(request.json).ok()?;
     let spec = job.get("spec")?;
-    let reference = spec.get("runtimeRef")?;
-    let text = |key: &str| reference.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
-    if text("apiGroup").is_some_and(|group| group != "trainer.kubeflow.org") {
-        return None;
-    }
-    let kind = text("kind").unwrap_or("ClusterTrainingRuntime");
-    let namespace = match kind {
-        "ClusterTrainingRuntime" => None,
-        "TrainingRuntime" => Some(request.namespace),
-        _ => return None,
-    };
-    let name = text("name")?;
-    let runtime = tree(&snapshot.training_runtime(namespace, name)?.spec).ok()?;
+    let text = |key: &str| spec.get("runtimeRef")?.get(key)?.as_str().filter(|t| !t.is_empty());
+    let (kind, name, runtime) = runtime(text, request.namespace, snapshot)?;
+    let runtime = tree(runtime).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
     let mut places = Places::default();
     patches(spec, &mut set, &mut places)?;
@@ -160,6 +146,45 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
     Some(Joined { json: set.to_string(), places, runtime, jobs, both_say_resources })
 }
 
+/// The runtime that the texts of a reference name, if it is known: kind, name and the JSON text of its `spec`.
+fn runtime<'r, 's>(
+    text: impl Fn(&str) -> Option<&'r str>,
+    namespace: &str,
+    snapshot: &'s Snapshot,
+) -> Option<(&'r str, &'r str, &'s str)> {
+    if text("apiGroup").is_some_and(|group| group != "trainer.kubeflow.org") {
+        return None;
+    }
+    let kind = text("kind").unwrap_or("ClusterTrainingRuntime");
+    let namespace = match kind {
+        "ClusterTrainingRuntime" => None,
+        "TrainingRuntime" => Some(namespace),
+        _ => return None,
+    };
+    let name = text("name")?;
+    Some((kind, name, &snapshot.training_runtime(namespace, name)?.spec))
+}
+
+#[derive(Deserialize)]
+struct Job<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    spec: Option<JobSpec<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JobSpec<'a> {
+    #[serde(borrow, default)]
+    runtime_ref: Option<Pairs<'a, Option<Text<'a>>>>,
+}
+
+/// The stored runtime that the decision on a TrainJob reads as well.
+pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapshot) -> Option<&'s str> {
+    let reference = serde_json::from_str::<Job<'_>>(json).ok()?.spec?.runtime_ref?;
+    let text = |key: &str| reference.get(key)?.as_deref().filter(|t: &&str| !t.is_empty());
+    Some(runtime(text, namespace, snapshot)?.2)
+}
+
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`
 /// where one cannot be followed.
 fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
@@ -173,18 +198,20 @@ fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
     // v1alpha1 until 2.1: parts of a pod template for the jobs that are named (`mergePodTemplateOverrides`).
     for (key, inline) in [("podTemplateOverrides", false), ("podSpecOverrides", true)] {
         for (index, over) in list(key) {
-            let targets =
-                over.get("targetJobs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             if index >= MAX_PARTS {
                 return None;
             }
-            let mut patch = over.as_object().cloned().unwrap_or_default();
-            patch.remove("targetJobs");
+            let targets = over.get("targetJobs").and_then(Value::as_array).into_iter().flatten();
+            let targets: BTreeSet<&str> = targets.filter_map(|target| target.get("name")?.as_str()).collect();
+            let members = over.as_object().into_iter().flatten();
+            let patch: Map<String, Value> = members
+                .filter(|(key, _)| *key != "targetJobs")
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
             let (below, patch) = (if inline { "/spec" } else { "" }, Value::Object(patch));
             let jobs = set.get_mut("replicatedJobs").and_then(Value::as_array_mut);
             for (number, job) in jobs.into_iter().flatten().enumerate() {
-                let named = |target: &Value| target.get("name").is_some_and(|n| Some(n) == job.get("name"));
-                if !targets.iter().any(named) {
+                if !job.get("name").and_then(Value::as_str).is_some_and(|name| targets.contains(name)) {
                     continue;
                 }
                 let at = format!("/template/spec/template{below}");

@@ -2,16 +2,17 @@
 
 use super::envelope::{self, EnvelopeError, Request};
 pub use super::known::Known;
-use super::object_meta::ObjectMeta;
+use super::object_meta::{Named, ObjectMeta};
 use super::pod::decide_view;
+pub use super::whole_workload::TemplateOutcome;
+use super::whole_workload::WholeWorkload;
 use super::{
-    Decision, PodRequest, Stage, WorkloadDecision, WorkloadRequest, decide_object, decide_workload, judge,
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, decide_object, decide_workload, judge,
     network_change, new_findings,
 };
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::json::decode;
-use crate::plan::Plan;
 use crate::pod::PodView;
 use crate::pod::scan::may_have_signs;
 use crate::pod::workload as kinds;
@@ -45,23 +46,14 @@ pub struct Answer {
     pub entry: WebhookEntry,
     /// Namespace as the request names it; empty for an object of the cluster, and for one out of scope.
     pub namespace: String,
+    /// Who asked for what; `None` for a request out of scope, of which the log says nothing unless it is asked to.
+    pub names: Option<RequestNames>,
     /// Whether changes are reported only, and none is made.
     pub withheld: bool,
     /// What is decided. Out of scope where the request is none of the entry's business.
     pub decision: Decision,
     /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
     pub templates: Vec<TemplateOutcome>,
-}
-
-/// One pod template of a workload.
-#[derive(Debug)]
-pub struct TemplateOutcome {
-    /// JSON pointer in the object.
-    pub pointer: String,
-    /// Name of its profile.
-    pub profile: Option<String>,
-    /// What its pods will get when they are made; empty where the workload was there already.
-    pub plan: Plan,
 }
 
 /// Decides on the body of an AdmissionReview that anyone may have sent.
@@ -82,7 +74,7 @@ pub fn handle_within(
     known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
-    let Found { uid, namespace, decision, templates } = match entry {
+    let Found { uid, namespace, names, decision, templates } = match entry {
         WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
         WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
         WebhookEntry::Audit => of_request(body, |request| audit(request, known, deadline))?,
@@ -99,7 +91,7 @@ pub fn handle_within(
         return Err(EnvelopeError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
-    Ok(Answer { uid, entry, namespace, withheld, decision, templates })
+    Ok(Answer { uid, entry, namespace, names, withheld, decision, templates })
 }
 
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
@@ -109,7 +101,8 @@ pub fn handle_within(
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
     let uid = envelope::parse(body)?.uid.to_string();
     let decision = Decision::default();
-    Ok(Answer { uid, entry, namespace: String::new(), withheld: true, decision, templates: Vec::new() })
+    let (namespace, names, templates) = (String::new(), None, Vec::new());
+    Ok(Answer { uid, entry, namespace, names, withheld: true, decision, templates })
 }
 
 /// A decision, with those on the templates of a workload.
@@ -119,16 +112,18 @@ type Decided = (Decision, Vec<TemplateOutcome>);
 struct Found {
     uid: String,
     namespace: String,
+    names: Option<RequestNames>,
     decision: Decision,
     templates: Vec<TemplateOutcome>,
 }
 
 impl Found {
-    fn new<O>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
+    fn new<O: Named>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
         // Requests out of scope are the most, and nothing counts them by namespace.
         let namespace = request.namespace.as_deref().filter(|_| decision.in_scope);
         let namespace = namespace.unwrap_or_default().to_owned();
-        Self { uid: request.uid.to_string(), namespace, decision, templates }
+        let names = decision.in_scope.then(|| RequestNames::of(request));
+        Self { uid: request.uid.to_string(), namespace, names, decision, templates }
     }
 }
 
@@ -246,8 +241,13 @@ fn object(
     }
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
-    let known = check_object(&context(old, Event::Given));
-    new_findings::keep_new(&mut decision.findings, &known, (new, old));
+    let whole = [String::new()];
+    let version = |json| new_findings::Version { json, parts: &whole };
+    let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
+    let mut findings = below(std::mem::take(&mut decision.findings));
+    let known = below(check_object(&context(old, Event::Given)));
+    new_findings::keep_new(&mut findings, &known, version(new), version(old));
+    decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
     judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
 }
@@ -288,48 +288,11 @@ fn workload(
     let decide = |json| {
         let request =
             WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
-        flat(decide_workload(request, snapshot), mode)
+        WholeWorkload::of(decide_workload(request, snapshot))
     };
-    let (mut decision, mut templates) = decide(new);
+    let mut whole = decide(new);
     if let Some(old) = old {
-        let (before, _) = decide(old);
-        let known: Vec<Finding> =
-            before.findings.into_iter().chain(before.suppressed.into_iter().map(|s| s.finding)).collect();
-        new_findings::keep_new(&mut decision.findings, &known, (new, old));
-        judge(&mut decision, Stage::Whole, mode, true);
-        for template in &mut templates {
-            template.plan = Plan::default();
-        }
+        whole.keep_new(new, decide(old), old);
     }
-    Ok((decision, templates))
-}
-
-/// The decisions on a workload and its templates as one: pointers are relative to the workload.
-fn flat(decided: WorkloadDecision<'_>, mode: Mode) -> (Decision, Vec<TemplateOutcome>) {
-    let mut whole = decided.own.unwrap_or_default();
-    let mut templates = Vec::new();
-    for (template, decision) in decided.templates {
-        // The API server refuses a value of another type when the pods are created.
-        let Ok(mut decision) = decision else { continue };
-        whole.in_scope |= decision.in_scope;
-        for finding in &mut decision.findings {
-            finding.path.insert_str(0, &template.pointer);
-        }
-        for suppressed in &mut decision.suppressed {
-            suppressed.finding.path.insert_str(0, &template.pointer);
-        }
-        whole.findings.append(&mut decision.findings);
-        whole.suppressed.append(&mut decision.suppressed);
-        if decision.in_scope {
-            let Decision { profile, evidence, plan, .. } = decision;
-            whole.evidence = whole.evidence.or(evidence);
-            templates.push(TemplateOutcome { pointer: template.pointer, profile, plan });
-        }
-    }
-    let mut profiles: Vec<&str> = templates.iter().filter_map(|t| t.profile.as_deref()).collect();
-    profiles.sort_unstable();
-    profiles.dedup();
-    whole.profile = Some(profiles.join(",")).filter(|p| !p.is_empty());
-    judge(&mut whole, Stage::Whole, mode, true);
-    (whole, templates)
+    Ok(whole.judged(mode))
 }

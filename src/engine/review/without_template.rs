@@ -3,7 +3,7 @@
 //! of an LLMInferenceService, which its controller lays over others. What they say is judged; what they do not say is
 //! not, since the other part may say it.
 
-use super::workload_request::{Decide, MAX_FINDINGS};
+use super::workload_request::{Decide, distinct};
 use super::{Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
 use crate::json::annotated::Annotated;
 use crate::json::values::mapping;
@@ -51,14 +51,9 @@ pub(super) fn findings(
         let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
         looked.add(&decision);
         let whole: Value = tree(&part.json).unwrap_or_default();
-        for finding in decision.findings.into_iter().filter_map(|f| part.place(f, &whole)) {
-            // What all parts share stands in the object once.
-            if !found.contains(&finding) && found.len() < MAX_FINDINGS {
-                found.push(finding);
-            }
-        }
+        found.extend(decision.findings.into_iter().filter_map(|f| part.place(f, &whole)));
     }
-    (looked, found)
+    (looked, distinct(found.into_iter()))
 }
 
 impl Part {

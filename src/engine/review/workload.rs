@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
-    let templates = templates_by_shape::find(request.json);
+    let templates = templates_by_shape::find_within(request.json, request.deadline);
     let gangs = gangs(request, &templates);
     let in_time = || !request.deadline.is_over();
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
@@ -48,7 +48,7 @@ pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) ->
 /// The same for each object that makes pods, by its pointer.
 fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<String, Option<Gang>> {
     let mut gangs = BTreeMap::new();
-    for template in templates {
+    for template in templates.iter().take_while(|_| !request.deadline.is_over()) {
         let pointer = &template.maker.pointer;
         if !gangs.contains_key(pointer) {
             gangs.insert(pointer.clone(), gang_of(request, template));
@@ -120,7 +120,8 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
     }
     let mut findings = Vec::new();
     let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some());
-    for (maker, gang, templates) in makers.values().filter(asked) {
+    for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
+    {
         // The API server refuses a value that is not a mapping.
         let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {

@@ -8,11 +8,20 @@ use crate::pod::gang::Gang;
 use crate::pod::templates_by_shape::Template;
 use crate::pod::workload::{self, Ranks};
 use crate::profile::Profile;
+use crate::rules::Finding;
 use crate::snapshot::Snapshot;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 /// Most findings of one object: it has a part or two.
-pub(super) const MAX_FINDINGS: usize = 500;
+const MAX_FINDINGS: usize = 500;
+
+/// The findings of all parts of an object: what several share stands in it once.
+pub(super) fn distinct(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let (hashes, mut known) = (RandomState::new(), HashSet::new());
+    findings.filter(|finding| known.insert(hashes.hash_one(finding))).take(MAX_FINDINGS).collect()
+}
 
 /// Decides on a workload. A TrainJob is judged as the JobSet that its controller makes, so it gets this function.
 pub(super) type Decide = for<'a> fn(WorkloadRequest<'a>, &Snapshot) -> WorkloadDecision<'a>;

@@ -7,6 +7,7 @@ use super::pod::{PodContext, Scope};
 use super::rule::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
 use super::workload::WorkloadContext;
 use super::{cloud, inputs, memory_security, nccl, networks, operators, placement, profiles, resources};
+use crate::deadline::Deadline;
 use std::sync::LazyLock;
 
 /// Every rule, by id: the groups one after the other, as the first digit of the ids has them.
@@ -47,8 +48,8 @@ fn having<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
     RULES.iter().copied().filter_map(|rule| Some((rule, check(rule)?))).collect()
 }
 
-fn findings<'a>(rule: &Rule, out: &'a mut Vec<Finding>) -> Findings<'a> {
-    Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser)
+fn findings<'a>(rule: &Rule, deadline: &'a Deadline<'a>, out: &'a mut Vec<Finding>) -> Findings<'a> {
+    Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser).within(deadline)
 }
 
 /// A rule by id, in any case.
@@ -82,7 +83,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
             continue;
         }
         let before = out.len();
-        check(context, &mut findings(rule, &mut out));
+        check(context, &mut findings(rule, context.deadline, &mut out));
         if without && rule.reach == Reach::AnyWarns {
             for finding in out.iter_mut().skip(before).filter(|f| f.severity == Severity::Error) {
                 finding.severity = Severity::Warning;
@@ -97,7 +98,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
 pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     for (rule, check) in CHECKS.workload.iter().take_while(|_| !context.deadline.is_over()) {
-        check(context, &mut findings(rule, &mut out));
+        check(context, &mut findings(rule, context.deadline, &mut out));
     }
     out
 }
@@ -113,7 +114,7 @@ pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
         if context.deadline.is_over() {
             break;
         }
-        check(context, &mut findings(rule, &mut out));
+        check(context, &mut findings(rule, context.deadline, &mut out));
     }
     out
 }

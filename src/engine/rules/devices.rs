@@ -9,7 +9,7 @@ use crate::pod::units::{Holder, units};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use crate::text::printable;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Networks and devices of one pod, with the plan laid over it.
 #[derive(Debug, Default)]
@@ -104,6 +104,32 @@ impl Held<'_> {
     }
 }
 
+/// The resources of the pod's networks, to look names up in: full ones, and endings behind whatever prefix.
+#[derive(Debug, Default)]
+pub(super) struct Needed<'n> {
+    full: HashSet<&'n str>,
+    endings: HashSet<&'n str>,
+}
+
+impl<'n> Needed<'n> {
+    pub(super) fn of(needs: &'n [Need<'_>]) -> Self {
+        let mut needed = Self::default();
+        for need in needs {
+            match &need.resource {
+                ResourceName::Full(name) => drop(needed.full.insert(name)),
+                ResourceName::Suffix(name) => drop(needed.endings.insert(name)),
+            }
+        }
+        needed
+    }
+
+    /// Whether a resource of the networks has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let behind = || name.split_once('/').is_some_and(|(_, ending)| self.endings.contains(ending));
+        self.full.contains(name) || behind()
+    }
+}
+
 /// The part of a resource's name behind its prefix.
 fn suffix(name: &str) -> &str {
     name.split_once('/').map_or(name, |(_, suffix)| suffix)
@@ -143,12 +169,12 @@ impl<'a> Devices<'a> {
             devices.walk(sources);
         }
         let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
-        let shared: Vec<&str> = shared.map(|h| h.name).collect();
-        for network in &mut devices.networks {
+        // A network takes the first of them.
+        let shared = shared.map(|h| h.name).next();
+        for network in devices.networks.iter_mut().take_while(|_| !sources.subject.deadline.is_over()) {
             if let Some(known) = &mut network.known {
                 let snapshot = sources.subject.snapshot;
-                known.class =
-                    snapshot.class_for_pod(network.namespace, known.fact, &mut shared.iter().copied());
+                known.class = snapshot.class_for_pod(network.namespace, known.fact, &mut shared.into_iter());
             }
         }
         devices
@@ -158,7 +184,7 @@ impl<'a> Devices<'a> {
         let Some(Ok(networks)) = sources.networks else { return };
         let profile = sources.profile;
         let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        for selection in &networks.items {
+        for selection in networks.items.iter().take_while(|_| !sources.subject.deadline.is_over()) {
             let namespace = selection.namespace.as_deref().unwrap_or(sources.subject.namespace);
             let name: &'a str = &selection.name;
             let next = self.networks.len();

@@ -1,5 +1,6 @@
 //! What a rule reports about an object.
 
+use crate::deadline::{Deadline, NEVER};
 use crate::text::printable;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Good to know.
@@ -29,7 +30,7 @@ impl fmt::Display for Severity {
 }
 
 /// A place inside of a text field, both counted from 1, the column in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Spot {
     /// Line of the text.
     pub line: u32,
@@ -38,7 +39,7 @@ pub struct Spot {
 }
 
 /// One thing found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// Id of the rule.
     pub rule: &'static str,
@@ -109,6 +110,7 @@ pub struct Findings<'a> {
     lesser: &'static [(Severity, &'static str)],
     because: Option<&'static str>,
     other: Option<&'a str>,
+    deadline: &'a Deadline<'a>,
     out: &'a mut Vec<Finding>,
 }
 
@@ -120,7 +122,7 @@ pub(crate) const MAX_PER_RULE: usize = 50;
 impl<'a> Findings<'a> {
     /// Findings of one rule, collected into `out`; `severity` is the most severe that it may report.
     pub fn new(rule: &'static str, severity: Severity, out: &'a mut Vec<Finding>) -> Self {
-        Self { rule, severity, lesser: &[], because: None, other: None, out }
+        Self { rule, severity, lesser: &[], because: None, other: None, deadline: &NEVER, out }
     }
 
     /// The same, with the rule's reasons for lesser severities.
@@ -128,18 +130,23 @@ impl<'a> Findings<'a> {
         Self { lesser, ..self }
     }
 
+    /// The same under a time limit.
+    pub(super) fn within(self, deadline: &'a Deadline<'a>) -> Self {
+        Self { deadline, ..self }
+    }
+
     /// The same collector for findings whose severity is lower for this reason, instead of the reason that the rule
     /// declares for the severity.
     pub(super) fn because(&mut self, reason: &'static str) -> Findings<'_> {
-        let Findings { rule, severity, lesser, other, .. } = *self;
-        Findings { rule, severity, lesser, because: Some(reason), other, out: self.out }
+        let Findings { rule, severity, lesser, other, deadline, .. } = *self;
+        Findings { rule, severity, lesser, because: Some(reason), other, deadline, out: self.out }
     }
 
     /// The same collector for findings about the object and one other. Of several that differ in the other object only,
     /// reports show the first and count the rest.
     pub(super) fn with<'b>(&'b mut self, other: &'b str) -> Findings<'b> {
-        let Findings { rule, severity, lesser, because, .. } = *self;
-        Findings { rule, severity, lesser, because, other: Some(other), out: self.out }
+        let Findings { rule, severity, lesser, because, deadline, .. } = *self;
+        Findings { rule, severity, lesser, because, other: Some(other), deadline, out: self.out }
     }
 
     /// A finding of the rule's own severity.
@@ -186,9 +193,10 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether the rule has reported as much as it may.
+    /// Whether the rule should stop: it has reported as much as it may, or the time is over.
     pub(super) fn is_full(&self) -> bool {
-        self.out.iter().rev().take_while(|f| f.rule == self.rule).count() >= MAX_PER_RULE
+        self.deadline.is_over()
+            || self.out.iter().rev().take_while(|f| f.rule == self.rule).count() >= MAX_PER_RULE
     }
 
     fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {

@@ -2,6 +2,7 @@
 //! and examples. A file beside them has code that several rules of the group share.
 
 mod all_rules;
+mod attachments;
 pub mod cel;
 mod cloud;
 mod devices;

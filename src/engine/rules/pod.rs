@@ -11,6 +11,7 @@ use crate::pod::nic::names_verbs_device;
 use crate::pod::view::Container;
 use crate::profile::Profile;
 use crate::resolve::{IfAccelerated, Resolution};
+use crate::rules::attachments::Attachments;
 use crate::rules::devices::{Devices, Sources};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
@@ -28,7 +29,7 @@ pub enum Scope {
 /// The context of a rule on pods.
 #[derive(Debug)]
 pub struct PodContext<'a> {
-    /// The time limit, asked between rules.
+    /// The time limit.
     pub deadline: &'a Deadline<'a>,
     /// Why the pod is looked at.
     pub scope: Scope,
@@ -54,14 +55,14 @@ pub struct PodContext<'a> {
     pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
     /// Its networks and devices, once a rule needs them.
     pub(crate) devices: OnceCell<Devices<'a>>,
+    /// Its attachments as rules on variables see them, once a rule needs them.
+    pub(crate) attachments: OnceCell<Attachments<'a>>,
 }
 
 impl<'a> PodContext<'a> {
     /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
     pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
-        self.variables.get_or_init(|| {
-            variables::read(self.overlay, self.subject.namespace, self.subject.snapshot, self.resolution)
-        })
+        self.variables.get_or_init(|| variables::read(self.overlay, self.subject, self.resolution))
     }
 
     /// Whether the pod needs RDMA: by its profile, or by its settings of NCCL.
@@ -86,6 +87,20 @@ impl<'a> PodContext<'a> {
                 profile: self.resolution.profile().map(|(p, _)| &**p),
             })
         })
+    }
+
+    /// Its attachments as rules on variables see them.
+    pub(crate) fn attachments(&self) -> &Attachments<'a> {
+        self.attachments.get_or_init(|| {
+            let profile = self.resolution.profile().map(|(p, _)| &**p);
+            Attachments::of(self.subject, self.final_networks, profile)
+        })
+    }
+
+    /// Its app containers with their numbers, as long as there is time.
+    pub(crate) fn apps(&self) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
+        let in_time = |_: &(usize, &'a Container<'a>)| !self.deadline.is_over();
+        self.pod().containers().iter().enumerate().take_while(in_time)
     }
 
     /// The pod as it came.

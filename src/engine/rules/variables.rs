@@ -2,6 +2,7 @@
 //! `envFrom` where the ConfigMap is known, from the text of the command and the scripts it runs, and from the plan.
 //! Containers that set none themselves are left out, which is nearly all.
 
+use crate::demands::Subject;
 use crate::json::values::{List, Text};
 use crate::nccl::table::Variable;
 use crate::nccl::table::{find, is_prefixed, mentions};
@@ -67,20 +68,24 @@ const MAX_TEXT: usize = 1 << 20;
 /// What an entry of a ConfigMap counts for beside its prefix (bytes).
 const ENTRY: usize = 64;
 
+/// What a word that is searched for a mount counts for beside its length (bytes).
+const WORD: usize = 16;
+
 /// Most containers of a pod whose variables are read (count); real pods have a few.
 const MAX_CONTAINERS: usize = 64;
 
 /// The variables of every app container that sets any.
 pub(crate) fn read<'a>(
     overlay: Overlay<'a>,
-    namespace: &'a str,
-    snapshot: &'a Snapshot,
+    subject: &'a Subject<'a>,
     resolution: &'a Resolution,
 ) -> Vec<ContainerVariables<'a>> {
+    let &Subject { namespace, snapshot, deadline, .. } = subject;
     let profile = resolution.profile().map(|(p, _)| &**p);
     let mut budget = MAX_TEXT;
     let containers = overlay.pod().containers().iter().enumerate();
     containers
+        .take_while(|_| !deadline.is_over())
         .filter_map(|(index, container)| {
             let mut variables = ContainerVariables { index, container, all: Vec::new(), open: false };
             variables.take_env_from(namespace, snapshot, &mut budget);
@@ -224,6 +229,7 @@ impl<'a> ContainerVariables<'a> {
     ) {
         // By script: its last run, whose settings count.
         let mut runs: BTreeMap<(&str, &str), (usize, &'a str)> = BTreeMap::new();
+        let searched = parts.iter().take(MAX_MOUNTS).map(|(_, _, text)| WORD + text.len()).sum();
         for mount in self.container.volume_mounts().iter().take(MAX_MOUNTS) {
             let Some(path) = mount.mount_path.as_deref().filter(|p| p.len() > 1) else { continue };
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
@@ -231,6 +237,11 @@ impl<'a> ContainerVariables<'a> {
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
             let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
             let Some((name, texts)) = known else { continue };
+            // Every word is searched for the path of the mount.
+            if !take(budget, searched) {
+                self.open = true;
+                return;
+            }
             for (run, (_, _, text)) in parts.iter().enumerate().take(MAX_MOUNTS) {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
                 if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k)) {

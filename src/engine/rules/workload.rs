@@ -17,7 +17,7 @@ use crate::snapshot::Snapshot;
 /// them: templates of different jobs have nothing to do with each other.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkloadContext<'a> {
-    /// The time limit, asked between rules.
+    /// The time limit.
     pub deadline: &'a Deadline<'a>,
     /// The object that makes the pods, with its place in the one that was given.
     pub maker: &'a Maker<'a>,
@@ -64,9 +64,9 @@ pub struct Asked<'a> {
 }
 
 impl<'a> WorkloadContext<'a> {
-    /// Templates in scope.
+    /// Templates in scope, as long as there is time.
     pub fn asked(&self) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, Asked<'a>)> {
-        self.templates.iter().filter_map(|t| Some((t, t.asked?)))
+        self.templates.iter().take_while(|_| !self.deadline.is_over()).filter_map(|t| Some((t, t.asked?)))
     }
 }
 

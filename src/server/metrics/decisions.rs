@@ -144,7 +144,7 @@ impl Decisions {
             Fixed::of_two(CALLED.map(|entry| (entry_name(entry), mode_name(entry.mode()))));
         let results: Arc<dyn Axis> = Fixed::of(RESULTS.map(|(result, _)| result.name()));
         let modes: Arc<dyn Axis> = Fixed::of(MODES.map(mode_name));
-        let (namespaces, profiles) = (Arc::<Names>::default(), Arc::<Names>::default());
+        let (namespaces, profiles) = (Arc::<Names>::default(), Arc::new(Names::with_none()));
         let mut rules: Vec<&'static str> = RULES.iter().map(|rule| rule.id).collect();
         rules.sort_unstable();
         let mut grid = |metric, axes: Vec<Arc<dyn Axis>>, zeros: Zeros| {

@@ -18,6 +18,8 @@ pub(super) const NONE: usize = MOST + 1;
 pub(super) struct Names {
     known: ArcSwap<Known>,
     growing: Mutex<()>,
+    /// Whether "no name" is counted, and shown before the first time.
+    counts_none: bool,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -27,6 +29,11 @@ struct Known {
 }
 
 impl Names {
+    /// Names of something that an object may have none of.
+    pub(super) fn with_none() -> Self {
+        Self { counts_none: true, ..Self::default() }
+    }
+
     /// The place of a name. The caller has checked that the name is one of the cluster's, and not a text of a request.
     pub(super) fn place(&self, name: &str) -> usize {
         // Objects may have the names that stand for the rest.
@@ -77,7 +84,7 @@ impl Axis for Names {
         MOST + 2
     }
     fn known(&self, index: usize) -> bool {
-        index == OTHER || index < self.known.load().names.len()
+        index == OTHER || index == NONE && self.counts_none || index < self.known.load().names.len()
     }
     fn values(&self, index: usize) -> Vec<Arc<str>> {
         let name = match index {
@@ -114,6 +121,7 @@ mod tests {
         names.expect(["b", "a"].into_iter());
         assert_eq!(["a", "c", "b", "other"].map(|name| names.place(name)), [0, 1, 2, OTHER]);
         assert_eq!([0, 2, 3, OTHER, NONE].map(|index| names.known(index)), [true, true, false, true, false]);
+        assert!(Names::with_none().known(NONE));
     }
 
     #[test]

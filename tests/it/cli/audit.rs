@@ -250,7 +250,7 @@ fn usage() -> Outcome {
         (&["--live", "--cluster", "cluster.yaml"], "cannot be used with"),
         (&["--live"], "--live needs a kubeconfig file"),
         (&["--cluster", "cluster.yaml", "-o", "jsn"], "did you mean \"json\"?"),
-        (&["--cluster", "cluster.yaml", "-o", "json="], "expected a file name"),
+        (&["--cluster", "cluster.yaml", "-o", "json="], "expected json=FILE"),
         (&["--cluster", "cluster.yaml", "--profile", "sit"], "did you mean"),
         (&["--cluster", "cluster.yaml", "--page-size", "10"], "cannot be used with"),
     ] {
@@ -298,7 +298,11 @@ fn namespace_objects() -> Outcome {
     let (_, value) = json(&["--cluster", "cluster.yaml"], &scratch)?;
     let workload = &value["workloads"][0];
     same("rule", "FAB817", workload["findings"][0]["rule"].as_str().unwrap_or_default())?;
-    Ok(same("namespace", &Value::Null, &workload["object"]["namespace"])?)
+    same("namespace", &Value::Null, &workload["object"]["namespace"])?;
+    let (_, value) = json(&["--cluster", "cluster.yaml", "-n", "team"], &scratch)?;
+    same("of this namespace", "team", value["workloads"][0]["object"]["name"].as_str().unwrap_or_default())?;
+    let clash = audit(&["--cluster", "cluster.yaml", "-o", "json", "-o", "text"], scratch.path())?;
+    Ok(same(&clash.stderr, true, clash.code == 2 && clash.stderr.contains("only one format"))?)
 }
 
 fn unreadable_files() -> Outcome {

@@ -52,6 +52,7 @@ const BROKEN: &[(&str, &str, (u64, u64), &str)] = &[
 ];
 
 pub(crate) fn add(suite: &mut Suite) {
+    suite.add("bad_input::why_escapes_names_of_files", || Ok(names_in_why()?));
     for (name, content, place, words) in BROKEN {
         suite.add(format!("bad_input::{name}"), move || Ok(broken(content.as_bytes(), *place, words)?));
     }
@@ -293,4 +294,18 @@ fn one_of_three() -> Result<(), String> {
     let of_bad = review.results().iter().filter(|r| r["source"]["file"] == "a/bad.yaml");
     let seen: Vec<_> = of_bad.map(|r| (r["name"].as_str(), r["source"]["document"].as_u64())).collect();
     same("documents that are reviewed", vec![(Some("good"), Some(0)), (Some("last"), Some(2))], seen)
+}
+
+/// A name of a file must not move the cursor of a terminal, nor start a command of a CI system.
+fn names_in_why() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let name = "a\u{1b}[31m\n::error::x.yaml";
+    scratch.write(name, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: [1]\n")?;
+    for command in ["why", "review"] {
+        let ran = run(&[command, name], b"", scratch.path())?;
+        same("exit code", 2, ran.code)?;
+        let raw = ran.stderr.contains('\u{1b}') || ran.stderr.lines().any(|line| line.starts_with("::error"));
+        same(&format!("{command}: {:?}", ran.stderr), false, raw)?;
+    }
+    Ok(())
 }

@@ -43,9 +43,28 @@ pub(crate) fn add(suite: &mut Suite) {
             suite.add(format!("doctor::{}::{name}", check.id), move || Ok(run_case(check.id, &case)?));
         }
     }
+    suite.add("doctor::the_page_of_each_check_opens", || Ok(pages_open()?));
     suite.add("doctor::page_is_current", || {
-        Ok(golden(&root().join("docs/doctor.md"), Some(&page::page(&examples()?)))?)
+        Ok(golden(&root().join("docs/doctor.md"), Some(&page::page(&examples()?, &kinds_of_facts())))?)
     });
+}
+
+/// Group and plural of the kinds that decisions need.
+pub(crate) fn kinds_of_facts() -> Vec<(&'static str, &'static str)> {
+    fabric_admission::cluster::kinds::WATCHED.iter().map(|kind| (kind.group, kind.plural)).collect()
+}
+
+/// The page of each check is one that opens: the file and its heading.
+fn pages_open() -> Result<(), String> {
+    let base = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
+    for check in CHECKS {
+        let page = check.page();
+        let path = page.strip_prefix(base).ok_or_else(|| format!("{page} is not on {base}"))?;
+        let (file, anchor) = path.split_once('#').ok_or_else(|| format!("{page} has no anchor"))?;
+        let text = read(&root().join(file))?;
+        same(&page, true, text.lines().any(|line| line == format!("### {anchor}")))?;
+    }
+    Ok(())
 }
 
 fn document(path: &str) -> Result<Value, String> {

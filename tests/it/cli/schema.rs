@@ -9,6 +9,7 @@ use fabric_admission::doctor::report as doctor;
 use fabric_admission::report::audit::document as audit;
 use fabric_admission::report::baseline::Baseline;
 use fabric_admission::report::json::Document;
+use fabric_admission::report::profile_list;
 use fabric_admission::report::why_layout as why;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -47,7 +48,8 @@ const CONTRACT: &[(&str, &[&str])] = &[
 ];
 
 /// Keys whose value may be null.
-const NULLABLE: &[&str] = &["namespace", "name", "generateName", "template", "profile", "evidence"];
+const NULLABLE: &[&str] =
+    &["namespace", "name", "generateName", "template", "profile", "evidence", "baseline", "finding"];
 
 /// Heads a file that `just docs` writes.
 const GENERATED: &str = "# Generated from src/engine/profile by `just docs`; a test keeps it current.\n";
@@ -97,6 +99,11 @@ pub(crate) fn add(suite: &mut Suite) {
         golden(&path("discover-v1.json"), Some(&text(&schema)?))?;
         let schema = made().into_root_schema_for::<discover::DiffReport>();
         Ok(golden(&path("discover-diff-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::profiles_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<profile_list::Report>();
+        Ok(golden(&path("profiles-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::baseline_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
@@ -210,6 +217,22 @@ pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
         &Value::from("fabric-admission.dev/audit/v1"),
         &report["schema"],
     )
+}
+
+/// A list of profiles against its published schema.
+pub(crate) fn validate_profiles(report: &Value) -> Result<(), String> {
+    let schema: Value = serde_json::from_str(&read(&path("profiles-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    crate::support::round_trip::same(
+        "schema",
+        &Value::from("fabric-admission.dev/profiles/v1"),
+        &report["schema"],
+    )
+}
+
+/// A review against its published schema.
+pub(crate) fn validate_review(report: &Value) -> Result<(), String> {
+    fits(report)
 }
 
 /// A report against the published schema and the contract's word on null.

@@ -236,7 +236,7 @@ fn several() -> Result<(), String> {
         (&["-o", "json", "-o", "text"][..], "only one format can go to standard output"),
         (&["-o", "json=a", "-o", "text=a"], "several formats have the file a"),
         (&["-o", "json="], "expected json=FILE"),
-        (&["-o", "jsn"], "did you mean json?"),
+        (&["-o", "jsn"], "did you mean \"json\"?"),
         (&["-o", "json=no/such/directory"], "no/such/directory: No such file"),
     ] {
         let ran = review(&scratch, &[args, &["all.yaml"]].concat())?;

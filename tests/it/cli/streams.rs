@@ -2,7 +2,7 @@
 
 use crate::support::round_trip::{review, same};
 use crate::support::suite::Suite;
-use crate::support::{Scratch, run};
+use crate::support::{Scratch, binary, run};
 use serde_json::Value;
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -98,7 +98,7 @@ fn peak(documents: usize) -> Result<u64, String> {
     };
     scratch.write("many.yaml", (0..documents).map(one).collect::<String>())?;
     let input = File::open(scratch.path().join("many.yaml")).map_err(|e| e.to_string())?;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
+    let mut child = Command::new(binary())
         .args(["review", "-"])
         .stdin(input)
         .stdout(Stdio::null())

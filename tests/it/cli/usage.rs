@@ -2,7 +2,7 @@
 
 use crate::support::round_trip::{review, same};
 use crate::support::suite::Suite;
-use crate::support::{Ran, Scratch, root, run};
+use crate::support::{Ran, Scratch, binary, root, run};
 use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -235,7 +235,7 @@ fn closed_pipe() -> Result<(), String> {
     let scratch = Scratch::new()?;
     scratch.write("many.yaml", many)?;
     for format in FORMATS {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
+        let mut child = Command::new(binary())
             .args(["review", "-o", format, "many.yaml"])
             .current_dir(scratch.path())
             .stdout(Stdio::piped())

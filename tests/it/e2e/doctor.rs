@@ -89,7 +89,7 @@ fn account(plane: &Plane, namespace: &str) -> Result<String, String> {
 
 /// A kubeconfig of an account with the roles of docs/doctor.md.
 fn reader(plane: &Plane, namespace: &str) -> Result<String, String> {
-    let roles = fabric_admission::doctor::page::roles()
+    let roles = fabric_admission::doctor::page::roles(&crate::cli::doctor::kinds_of_facts())
         .replace("namespace: training", &format!("namespace: {namespace}"));
     plane.apply(&roles)?;
     let mut bindings = Vec::new();
@@ -140,12 +140,12 @@ fn before(plane: &Plane) -> Outcome {
 }
 
 /// A port of this machine that every replica is behind, for endpoints: the API server takes no loopback address.
-struct Door {
-    address: SocketAddr,
+pub(super) struct Door {
+    pub(super) address: SocketAddr,
 }
 
 /// The address of this machine on the way to others.
-fn own_address() -> Option<IpAddr> {
+pub(super) fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
     socket
@@ -168,7 +168,7 @@ fn carry(client: TcpStream, server: TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-fn serve_door(listener: &TcpListener, egress: &Egress<'_>, over: &AtomicBool) {
+pub(super) fn serve_door(listener: &TcpListener, egress: &Egress<'_>, over: &AtomicBool) {
     for client in listener.incoming().flatten() {
         if over.load(Ordering::SeqCst) {
             return;
@@ -180,10 +180,10 @@ fn serve_door(listener: &TcpListener, egress: &Egress<'_>, over: &AtomicBool) {
 }
 
 /// The threads end, however a trial ends.
-struct Stop<'a> {
-    kubelet: &'a Kubelet<'a>,
-    over: &'a AtomicBool,
-    port: u16,
+pub(super) struct Stop<'a> {
+    pub(super) kubelet: &'a Kubelet<'a>,
+    pub(super) over: &'a AtomicBool,
+    pub(super) port: u16,
 }
 
 impl Drop for Stop<'_> {
@@ -223,10 +223,8 @@ impl Drop for Gone<'_> {
     }
 }
 
-fn installed(plane: &Plane) -> Outcome {
-    let _cleared = Cleared::new(plane);
-    let _gone = Gone(plane);
-    plane.apply(FABRIC)?;
+/// The DaemonSet of Multus as on a node where its pod is ready.
+pub(super) fn ready_multus(plane: &Plane) -> Result<(), String> {
     let status = r#"{"status": {"numberReady": 1, "desiredNumberScheduled": 1, "currentNumberScheduled": 1, "numberMisscheduled": 0}}"#;
     let patch = [
         "patch",
@@ -240,7 +238,14 @@ fn installed(plane: &Plane) -> Outcome {
         status,
     ];
     let patched = plane.kubectl(&patch, "")?;
-    assert!(patched.ok, "{}", patched.stderr);
+    if patched.ok { Ok(()) } else { Err(patched.stderr) }
+}
+
+fn installed(plane: &Plane) -> Outcome {
+    let _cleared = Cleared::new(plane);
+    let _gone = Gone(plane);
+    plane.apply(FABRIC)?;
+    ready_multus(plane)?;
     let egress = Egress::start(plane)?;
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|e| e.to_string())?;
     let port = listener.local_addr().map_err(|e| e.to_string())?.port();
@@ -260,7 +265,7 @@ fn installed(plane: &Plane) -> Outcome {
     Ok(())
 }
 
-fn slice(door: &Door) -> String {
+pub(super) fn slice(door: &Door) -> String {
     json!({
         "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
         "metadata": {"name": "fabric-admission-e2e", "namespace": NAMESPACE, "labels": {"kubernetes.io/service-name": NAMESPACE}},

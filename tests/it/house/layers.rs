@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/`, bottom to top. A module may name those of floors below its own, and none beside it. The same
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
-    &["certificates", "deadline", "manifest", "nccl", "text"],
+    &["certificates", "deadline", "kubernetes_version", "manifest", "nccl", "text"],
     &["json", "schemas", "telemetry", "tls"],
     &["multus", "pod"],
     &["profile"],

@@ -1,18 +1,26 @@
 //! What the README and the book show as the output of a command is what the command prints.
 //!
-//! A block is marked by a comment before it: `<!-- output: ARGUMENTS -->`, or `<!-- output, first N lines: ARGUMENTS -->`.
-//! `UPDATE_GOLDEN=1` writes the blocks anew.
+//! A block is marked by a comment before it: `<!-- output: ARGUMENTS -->`, or `<!-- output, first N lines: ARGUMENTS -->`. A
+//! block after `<!-- file: PATH -->` is a file of the repository. `UPDATE_GOLDEN=1` writes the blocks anew.
 
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{names, read, root, run};
 
 const MARK: &str = "<!-- output";
+const FILE: &str = "<!-- file: ";
+
+/// Every page of the book.
+fn pages() -> Vec<String> {
+    let of = |directory: &str| {
+        let pages = names(&root().join(directory)).into_iter().filter(|n| n.ends_with(".md"));
+        pages.map(|name| format!("{directory}/{name}")).collect::<Vec<_>>()
+    };
+    [vec!["README.md".to_owned()], of("docs"), of("docs/how-to")].concat()
+}
 
 pub(crate) fn add(suite: &mut Suite) {
-    let docs = names(&root().join("docs")).into_iter().filter(|n| n.ends_with(".md"));
-    let pages = std::iter::once("README.md".to_owned()).chain(docs.map(|name| format!("docs/{name}")));
-    for page in pages {
+    for page in pages() {
         suite.add(format!("outputs::{page}"), move || Ok(check(&page)?));
     }
     suite.add("outputs::the_readme_has_some", || {
@@ -28,12 +36,17 @@ fn check(page: &str) -> Result<(), String> {
     while let Some(line) = lines.next() {
         written.push_str(line);
         written.push('\n');
-        let Some(command) = command(line)? else { continue };
+        let file = line.strip_prefix(FILE).and_then(|rest| rest.strip_suffix(" -->"));
+        let shown = match (file, command(line)?) {
+            (Some(file), _) => read(&root().join(file))?,
+            (None, Some(command)) => printed(&command)?,
+            (None, None) => continue,
+        };
         let fence = lines.next().filter(|l| l.starts_with("```")).ok_or("no fenced block after a mark")?;
         written.push_str(fence);
         written.push('\n');
         lines.by_ref().take_while(|l| !l.starts_with("```")).for_each(drop);
-        written.push_str(&printed(&command)?);
+        written.push_str(&shown);
         written.push_str("```\n");
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

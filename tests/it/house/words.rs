@@ -149,6 +149,7 @@ fn documents() -> Result<Vec<Text>, String> {
         .map(|name| root().join(name))
         .to_vec();
     all.extend(files("docs", ".md"));
+    all.extend(files("docs/how-to", ".md"));
     all.extend(files("policies", ".yaml"));
     texts(all)
 }

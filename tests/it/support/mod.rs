@@ -15,6 +15,7 @@ pub(crate) mod terrain;
 pub(crate) mod world;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Root of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The binary under test: the one that cargo built with the tests, or that of `FABRIC_ADMISSION_BINARY`, so that the same
+/// tests can run with the binary of a release.
+pub(crate) fn binary() -> OsString {
+    std::env::var_os("FABRIC_ADMISSION_BINARY")
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_fabric-admission").into())
 }
 
 /// What a run of the binary left.
@@ -36,7 +44,7 @@ pub(crate) struct Ran {
 
 /// Runs the binary. Its output must be UTF-8, and it must not end by a signal.
 pub(crate) fn run<S: AsRef<str>>(args: &[S], stdin: &[u8], cwd: &Path) -> Result<Ran, String> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
+    let mut child = Command::new(binary())
         .args(args.iter().map(AsRef::as_ref))
         .current_dir(cwd)
         .env_remove("CLICOLOR_FORCE")

@@ -1,6 +1,6 @@
 //! The server as a child process, and a client over real TLS that writes its own HTTP.
 
-use super::{Scratch, run};
+use super::{Scratch, binary, run};
 use rustls::client::WantsClientCert;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -45,7 +45,7 @@ impl Server {
 
     /// How it is called, in a directory that has its certificate in `tls/`.
     pub(crate) fn command(scratch: &Scratch, binds: [&str; 2], args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fabric-admission"));
+        let mut command = Command::new(binary());
         command
             .args(["serve", "--bind", binds[0], "--admin-bind", binds[1]])
             .args(["--tls-cert", "tls/tls.crt", "--tls-key", "tls/tls.key"])
@@ -275,6 +275,15 @@ impl Answer {
 
     pub(crate) fn json(&self) -> Result<serde_json::Value, String> {
         serde_json::from_str(&self.body).map_err(|e| format!("{e}: {}", self.body))
+    }
+
+    /// The answer without the time that it took, so that two answers can be compared.
+    pub(crate) fn untimed(&self) -> Result<serde_json::Value, String> {
+        let mut answer = self.json()?;
+        if let Some(annotations) = answer.pointer_mut("/response/auditAnnotations") {
+            annotations.as_object_mut().and_then(|annotations| annotations.remove("duration_seconds"));
+        }
+        Ok(answer)
     }
 
     pub(crate) fn closes(&self) -> bool {

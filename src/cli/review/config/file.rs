@@ -33,6 +33,7 @@ struct Keys {
     mode: Option<ModeArgument>,
     fail_on: Option<FailOn>,
     audience: Option<AudienceArgument>,
+    baseline: Option<PathBuf>,
     ignore: Option<Vec<IgnoreEntry>>,
 }
 
@@ -43,6 +44,8 @@ pub(in crate::cli::review) struct Config {
     pub(in crate::cli::review) mode: Option<ModeArgument>,
     pub(in crate::cli::review) fail_on: Option<FailOn>,
     pub(in crate::cli::review) audience: Option<AudienceArgument>,
+    /// A baseline, which is a regular file.
+    pub(in crate::cli::review) baseline: Option<PathBuf>,
     pub(in crate::cli::review) ignores: Ignores,
 }
 
@@ -121,6 +124,7 @@ impl Config {
             mode: keys.mode.or(base.mode),
             fail_on: keys.fail_on.or(base.fail_on),
             audience: keys.audience.or(base.audience),
+            baseline: keys.baseline.map(here).or(base.baseline),
             ignores: ignores.unwrap_or(base.ignores),
         })
     }

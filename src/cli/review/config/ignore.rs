@@ -74,10 +74,11 @@ impl Ignores {
         for r in results {
             for Ignore { rules, reason, .. } in &ignores {
                 let waived = r.findings.extract_if(.., |found| rules.contains(&found.item.rule));
-                let waived = waived.map(|Located { item: finding, place, repeats }| Located {
+                let waived = waived.map(|Located { item: finding, place, repeats, baseline }| Located {
                     item: Suppressed { finding, reason: reason.clone() },
                     place,
                     repeats,
+                    baseline,
                 });
                 r.waived.extend(waived);
             }

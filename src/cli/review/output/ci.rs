@@ -4,7 +4,8 @@ use super::repository::Repository;
 use super::sheet::{Page, Sheet, Tail};
 use crate::cli::review::filter::Filter;
 use crate::report::Unread;
-use crate::report::ci::{CiFormat, Fingerprints, Issue, NamedPaths};
+use crate::report::ci::{CiFormat, Fingerprints, Issue};
+use crate::report::named_paths::NamedPaths;
 use crate::report::text::View;
 use std::io::{self, Write};
 
@@ -43,8 +44,7 @@ impl Sheet for Ci {
             // A report must not be green while the command fails.
             let shown = r.findings.iter().filter(|found| {
                 let finding = &found.item;
-                page.fails.is_some_and(|least| finding.severity >= least)
-                    || self.view.shows(finding) && self.filter.shows(finding)
+                found.fails(page.fails) || self.view.shows(finding) && self.filter.shows(finding)
             });
             let issues: Vec<Issue<'_>> = shown
                 .map(|found| {

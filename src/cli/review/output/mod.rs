@@ -8,6 +8,7 @@ mod reports;
 mod repository;
 mod sheet;
 
+use super::baselines::{Baselines, Number};
 use super::decide;
 use super::filter::Filter;
 use super::placeholders::{self, Reported};
@@ -17,7 +18,9 @@ use super::setting::Setting;
 use super::settings::Format;
 use crate::cli::input::{File, Loaded, Ready, warn_of_duplicates};
 use crate::manifest::Document;
+use crate::report::baseline::Baseline;
 use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, log_text};
+use crate::report::comparison_text;
 use crate::report::snippet::Lines;
 use crate::report::text::View;
 use crate::report::{Summary, Unread};
@@ -52,6 +55,20 @@ pub(super) struct Output<'w> {
     silent: Option<Format>,
     shown: Shown,
     tail: Tail,
+    baselines: Baselines,
+    /// Whether a format shows the whole comparison with a baseline.
+    compares: bool,
+}
+
+/// The inputs of one configuration, and how they are reviewed.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) setting: &'a Setting,
+    /// Lowest severity with which the command fails.
+    pub(super) fails: Option<Severity>,
+    pub(super) baseline: Option<Number>,
 }
 
 fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
@@ -80,12 +97,13 @@ fn kept(format: Format) -> Kept {
 
 impl<'w> Output<'w> {
     /// Begins the output in each format.
-    pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown) -> io::Result<Self> {
+    pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown, baselines: Baselines) -> io::Result<Self> {
         let reported = targets.iter().any(|target| target.stdout && target.format.reports());
         let without = |format: &Format| !format.reports() && !reported && !shown.quiet;
         let silent = targets.iter().map(|target| target.format).find(without);
         let tail =
             Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
+        let compares = targets.iter().any(|target| matches!(target.format, Format::Text | Format::Json));
         let mut sheets = Vec::new();
         for target in targets {
             let mut sheet = sheet(target.format, &shown);
@@ -93,19 +111,18 @@ impl<'w> Output<'w> {
             sheet.begin(&mut out)?;
             sheets.push((sheet, out));
         }
-        Ok(Self { sheets, silent, shown, tail })
+        Ok(Self { sheets, silent, shown, tail, baselines, compares })
     }
 
-    /// Reviews the documents of some inputs. Returns the severity of the most severe finding.
+    /// Reviews the documents of some inputs. Returns the severity of the most severe finding that counts.
     pub(super) fn add(
         &mut self,
-        loaded: &Loaded,
+        part: Part<'_>,
         unread: Vec<Unread>,
-        snapshot: &Snapshot,
-        setting: &Setting,
-        fails: Option<Severity>,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
+        let Part { loaded, snapshot, setting, fails, baseline } = part;
+        self.baselines.covers(baseline, snapshot);
         self.tail.summary.documents += loaded.documents;
         self.tail.skip(loaded.skipped.clone());
         self.tail.fail(unread);
@@ -128,7 +145,12 @@ impl<'w> Output<'w> {
                 for reviewed in &mut review.results {
                     pairs.fold(reviewed);
                     self.tail.summary.count(reviewed);
-                    worst = worst.max(reviewed.worst());
+                    let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
+                    self.baselines.take(baseline, reviewed, json.unwrap_or_default());
+                    worst = worst.max(match baseline {
+                        None => reviewed.worst(),
+                        Some(_) => reviewed.worst_new(),
+                    });
                 }
                 if let Some(format) = self.silent {
                     warn_of_duplicates(document, err)?;
@@ -148,8 +170,17 @@ impl<'w> Output<'w> {
         Ok(worst)
     }
 
-    /// Ends the output in each format.
-    pub(super) fn end(mut self, err: &mut dyn Write) -> io::Result<Summary> {
+    /// Ends the output in each format. Returns the baseline of this run, unless an input could not be read.
+    pub(super) fn end(mut self, err: &mut dyn Write) -> io::Result<(Summary, Option<Baseline>)> {
+        let partial = self.tail.summary.partial;
+        let (comparison, written) = std::mem::take(&mut self.baselines).end(partial);
+        self.tail.comparison = comparison;
+        // Other formats only mark findings, and cannot show what is gone.
+        if let Some(comparison) =
+            self.tail.comparison.as_ref().filter(|_| !self.compares && !self.shown.quiet)
+        {
+            comparison_text::write(err, comparison)?;
+        }
         for (sheet, out) in &mut self.sheets {
             sheet.end(out, &self.tail)?;
             out.flush()?;
@@ -159,7 +190,10 @@ impl<'w> Output<'w> {
             let inputs = count(self.tail.summary.unreadable, "input");
             writeln!(err, "warning: partial result: {inputs} unreadable")?;
         }
-        Ok(self.tail.summary)
+        if partial && written.is_some() {
+            writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
+        }
+        Ok((self.tail.summary, written.filter(|_| !partial)))
     }
 }
 

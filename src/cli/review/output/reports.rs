@@ -2,6 +2,7 @@
 
 use super::sheet::{Page, Sheet, Tail};
 use crate::report::by_rule::ByRule;
+use crate::report::comparison_text;
 use crate::report::json::{ResultEntry, SCHEMA};
 use crate::report::text::{self, View};
 use std::io::{self, Write};
@@ -42,6 +43,10 @@ impl Sheet for Text {
             }
         }
         text::by_rule(out, &self.rules, self.view.width)?;
+        if let Some(comparison) = &tail.comparison {
+            writeln!(out)?;
+            comparison_text::write(out, comparison)?;
+        }
         text::summary(out, &tail.summary, self.hidden, self.view.width)
     }
 }
@@ -70,6 +75,8 @@ impl Sheet for Json {
     fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
         write!(out, "],\n\"rules\":")?;
         serde_json::to_writer(&mut *out, &self.rules.rows())?;
+        write!(out, ",\n\"baseline\":")?;
+        serde_json::to_writer(&mut *out, &tail.comparison)?;
         write!(out, ",\n\"skipped\":")?;
         serde_json::to_writer(&mut *out, &tail.skipped)?;
         write!(out, ",\n\"errors\":")?;

@@ -3,6 +3,7 @@
 use crate::cli::input::File;
 use crate::cli::review::reviewed::DocumentReview;
 use crate::manifest::Document;
+use crate::report::comparison::Comparison;
 use crate::report::snippet::Lines;
 use crate::report::{Reviewed, Skipped, Summary, Unread};
 use crate::rules::Severity;
@@ -65,6 +66,8 @@ pub(super) struct Tail {
     /// The first skipped objects; the summary counts all.
     pub(super) skipped: Vec<Skipped>,
     pub(super) unread: Vec<Unread>,
+    /// The comparison with the baseline; `None` without one.
+    pub(super) comparison: Option<Comparison>,
     kept: Kept,
     /// Inputs with an error.
     unreadable: BTreeSet<String>,
@@ -73,7 +76,7 @@ pub(super) struct Tail {
 impl Tail {
     pub(super) fn new(kept: Kept) -> Self {
         let (summary, unreadable) = (Summary::default(), BTreeSet::new());
-        Self { summary, skipped: Vec::new(), unread: Vec::new(), kept, unreadable }
+        Self { summary, skipped: Vec::new(), unread: Vec::new(), comparison: None, kept, unreadable }
     }
 
     pub(super) fn skip(&mut self, skipped: Vec<Skipped>) {

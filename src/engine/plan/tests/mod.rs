@@ -136,6 +136,19 @@ fn a_pod_of_more_containers_than_a_node_runs_gets_nothing() {
     }
 }
 
+#[test]
+fn a_pod_over_a_limit_gets_nothing() {
+    let most = crate::pod::limits::MAX_NODE_SELECTOR;
+    for (count, withheld) in [(most, None), (most + 1, Some(super::Withheld::OverLimit))] {
+        let mut case = Case::new();
+        let selector: serde_json::Map<_, _> = (0..count).map(|n| (format!("k{n}"), "v".into())).collect();
+        case.pod["spec"]["nodeSelector"] = selector.into();
+        let plan = case.plan();
+        assert_eq!(plan.withheld, withheld, "{count}");
+        assert_eq!(plan.changes.is_empty(), withheld.is_some(), "{count}");
+    }
+}
+
 /// A network of the pod's namespace.
 fn nad(name: &str, resource: &str, cni: &str) -> Value {
     json!({

@@ -11,6 +11,7 @@ use crate::report::gaps::Gap;
 use crate::report::json::mode_name;
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
+use crate::text::printable;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -118,6 +119,10 @@ pub struct WorkloadEntry {
     pub profile: Option<String>,
     /// Evidence for the profile, or the reason why there is none.
     pub evidence: Option<String>,
+    /// Profiles of its templates and pods, in alphabetical order.
+    pub profiles: Vec<String>,
+    /// Profiles that its running pods were injected with, in alphabetical order.
+    pub injected: Vec<InjectedEntry>,
     /// `deny` if new pods would be refused in mode enforce, `unknown` if a pod cannot be read and no
     /// template is known, else `allow`.
     pub verdict: &'static str,
@@ -131,6 +136,26 @@ pub struct WorkloadEntry {
     pub unreadable_pods: usize,
     /// Findings and changes that are not listed, since the workload has too many different ones.
     pub left_out: usize,
+}
+
+/// Running pods with the settings of one state of a profile.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct InjectedEntry {
+    /// Name of the profile.
+    pub profile: String,
+    /// Fingerprint of the profile's settings at that time.
+    pub fingerprint: String,
+    /// Pods that have not finished.
+    pub pods: usize,
+}
+
+impl InjectedEntry {
+    /// An entry by the value of the annotation, which anyone can write.
+    fn new((mark, pods): (&String, &usize)) -> Self {
+        let (profile, fingerprint) = mark.rsplit_once('@').unwrap_or((mark, ""));
+        let [profile, fingerprint] = [profile, fingerprint].map(|text| printable(text, 253));
+        Self { profile, fingerprint, pods: *pods }
+    }
 }
 
 /// Running pods that would not be the same if they were created again.
@@ -362,6 +387,8 @@ impl WorkloadEntry {
             pods: workload.pods + workload.unreadable_pods,
             profile: workload.profile.clone(),
             evidence: workload.evidence.clone(),
+            profiles: workload.profiles.iter().cloned().collect(),
+            injected: workload.injected.iter().map(InjectedEntry::new).collect(),
             verdict: match (workload.would_be_refused(), workload.is_undecided()) {
                 (true, _) => "deny",
                 (false, true) => "unknown",

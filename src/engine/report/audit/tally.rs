@@ -2,12 +2,13 @@
 //! different findings, not with the number of pods.
 
 use super::suppressions::{self, Suppression};
-use crate::report::fingerprint::{ObjectName, named_path};
+use crate::report::fingerprint::ObjectName;
+use crate::report::named_paths::NamedPaths;
 use crate::review::Decision;
 use crate::rules::{NO_PROFILE, Severity};
 use crate::text::printable;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most different findings, changes and annotations of one workload that are kept; more are counted.
 const MAX_KEPT: usize = 200;
@@ -74,6 +75,11 @@ pub struct Workload {
     pub profile: Option<String>,
     /// Evidence for the profile, or why there is none.
     pub evidence: Option<String>,
+    /// Profiles of its templates and pods.
+    pub profiles: BTreeSet<String>,
+    /// Profiles that pods were injected with, with the fingerprint of their settings, and the pods that have not finished
+    /// (count).
+    pub injected: BTreeMap<String, usize>,
     /// Whether the object itself or a template would be refused.
     pub refused: bool,
     /// Whether templates would be changed.
@@ -109,6 +115,8 @@ pub struct Decided<'a> {
     pub decision: &'a Decision,
     /// Names of the pod's app containers, in their order.
     pub containers: &'a [String],
+    /// The profile that the pod was injected with, and the fingerprint of its settings; `None` for anything but a pod.
+    pub injected: Option<&'a str>,
     /// Whether the pod has the settings of an earlier state of its profile, or of another profile.
     pub outdated: bool,
     /// The date, as 2027-01-31: a reason may end on one.
@@ -147,7 +155,7 @@ impl Tallies {
 impl Workload {
     /// Counts a decision in.
     pub fn add(&mut self, decided: &Decided<'_>) {
-        let Decided { seen, json, decision, containers, outdated, today } = *decided;
+        let Decided { seen, json, decision, containers, injected, outdated, today } = *decided;
         self.in_scope |= decision.in_scope || !decision.findings.is_empty();
         let is_pod = seen == Seen::Pod;
         self.makes_pods |= seen != Seen::ClusterObject;
@@ -167,6 +175,14 @@ impl Workload {
             self.profile.clone_from(&decision.profile);
             self.evidence.clone_from(&decision.evidence);
         }
+        if self.profiles.len() < MAX_KEPT {
+            self.profiles.extend(decision.profile.clone());
+        }
+        if let Some(mark) = injected
+            && (self.injected.len() < MAX_KEPT || self.injected.contains_key(mark))
+        {
+            *self.injected.entry(mark.to_owned()).or_default() += 1;
+        }
         self.add_findings(json, decision, is_pod);
         self.add_changes(decision, containers, is_pod);
         for suppression in suppressions::of(json, decision, today) {
@@ -185,8 +201,9 @@ impl Workload {
 
     fn add_findings(&mut self, json: &str, decision: &Decision, is_pod: bool) {
         let mut here: BTreeMap<FindingKey, usize> = BTreeMap::new();
+        let paths = NamedPaths::new(if decision.findings.is_empty() { "" } else { json });
         for finding in &decision.findings {
-            let path = named_path(json, &finding.path);
+            let path = paths.name(&finding.path);
             let key = (Reverse(finding.severity), finding.rule, path);
             *here.entry(key.clone()).or_default() += 1;
             if !self.findings.contains_key(&key) {
@@ -237,6 +254,10 @@ impl Workload {
         self.in_scope |= other.in_scope;
         if self.profile.is_none() && (other.profile.is_some() || self.evidence.is_none()) {
             (self.profile, self.evidence) = (other.profile, other.evidence);
+        }
+        self.profiles.extend(other.profiles);
+        for (mark, pods) in other.injected {
+            *self.injected.entry(mark).or_default() += pods;
         }
         self.refused |= other.refused;
         self.changed |= other.changed;

@@ -1,8 +1,7 @@
 //! The audit as text: namespaces with their workloads, the worst first, each finding once with the number of its pods.
 
 use super::document::{ChangeEntry, Document, FindingEntry, NamespaceEntry, WorkloadEntry};
-use crate::report::baseline::Entry;
-use crate::report::comparison::Comparison;
+use crate::report::comparison_text;
 use crate::report::gaps::Cause;
 use crate::report::text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
 use crate::rules::{NO_PROFILE, Severity, find};
@@ -16,7 +15,7 @@ use std::io::{self, Write};
 pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
     partial(out, audit)?;
     if let Some(comparison) = &audit.comparison {
-        compared(out, comparison)?;
+        comparison_text::write(out, comparison)?;
     }
     for namespace in &audit.namespaces {
         let of_it = audit.workloads.iter().filter(|w| w.makes_pods && w.object.namespace == namespace.name);
@@ -185,50 +184,10 @@ fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     }
     writeln!(out, "\n{BOLD}Ignore annotations to review{BOLD:#}")?;
     for s in stale {
-        let place =
-            s.object.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
-        let (kind, name) = (printable(&s.object.kind, 60), printable(&s.object.shown(), 253));
-        write!(out, "  {} {kind} {place}{name}: {}", s.rule, s.state.words())?;
+        write!(out, "  {} {}: {}", s.rule, s.object.title(), s.state.words())?;
         if s.reason.is_empty() { writeln!(out)? } else { writeln!(out, "  {DIM}{}{DIM:#}", s.reason)? }
     }
     Ok(())
-}
-
-fn compared(out: &mut dyn Write, c: &Comparison) -> io::Result<()> {
-    writeln!(
-        out,
-        "{BOLD}Since the baseline{BOLD:#}: {} new, {} resolved, {} unchanged, {} incomparable",
-        total(&c.new),
-        total(&c.resolved),
-        c.unchanged,
-        c.incomparable.len()
-    )?;
-    for (style, word, entries) in [(RED, "new     ", &c.new), (GREEN, "resolved", &c.resolved)] {
-        for entry in entries {
-            writeln!(out, "  {style}{word}{style:#} {}", line(entry))?;
-        }
-    }
-    for incomparable in &c.incomparable {
-        let what =
-            incomparable.finding.as_ref().map(|entry| format!("{}: ", line(entry))).unwrap_or_default();
-        writeln!(out, "  {YELLOW}incomparable{YELLOW:#} {what}{}", incomparable.reason)?;
-    }
-    Ok(())
-}
-
-fn total(entries: &[Entry]) -> usize {
-    entries.iter().map(|entry| entry.count).sum()
-}
-
-fn line(entry: &Entry) -> String {
-    let Entry { fingerprint, severity, count } = entry;
-    let object = &fingerprint.object;
-    let place = object.namespace.as_deref().map(|n| format!("{}/", printable(n, 63))).unwrap_or_default();
-    let (kind, name) = (printable(&object.kind, 60), printable(&object.shown(), 253));
-    let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
-    let (severity, rule, path) =
-        (printable(severity, 10), printable(&fingerprint.rule, 20), printable(&fingerprint.path, 300));
-    format!("{severity} {rule} {kind} {place}{name} {path}{times}")
 }
 
 fn summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {

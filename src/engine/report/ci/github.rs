@@ -1,6 +1,7 @@
 //! GitHub's workflow commands: lines of a step's log that become annotations of a pull request.
 
 use super::{CiFormat, Issue};
+use crate::report::since::BaselineState;
 use crate::report::text::object;
 use crate::report::{Reviewed, Unread};
 use crate::rules::Severity;
@@ -61,12 +62,14 @@ pub fn log_text(text: &str) -> String {
 }
 
 /// Text of a command.
-fn data(text: &str) -> String {
+#[must_use]
+pub fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A property of a command.
-fn property(text: &str) -> String {
+#[must_use]
+pub fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
@@ -88,7 +91,12 @@ impl CiFormat for GitHub {
             // The file's own name may have line breaks, which stay as escapes.
             let file = printable(file, usize::MAX);
             let plain = format!("{name} {rule} {file}:{line}:{column} {}", issue.text().replace('\n', " "));
-            level.add(out, command, &plain)?;
+            // Annotations are few: those of the baseline would take the place of new ones.
+            if issue.baseline == Some(BaselineState::Unchanged) {
+                writeln!(out, "{}", log_text(&plain))?;
+            } else {
+                level.add(out, command, &plain)?;
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! A finding with what CI systems ask of one: a place in a file, and an identity from run to run.
 
-use super::named_paths::NamedPaths;
+use crate::report::named_paths::NamedPaths;
+use crate::report::since::BaselineState;
 use crate::report::snippet::{Lines, word};
 use crate::report::{Located, Place, Reviewed, message};
 use crate::rules::{Finding, Severity};
@@ -39,6 +40,8 @@ pub struct Issue<'a> {
     pub region: Region,
     /// Whether it makes the command fail.
     pub fails: bool,
+    /// What the baseline says about it; `None` without one.
+    pub baseline: Option<BaselineState>,
     /// Its identity: the same in the next run, also if lines before it move.
     pub fingerprint: String,
 }
@@ -57,11 +60,15 @@ impl<'a> Issue<'a> {
         if found.repeats > 0 {
             message.push_str(&format!(" ({} more of the same)", found.repeats));
         }
+        if found.is_known() {
+            message.push_str(" (in the baseline)");
+        }
         Self {
             finding,
             message,
             region: Region::new(found.place, lines),
-            fails: fails.is_some_and(|least| finding.severity >= least),
+            fails: found.fails(fails),
+            baseline: found.baseline,
             fingerprint: fingerprints.of(r, finding, file, paths),
         }
     }

@@ -128,7 +128,8 @@ impl CiFormat for JUnit {
 }
 
 /// Text of an element or an attribute in double quotes. XML 1.0 has no way to write most control characters.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {

@@ -5,14 +5,12 @@ mod github;
 mod gitlab;
 mod issue;
 mod junit;
-mod named_paths;
 mod sarif;
 
-pub use github::{GitHub, log_text};
+pub use github::{GitHub, data as command_text, log_text, property as command_property};
 pub use gitlab::GitLab;
 pub use issue::{Fingerprints, Issue, Region};
-pub use junit::JUnit;
-pub use named_paths::NamedPaths;
+pub use junit::{JUnit, escaped as xml_text};
 pub use sarif::Sarif;
 
 use crate::report::{Reviewed, Unread};

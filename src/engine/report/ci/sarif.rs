@@ -2,6 +2,7 @@
 
 use super::{CiFormat, Issue};
 use crate::report::layout::bare;
+use crate::report::since::BaselineState;
 use crate::report::text::object;
 use crate::report::{Reviewed, Unread};
 use crate::rules::{Rule, Severity, find};
@@ -35,6 +36,8 @@ struct Found<'a> {
     message: Value,
     locations: [Value; 1],
     partial_fingerprints: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<BaselineState>,
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -83,6 +86,7 @@ impl CiFormat for Sarif {
                 partial_fingerprints: json!({
                     "primaryLocationLineHash": issue.fingerprint, "fabricAdmission/v1": issue.fingerprint,
                 }),
+                baseline_state: issue.baseline,
             };
             let results = match finding.severity {
                 Severity::Error => &mut self.errors,

@@ -20,6 +20,7 @@ mod fab816_annotation_without_effect;
 mod fab817_namespace_without_effect;
 mod fab818_selector_without_value;
 mod fab819_own_part;
+mod fab820_over_limit;
 mod misspelt_label;
 mod resolution;
 
@@ -48,4 +49,5 @@ pub(super) static RULES: &[&Rule] = &[
     &fab817_namespace_without_effect::RULE,
     &fab818_selector_without_value::RULE,
     &fab819_own_part::RULE,
+    &fab820_over_limit::RULE,
 ];

@@ -3,6 +3,7 @@
 
 mod creates;
 pub(super) mod egress;
+mod first_week;
 pub(super) mod kubelet;
 mod previous;
 mod quick_start;
@@ -29,6 +30,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
         return;
     }
     trial(suite, assets, "helm_quick_start_of_the_readme", quick_start);
+    trial(suite, assets, "helm_first_week_of_the_docs", first_week::trial);
     trial(suite, assets, "helm_installs_upgrades_rolls_back_and_removes_under_creates", life);
 }
 
@@ -64,7 +66,7 @@ impl<'a> Cleared<'a> {
         for namespace in [NAMESPACE, "fabric-admission"] {
             delete(&[all, "--all", "-n", namespace]);
         }
-        delete(&["namespace", "training", "fabric"]);
+        delete(&["namespace", "training", "fabric", "fabric-admission-check"]);
     }
 }
 
@@ -138,7 +140,8 @@ fn quick_start(plane: &Plane) -> Outcome {
         std::thread::scope(|scope| {
             let stop = Stop(&kubelet, &[]);
             let pods = scope.spawn(|| kubelet.run());
-            let done = quick_start::run(plane, &helm);
+            let text = quick_start::section("README.md", "## Quick start on a cluster")?;
+            let done = quick_start::run(plane, &helm, &text, |_| Ok(()));
             drop(stop);
             pods.join().map_err(|_| "the kubelet panicked")?.and(done)
         })

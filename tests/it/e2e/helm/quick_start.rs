@@ -1,12 +1,12 @@
-//! The README's quick start, word for word, by a shell.
+//! Commands of a page, word for word, by a shell.
 
 use crate::e2e::support::plane::Plane;
 use crate::support::helm::Helm;
 use crate::support::{Scratch, read, root};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const SECTION: &str = "## Quick start on a cluster";
 const OUTPUT: &str = "<!-- cluster output -->";
 
 /// Commands of one block, and the lines that their output has.
@@ -15,12 +15,16 @@ struct Step {
     expected: Vec<String>,
 }
 
-fn steps() -> Result<Vec<Step>, String> {
-    let page = read(&root().join("README.md"))?;
-    let (_, section) = page.split_once(SECTION).ok_or("README.md has no quick start")?;
-    let section = section.split("\n## ").next().unwrap_or_default();
+/// The part of a page below a heading.
+pub(super) fn section(page: &str, heading: &str) -> Result<String, String> {
+    let text = read(&root().join(page))?;
+    let (_, section) = text.split_once(heading).ok_or_else(|| format!("{page} has no {heading:?}"))?;
+    Ok(section.split("\n## ").next().unwrap_or_default().to_owned())
+}
+
+fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut lines = section.lines();
+    let mut lines = text.lines();
     let mut is_output = false;
     while let Some(line) = lines.next() {
         if line == OUTPUT {
@@ -34,22 +38,36 @@ fn steps() -> Result<Vec<Step>, String> {
             is_output = false;
         }
     }
-    if steps.len() < 8 { Err(format!("the quick start has {} blocks", steps.len())) } else { Ok(steps) }
+    if steps.len() < 8 { Err(format!("the page has {} blocks", steps.len())) } else { Ok(steps) }
 }
 
-/// Runs every block in a checkout, with this Helm and the plane's kubectl.
-pub(super) fn run(plane: &Plane, helm: &Helm) -> Result<(), String> {
-    let tools = Scratch::new()?;
-    for (name, program) in [("helm", helm.program().to_owned()), ("kubectl", plane.program("kubectl"))] {
-        std::os::unix::fs::symlink(program, tools.path().join(name)).map_err(|e| e.to_string())?;
+/// Runs every block in a checkout, with this Helm, the plane's kubectl and our program. `before` gets the commands of each
+/// block.
+pub(super) fn run(
+    plane: &Plane,
+    helm: &Helm,
+    text: &str,
+    before: impl Fn(&str) -> Result<(), String>,
+) -> Result<(), String> {
+    let (tools, checkout) = (Scratch::new()?, Scratch::new()?);
+    let link = |target: &Path, name: &Path| {
+        std::os::unix::fs::symlink(target, name).map_err(|e| format!("{}: {e}", name.display()))
+    };
+    link(helm.program(), &tools.path().join("helm"))?;
+    link(&plane.program("kubectl"), &tools.path().join("kubectl"))?;
+    link(Path::new(env!("CARGO_BIN_EXE_fabric-admission")), &tools.path().join("fabric-admission"))?;
+    // What the commands write stays out of the sources.
+    for directory in ["deploy", "docs", "examples"] {
+        link(&root().join(directory), &checkout.path().join(directory))?;
     }
     let path = format!("{}:{}", tools.path().display(), std::env::var("PATH").unwrap_or_default());
-    for step in steps()? {
+    for step in steps(text)? {
+        before(&step.commands)?;
         let began = Instant::now();
         loop {
             let done = Command::new("sh")
                 .args(["-ec", &step.commands])
-                .current_dir(root())
+                .current_dir(checkout.path())
                 .env("PATH", &path)
                 .env("KUBECONFIG", plane.directory().join("kubeconfig"))
                 .env("HOME", tools.path())

@@ -2,10 +2,11 @@
 
 use super::{TIMES, compare, now, verdict};
 use crate::support::suite::Outcome;
+use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::response;
-use fabric_admission::review::webhook::{WebhookEntry, handle};
-use fabric_admission::snapshot::{Builder, Layer, Snapshot};
+use fabric_admission::review::webhook::{Known, WebhookEntry, handle_within};
+use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -121,7 +122,9 @@ pub(super) fn proportionate() -> Outcome {
 pub(super) fn entry(group: &str, kind: &str) -> WebhookEntry {
     match (group, kind) {
         ("", "Pod") => WebhookEntry::Validate,
-        ("mellanox.com" | "nv-ipam.nvidia.com" | "k8s.cni.cncf.io", _) => WebhookEntry::Object(Mode::Enforce),
+        ("mellanox.com" | "nv-ipam.nvidia.com" | "k8s.cni.cncf.io" | "sriovnetwork.openshift.io", _) => {
+            WebhookEntry::Object(Mode::Enforce)
+        }
         _ => WebhookEntry::Workload(Mode::Enforce),
     }
 }
@@ -135,20 +138,41 @@ pub(super) fn snapshot() -> Result<Snapshot, Box<dyn std::error::Error>> {
 }
 
 /// The body of a request to create an object.
-pub(super) fn body(group: &str, kind: &str, mut object: Value) -> Vec<u8> {
-    object["kind"] = kind.into();
-    object["apiVersion"] = format!("{group}/v1").into();
-    object["metadata"]["name"] = "o".into();
-    let request = json!({"uid": "u", "kind": {"group": group, "version": "v1", "kind": kind}, "namespace": "team",
-        "operation": "CREATE", "object": object});
+pub(super) fn body(group: &str, kind: &str, object: Value) -> Vec<u8> {
+    review(group, kind, object, None)
+}
+
+/// The body of a request to update an object, whose spec differs before.
+pub(super) fn update(group: &str, kind: &str, object: Value) -> Vec<u8> {
+    let mut old = object.clone();
+    old["spec"]["another"] = true.into();
+    review(group, kind, object, Some(old))
+}
+
+fn review(group: &str, kind: &str, object: Value, old: Option<Value>) -> Vec<u8> {
+    let named = |mut object: Value| {
+        object["kind"] = kind.into();
+        object["apiVersion"] = format!("{group}/v1").into();
+        object["metadata"]["name"] = "o".into();
+        object
+    };
+    let namespace =
+        object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("team").to_owned();
+    let operation = if old.is_some() { "UPDATE" } else { "CREATE" };
+    let request = json!({"uid": "u", "kind": {"group": group, "version": "v1", "kind": kind}, "namespace": namespace,
+        "operation": operation, "object": named(object), "oldObject": old.map(named)});
     json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request})
         .to_string()
         .into_bytes()
 }
 
 pub(super) fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Duration {
+    once_for(input, entry, Known { snapshot, audience: Audience::Anyone })
+}
+
+pub(super) fn once_for(input: &[u8], entry: WebhookEntry, known: Known<'_>) -> Duration {
     let started = now();
-    if let Ok(answer) = handle(input, entry, snapshot) {
+    if let Ok(answer) = handle_within(input, entry, known, &NEVER) {
         drop(response::render(&answer));
     }
     now() - started

@@ -1,11 +1,11 @@
 //! Pods and known objects that grow together: what a pod states is not multiplied by what is known.
 
-use super::crafted::{body, entry, once};
+use super::crafted::{body, entry, once_for, update};
 use super::samples::kind;
-use super::{TIMES, beside_facts, compare, verdict};
+use super::{TIMES, beside_facts, beside_networks, compare, verdict, workloads};
 use crate::support::suite::Outcome;
-use fabric_admission::review::webhook::WebhookEntry;
-use fabric_admission::snapshot::{Builder, Layer, Snapshot};
+use fabric_admission::review::webhook::{Known, WebhookEntry};
+use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -126,17 +126,24 @@ pub(super) fn snapshot(objects: &[Object]) -> Snapshot {
     builder.build()
 }
 
-pub(super) fn proportionate() -> Outcome {
-    let only: Option<String> = super::given("FABRIC_ADMISSION_COST_ONLY");
-    let shapes: Vec<&Shape> = SHAPES
+/// Every shape, with the audience that learns most of what makes it costly.
+pub(super) fn all() -> impl Iterator<Item = (&'static Shape, Audience)> {
+    let anyone = SHAPES
         .iter()
         .chain(&beside_facts::SHAPES)
-        .filter(|s| only.as_ref().is_none_or(|part| s.0.contains(part)))
-        .collect();
+        .chain(&beside_networks::SHAPES)
+        .map(|shape| (shape, Audience::Anyone));
+    anyone.chain(workloads::SHAPES.iter().map(|shape| (shape, Audience::Tenant)))
+}
+
+pub(super) fn proportionate() -> Outcome {
+    let only: Option<String> = super::given("FABRIC_ADMISSION_COST_ONLY");
+    let shapes: Vec<(&Shape, Audience)> =
+        all().filter(|(s, _)| only.as_ref().is_none_or(|part| s.0.contains(part))).collect();
     let all = shapes.len();
     let taken: Vec<_> = shapes
         .into_iter()
-        .map(|(what, make)| {
+        .map(|((what, make), audience)| {
             let made = [2, 100, 100 * TIMES].map(|n| {
                 let (object, objects) = make(n);
                 (request(object), snapshot(&objects))
@@ -144,8 +151,11 @@ pub(super) fn proportionate() -> Outcome {
             let inputs = made.each_ref().map(|((_, body), _)| body.clone());
             compare((*what).to_owned(), inputs, FLOOR, |input, times| {
                 let known = made.iter().find(|((_, body), _)| body == input);
-                let decide =
-                    |_| known.map_or(Duration::MAX, |((entry, _), known)| once(input, *entry, known));
+                let decide = |_| {
+                    known.map_or(Duration::MAX, |((entry, _), snapshot)| {
+                        once_for(input, *entry, Known { snapshot, audience })
+                    })
+                };
                 (0..times).map(decide).min().unwrap_or_default()
             })
         })
@@ -155,11 +165,15 @@ pub(super) fn proportionate() -> Outcome {
 
 /// The request to create an object, a pod if it names no kind. No key of the shapes has a `#` but those that stand for one
 /// key many times.
-pub(super) fn request(object: Value) -> (WebhookEntry, Vec<u8>) {
+pub(super) fn request(mut object: Value) -> (WebhookEntry, Vec<u8>) {
+    let updates = object.as_object_mut().is_some_and(|members| members.remove("update").is_some());
     let named = object["kind"].is_string();
     let (group, kind) = if named { kind(&object) } else { ("", "Pod") };
     let (group, kind) = (group.to_owned(), kind.to_owned());
-    let body = body(&group, &kind, object);
+    let body = match updates {
+        true => update(&group, &kind, object),
+        false => body(&group, &kind, object),
+    };
     let mut parts = std::str::from_utf8(&body).unwrap_or_default().split('#');
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));

@@ -3,9 +3,13 @@
 //! the dearest.
 
 use super::ways::{self, Way};
-use super::{LARGE, SECONDS, Shape, Trial, beside_facts, crafted, given, grown, known, now, trials};
+use super::{
+    LARGE, SECONDS, Shape, Trial, beside_facts, crafted, given, grown, known, now, trials, workloads,
+};
 use crate::support::suite::{Outcome, Suite};
+use fabric_admission::review::webhook::Known;
 use fabric_admission::server::DecodedSize;
+use fabric_admission::snapshot::Audience;
 use std::time::Duration;
 
 /// What a decision takes beside the body and what is decoded of it (bytes): findings and the answer, which have limits of
@@ -33,21 +37,24 @@ pub(super) fn add(suite: &mut Suite) {
 /// Requests that are laid beside known objects, see [`beside_facts`].
 fn of_known() -> Outcome {
     let mut wrong = Vec::new();
-    for (what, make) in beside_facts::SHAPES {
+    let shapes = beside_facts::SHAPES.iter().map(|shape| (shape, Audience::Anyone));
+    let updates = workloads::SHAPES.iter().map(|shape| (shape, Audience::Tenant));
+    for ((what, make), audience) in shapes.chain(updates) {
         let (object, objects) = make(800);
         let (entry, input) = known::request(object);
         let snapshot = known::snapshot(&objects);
         // What is made once in a process, or for a snapshot, is made now.
-        crafted::once(&known::request(make(2).0).1, entry, &snapshot);
+        let known = Known { snapshot: &snapshot, audience };
+        crafted::once_for(&known::request(make(2).0).1, entry, known);
         let mut weight = DecodedSize::default();
         weight.add(&input);
         let decide = || {
-            crafted::once(&input, entry, &snapshot);
+            crafted::once_for(&input, entry, known);
         };
         let took = allocation_counter::measure(decide).bytes_max;
         let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
         let beyond = BESIDE + COPIES * bytes;
-        let taken = Taken { label: what.to_owned(), bytes, took: bytes + took, weight, beyond };
+        let taken = Taken { label: (*what).to_owned(), bytes, took: bytes + took, weight, beyond };
         if taken.took > taken.weight * MARGIN + taken.beyond {
             wrong.push(taken.line());
         }

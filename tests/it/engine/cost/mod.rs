@@ -6,14 +6,18 @@
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
 mod beside_facts;
+mod beside_networks;
 mod crafted;
+mod deadline;
 mod dear;
 mod grow;
+mod guard;
 mod known;
 mod memory;
 mod offline;
 mod samples;
 mod ways;
+mod workloads;
 
 use crate::support::suite::{Outcome, Suite};
 use grow::{Growth, Shape, grown};
@@ -47,6 +51,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::dear", dear::in_bounds);
     suite.add("cost::known", known::proportionate);
+    suite.add("cost::deadline", deadline::asked_often);
+    suite.add("cost::allocations", guard::allocations);
     memory::add(suite);
 }
 

@@ -3,8 +3,8 @@
 use super::grow::{self, Growth, grown};
 use super::samples::{self, Sample};
 use super::{LARGE, SECONDS, TIMES, Taken, compare, given, now, verdict};
-use crate::support::Scratch;
 use crate::support::suite::Outcome;
+use crate::support::{Scratch, binary};
 use fabric_admission::manifest::to_yaml;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -51,7 +51,8 @@ pub(super) fn proportionate() -> Outcome {
 /// CPU time of a review, as the shell counts that of its children.
 fn reviewed(scratch: &Scratch) -> Result<Duration, String> {
     let output = Command::new("sh")
-        .args(["-c", "\"$0\" review input -o json >out 2>err; times", env!("CARGO_BIN_EXE_fabric-admission")])
+        .args(["-c", "\"$0\" review input -o json >out 2>err; times"])
+        .arg(binary())
         .current_dir(scratch.path())
         .output()
         .map_err(|e| format!("sh: {e}"))?;

@@ -3,8 +3,8 @@
 
 use super::http::{Request, answer, request};
 use super::script::discovery;
-use crate::support::Scratch;
 use crate::support::suite::{Outcome, Suite};
+use crate::support::{Scratch, binary};
 use serde_json::{Value, json};
 use std::io::BufReader;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -96,7 +96,7 @@ fn peak(pods: usize) -> Result<(u64, Duration), String> {
         ),
     )?;
     let begin = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fabric-admission"))
+    let mut child = Command::new(binary())
         .args(["audit", "--live", "--kubeconfig", "kubeconfig", "-o", "json=out.json", "--fail-on", "never"])
         .current_dir(scratch.path())
         .stdout(Stdio::null())

@@ -18,9 +18,12 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_of_a_kind_in_another_version", other_version);
     suite.add("live::audit_judges_namespaces", namespaces);
     suite.add("live::audit_gives_up_a_list_that_stalls", stalled);
+    suite.add("live::audit_gives_up_facts_that_stall", stalled_facts);
+    suite.add("live::audit_reads_facts_in_pages_of_a_megabyte", pages_of_facts);
     suite.add("live::audit_names_what_does_not_exist", names);
     suite.add("live::audit_warns_of_an_old_server", old_server);
     suite.add("live::audit_without_a_server", no_server);
+    suite.add("live::profiles_are_listed_and_shown_with_their_users", profiles);
 }
 
 fn job(name: &str) -> Value {
@@ -161,10 +164,12 @@ fn forbidden() -> Outcome {
         gaps.filter_map(|g| Some(format!("{} {}", g["kind"].as_str()?, g["cause"].as_str()?))).collect();
     same("gaps", strings(&["SriovNetwork forbidden", "Pod forbidden"]), gaps)?;
     same("workloads", strings(&["Deployment serving 0", "Job ranks 0"]), lines(&value))?;
-    let text = audit(&script, &["-o", "text"])?;
-    assert!(text.stdout.contains("PARTIAL RESULT"), "{}", text.stdout);
     // With a baseline of the same rights, only what is new counts.
     let scratch = Scratch::new()?;
+    let text = scratch.path().join("text");
+    audit(&script, &["-o", &format!("text={}", text.display())])?;
+    let text = crate::support::read(&text)?;
+    assert!(text.contains("PARTIAL RESULT"), "{text}");
     let base = scratch.path().join("base.json").display().to_string();
     same("exit code", 2, audit(&script, &["--write-baseline", &base])?.code)?;
     same("exit code with a baseline", 0, audit(&script, &["--new-since", &base])?.code)?;
@@ -173,7 +178,7 @@ fn forbidden() -> Outcome {
     let value = document(&ran)?;
     same("exit code with less rights", 1, ran.code)?;
     let reason = value["baseline"]["incomparable"][0]["reason"].as_str().unwrap_or_default();
-    Ok(same("reason", "this audit could not read Job", reason)?)
+    Ok(same("reason", "Job objects are unknown to this run", reason)?)
 }
 
 fn failing() -> Outcome {
@@ -229,7 +234,50 @@ fn namespaces() -> Outcome {
     let objects: Vec<Value> = found.map(|w| w["object"].clone()).collect();
     same("objects", 1, objects.len())?;
     same("name", "team", objects[0]["name"].as_str().unwrap_or_default())?;
-    Ok(same("namespace", &Value::Null, &objects[0]["namespace"])?)
+    same("namespace", &Value::Null, &objects[0]["namespace"])?;
+    // An audit of this namespace is about its Namespace too, and about no other.
+    for (namespace, expected) in [("team", strings(&["Namespace team"])), ("training", Vec::new())] {
+        let value = document(&audit(&script, &["-n", namespace])?)?;
+        let found = value["workloads"].as_array().into_iter().flatten();
+        let found = found.filter(|w| w["object"]["kind"] == "Namespace");
+        let names = found.map(|w| format!("Namespace {}", w["object"]["name"].as_str().unwrap_or_default()));
+        same(namespace, expected, names.collect())?;
+    }
+    Ok(())
+}
+
+/// Nodes of 40 kB: pages of about a megabyte, and of at most so many objects as --page-size says.
+fn pages_of_facts() -> Outcome {
+    let script = site()?;
+    for n in 0..120 {
+        let mut object = node(&format!("big-{n:03}"), "east", "p");
+        object["metadata"]["annotations"] = json!({"filler": "x".repeat(40_000)});
+        script.put("Node", object);
+    }
+    let limits = |script: &Script| -> Vec<usize> {
+        let limit = |request: &super::http::Request| request.parameter("limit").parse().ok();
+        script.asked("Node", false).iter().filter_map(limit).collect()
+    };
+    same("exit code", 0, audit(&script, &[])?.code)?;
+    let asked = limits(&script);
+    assert!(asked.len() >= 4 && asked.iter().all(|limit| *limit <= 30), "{asked:?}");
+    same("exit code", 0, audit(&script, &["--page-size", "10"])?.code)?;
+    let later = limits(&script).split_off(asked.len());
+    assert!(!later.is_empty() && later.iter().all(|limit| *limit <= 10), "{later:?}");
+    Ok(())
+}
+
+/// A list of facts that stalls ends after the time of the flag, not after 30 s.
+fn stalled_facts() -> Outcome {
+    let script = site()?;
+    script.halt("SriovNetwork", true);
+    let began = std::time::Instant::now();
+    let ran = audit(&script, &["--request-timeout", "1"])?;
+    let value = document(&ran)?;
+    same("exit code", 3, ran.code)?;
+    same("gap", "SriovNetwork", value["gaps"][0]["kind"].as_str().unwrap_or_default())?;
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+    Ok(())
 }
 
 fn stalled() -> Outcome {
@@ -272,5 +320,31 @@ fn no_server() -> Outcome {
     let ran = audit(&script, &[])?;
     same("exit code", 3, ran.code)?;
     assert!(ran.stderr.starts_with("error: --live: ") && ran.stdout.is_empty(), "{}", ran.stderr);
+    Ok(())
+}
+
+/// A profile that cannot be used is listed with its problem, beside one that 41 pods use.
+fn profiles() -> Outcome {
+    let script = site()?;
+    let mut broken = profile("west", "x.com/west");
+    broken["spec"]["bootstrap"] = json!("rail9");
+    script.put("FabricProfile", broken);
+    let scratch = Scratch::new()?;
+    scratch.write("kubeconfig", script.kubeconfig())?;
+    let profiles = |args: &[&str]| {
+        run(&[&["profiles"], args, &["--live", "--kubeconfig", "kubeconfig"]].concat(), b"", scratch.path())
+    };
+    let ran = profiles(&["list", "-o", "json"])?;
+    let list: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+    crate::cli::schema::validate_profiles(&list)?;
+    let [east, west] = [0, 1].map(|at| &list["profiles"][at]);
+    same("nodes", (Some("east"), Some(1)), (east["name"].as_str(), east["nodes"].as_u64()))?;
+    same("problem", Some("/spec/bootstrap"), west["problems"][0]["pointer"].as_str())?;
+    let shown = profiles(&["show", "east"])?;
+    assert!(shown.stdout.contains("# cluster\n"), "{}{}", shown.stdout, shown.stderr);
+    let used = profiles(&["show", "east", "--used-by"])?;
+    same("exit code", 0, used.code)?;
+    let lines: Vec<&str> = used.stdout.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert!(lines.contains(&"training/ranks") && lines.contains(&"training/serving"), "{}", used.stdout);
     Ok(())
 }

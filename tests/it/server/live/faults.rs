@@ -1,5 +1,6 @@
 //! What goes wrong between the API server and us, one fault a test; the answers must come right.
 
+use super::http::NOT_UTF8;
 use super::script::{Gone, How};
 use super::{Live, network, node, pod_naming, pod_of, profile, site, soon, within};
 use crate::support::suite::{Outcome, Suite};
@@ -23,6 +24,7 @@ pub(super) fn add(suite: &mut Suite) {
     }
     suite.add("live::bookmarks_move_the_place_to_resume_at", bookmarks);
     suite.add("live::objects_that_cannot_be_read_are_skipped", malformed);
+    suite.add("live::bytes_that_are_not_utf8_hide_no_object", not_utf8);
     suite.add("live::a_changed_object_that_cannot_be_read_is_skipped", turned_malformed);
     suite.add("live::broken_lines_do_no_harm", broken_lines);
     suite.add("live::an_object_of_two_mebibytes_is_read", large);
@@ -154,6 +156,26 @@ fn malformed() -> Outcome {
     live.script.put("Node", node("gpu-1", "east", "p"));
     live.script.put("FabricProfile", profile("east", "x.com/west"));
     live.gives(&pod_of("p"), "x.com/west")?;
+    Ok(live.end()?)
+}
+
+/// A tenant can write such bytes into claims, and a kubelet into its Node. They must not stop the facts of a kind.
+fn not_utf8() -> Outcome {
+    let managed = |manager: &str| json!([{"manager": manager, "fieldsV1": {format!("f:{NOT_UTF8}"): {}}}]);
+    let script = site()?;
+    let mut listed = node("gpu-0", "west", "q");
+    listed["metadata"]["managedFields"] = managed("kubelet");
+    script.put("Node", listed);
+    let live = Live::start(script)?;
+    live.settled()?;
+    live.gives(&pod_of("q"), "x.com/west")?;
+    let lists = live.of_kind("lists_total", "Node")?;
+    let mut changed = node("gpu-1", "west", "p");
+    changed["metadata"]["managedFields"] = managed("kubelet");
+    live.script.put("Node", changed);
+    live.gives(&pod_of("p"), "x.com/west")?;
+    assert_eq!(live.of_kind("lists_total", "Node")?, lists, "the watch goes on");
+    assert_eq!(live.of_kind("malformed_total", "Node")?, 0.0);
     Ok(live.end()?)
 }
 

@@ -78,8 +78,33 @@ fn plain(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// In a text of an object: stands for one byte that is not UTF-8. The API server keeps some JSON as it was sent
+/// (`fieldsV1` of managed fields, `opaque.parameters` of claims), and sends such bytes in lists and watches.
+pub(crate) const NOT_UTF8: &str = "\u{fdd0}";
+
+/// The bytes as the API server sends them.
+fn raw(bytes: &[u8]) -> Vec<u8> {
+    let mark = NOT_UTF8.as_bytes();
+    let mut sent = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((first, others)) = rest.split_first() {
+        match rest.strip_prefix(mark) {
+            Some(others) => {
+                sent.push(0xff);
+                rest = others;
+            }
+            None => {
+                sent.push(*first);
+                rest = others;
+            }
+        }
+    }
+    sent
+}
+
 /// A whole answer.
 pub(crate) fn answer(stream: &mut TcpStream, status: u16, kind: &str, body: &[u8]) -> io::Result<()> {
+    let body = &raw(body);
     let retry = if status == 429 { "Retry-After: 1\r\n" } else { "" };
     let head = format!(
         "HTTP/1.1 {status} Scripted\r\nContent-Type: {kind}\r\n{retry}Content-Length: {}\r\n\r\n",
@@ -97,6 +122,7 @@ pub(crate) fn chunked(stream: &mut TcpStream) -> io::Result<()> {
 
 /// One chunk; an empty one ends the answer.
 pub(crate) fn chunk(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
+    let bytes = &raw(bytes);
     let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
     framed.extend_from_slice(bytes);
     framed.extend_from_slice(b"\r\n");

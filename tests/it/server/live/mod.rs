@@ -3,6 +3,7 @@
 mod audit_memory;
 mod audits;
 mod discoveries;
+mod doctors;
 mod faults;
 mod http;
 mod kinds;
@@ -30,6 +31,7 @@ pub(crate) fn add(suite: &mut Suite) {
     audit_memory::add(suite);
     audits::add(suite);
     discoveries::add(suite);
+    doctors::add(suite);
     of_script::add(suite);
     lists::add(suite);
     streams::add(suite);

@@ -3,6 +3,7 @@
 //!
 //! `FABRIC_ADMISSION_ATTACK` is the number of mixed requests of the long form, such as 100000.
 
+use crate::support::round_trip::same;
 use crate::support::server::{Answer, PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::http_of_any_shape_is_answered_or_closed", http);
     suite.add("webhook::json_of_any_shape_is_answered", bodies);
+    suite.add("webhook::bytes_that_are_not_utf8_hide_nothing", not_utf8);
     suite.add("webhook::handshakes_of_any_shape_are_closed", handshakes);
     suite.add("webhook::a_mix_of_attacks_leaves_nothing_behind", mixed);
 }
@@ -221,6 +223,31 @@ fn odd_bodies() -> Vec<(String, Vec<u8>)> {
         all.push((name.to_owned(), bytes));
     }
     all
+}
+
+/// The API server sends some JSON of an object as its author wrote it, bytes that are not UTF-8 included. An answer of 400
+/// would let the object past an entry whose failurePolicy is Ignore.
+fn not_utf8() -> Outcome {
+    let server = Server::start(&[], &["--workloads", "deny"])?;
+    let mut pod = bare_pod();
+    pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] = json!("[{");
+    pod["metadata"]["managedFields"] = json!([{"manager": "m", "fieldsV1": {"f:MARK": {}}}]);
+    let template = json!({"metadata": pod["metadata"], "spec": pod["spec"]});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": pod["metadata"], "spec": {"template": template}});
+    for (path, kind, object) in [
+        ("/validate", ("", "Pod"), &pod),
+        ("/audit", ("", "Pod"), &pod),
+        ("/validate-workload", ("batch", "Job"), &job),
+    ] {
+        let text = review("u", kind, "CREATE", object).to_string();
+        let (before, after) = text.split_once("MARK").ok_or("no mark")?;
+        let raw = [before.as_bytes(), b"\xff", after.as_bytes()].concat();
+        let (plain, raw) = (server.post(path, text.as_bytes())?, server.post(path, &raw)?);
+        assert_eq!(raw.status, 200, "{path}: {}", raw.body);
+        assert!(plain.body.contains("FAB101"), "{path}: {}", plain.body);
+        same(path, plain.untimed()?, raw.untimed()?)?;
+    }
+    Ok(())
 }
 
 fn bodies() -> Outcome {

@@ -283,7 +283,7 @@ fn profiles() -> Outcome {
             ("/validate-workload", ("batch", "Job"), &job),
         ] {
             let answer = server.post(path, review("u", kind, "CREATE", object).to_string().as_bytes())?;
-            of_one.push((path, answer.body));
+            of_one.push((path, answer.untimed()?.to_string()));
         }
         answers.push(of_one);
     }

@@ -13,6 +13,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("decision_log::which_decisions_are_logged", which);
     suite.add("decision_log::a_wave_of_changed_pods_hides_no_denial", wave);
     suite.add("decision_log::audit_annotations_have_the_same", annotations);
+    suite.add("decision_log::audit_annotations_name_the_owner_and_the_duration", owner_and_duration);
 }
 
 const LEFT_OUT: &str = "fabric_admission_log_lines_left_out_total";
@@ -120,10 +121,54 @@ fn wave() -> Outcome {
     Ok(())
 }
 
-fn annotations() -> Outcome {
+/// The audit annotations of an answer, but for the duration.
+fn without_duration(answer: &Value) -> Value {
+    let mut noted = answer["response"]["auditAnnotations"].clone();
+    if let Some(noted) = noted.as_object_mut() {
+        noted.remove("duration_seconds");
+    }
+    noted
+}
+
+fn owner_and_duration() -> Outcome {
     let server = Server::start(&[("profiles.yaml", PROFILE)], &["--profiles", "profiles.yaml"])?;
     let noted = |path: &str, pod: &Value| -> Result<Value, String> {
         Ok(create(&server, path, "training", pod)?["response"]["auditAnnotations"].clone())
+    };
+    let owned = |kind: &str, name: &str| {
+        let mut pod = bare_pod();
+        pod["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": "batch/v1", "kind": kind, "name": name, "controller": true}]);
+        pod
+    };
+    let took = |noted: &Value| -> Result<f64, String> {
+        let text = noted["duration_seconds"].as_str().ok_or_else(|| format!("no duration: {noted}"))?;
+        text.parse::<f64>().map_err(|e| format!("{e}: {text}"))
+    };
+    for path in ["/validate", "/audit"] {
+        let last = noted(path, &owned("Job", "train"))?;
+        assert_eq!(last["owner"], "Job/train", "{path}: {last}");
+        assert!((0.0..10.0).contains(&took(&last)?), "{path}: {last}");
+        assert!(noted(path, &bare_pod())?.get("owner").is_none());
+        // What a caller invents is short and printable.
+        let odd = noted(path, &owned(&"K".repeat(5_000), &format!("a\n\u{1b}[31m{}", "x".repeat(5_000))))?;
+        let odd = odd["owner"].as_str().unwrap_or_default();
+        assert!(odd.chars().count() < 600 && !odd.contains(char::is_control), "{odd}");
+    }
+    // The first call that changes the pod reports; the API server warns about a key that it has already.
+    let first = noted("/mutate", &owned("Job", "train"))?;
+    assert!(first.get("owner").is_none() && took(&first).is_ok(), "{first}");
+    let answer = create(&server, "/mutate", "training", &bare_pod())?;
+    same("a call without changes", &Value::Null, &noted("/mutate", &patched(&bare_pod(), &answer)?)?)?;
+    // A pod out of scope has no annotation.
+    let other = json!({"spec": {"containers": [{"name": "a"}]}});
+    Ok(same("out of scope", &Value::Null, &noted("/validate", &other)?)?)
+}
+
+fn annotations() -> Outcome {
+    let server = Server::start(&[("profiles.yaml", PROFILE)], &["--profiles", "profiles.yaml"])?;
+    let noted = |path: &str, pod: &Value| -> Result<Value, String> {
+        Ok(without_duration(&create(&server, path, "training", pod)?))
     };
     let answer = create(&server, "/mutate", "training", &bare_pod())?;
     let changes = answer["response"]["auditAnnotations"]["changes"].as_str().unwrap_or_default();
@@ -135,7 +180,7 @@ fn annotations() -> Outcome {
     again["spec"]["containers"][0]["env"] = json!([]);
     let second = create(&server, "/mutate", "training", &again)?;
     assert!(second["response"].get("patch").is_some(), "{second}");
-    same("the second call", &json!({"changes": "variable=3"}), &second["response"]["auditAnnotations"])?;
+    same("the second call", &json!({"changes": "variable=3"}), &without_duration(&second))?;
     let last = noted("/validate", &fitted)?;
     assert!(
         last["decision"] == "allowed" && last["profile"] == "h100" && last.get("changes").is_none(),

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::NonRoot);
         let added = runs_as_root(context.pod(), container) == Some(false) && adds(context, index, container);
         if !refused && !added {

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::UserNamespace);
         // FAB502 reports users other than root.
         let added = context.pod().own_users()

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let Some((at, mount)) = container.mount_at(SHM_PATH) else { continue };
         if !context.subject.demands.app(index).any && context.plan.target(index).is_none() {
             continue;

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         // It has no effect for another user than root and in a user namespace (FAB502, FAB504).
         let heeded = runs_as_root(context.pod(), container) != Some(false) && !context.pod().own_users();
         if !heeded

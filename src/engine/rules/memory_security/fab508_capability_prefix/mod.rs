@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let added = container.security_context.as_ref().and_then(|s| s.capabilities.as_ref()?.add.as_deref());
         let added = added.unwrap_or_default();
         let has = |name: &str| added.iter().position(|c| c.eq_ignore_ascii_case(name));

@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() || context.subject.ranks_over_ssh || isolated() {
         return;
     }
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let takes_all = context.subject.demands.app(index).any && !names_devices(context, index);
         if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(

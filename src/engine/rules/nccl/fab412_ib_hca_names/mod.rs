@@ -1,8 +1,8 @@
 //! FAB412: NCCL_IB_HCA with names that match no device, too many, or others on each node.
 
-use super::pod_networks::{Attachments, attachments};
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
+use crate::rules::attachments::Attachments;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -24,14 +24,13 @@ const NAME: &str = "NCCL_IB_HCA";
 const SHOWN: usize = 40;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let mut known: Option<Attachments<'_>> = None;
     for variables in context.variables() {
         let privileged = variables.container.privileged();
         let given = variables.said(NAME);
         if given.is_none() && !privileged {
             continue;
         }
-        let attachments = known.get_or_insert_with(|| attachments(context));
+        let attachments = context.attachments();
         let Some(given) = given else {
             sees_all(context, variables, attachments, findings);
             continue;

@@ -1,10 +1,11 @@
 //! FAB414: NCCL_IB_GID_INDEX set although the GID index differs by pod, or not set although NCCL needs it.
 
-use super::pod_networks::{Attachments, attachments, version};
+use super::pod_networks::version;
 use crate::multus::LinkLayer;
 use crate::nccl::NcclVersion;
 use crate::nccl::number::{is_open, is_word, leading_number};
 use crate::pod::shell::{sets_variable, sources_file};
+use crate::rules::attachments::Attachments;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -38,7 +39,6 @@ const ROCE_ALONE: [&str; 5] =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     absent(context, findings);
-    let mut known: Option<Attachments<'_>> = None;
     for variables in context.variables() {
         if ROCE_ALONE.iter().all(|n| variables.last(n).is_none())
             || has_plugin(variables)
@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             continue;
         }
-        let attachments = known.get_or_insert_with(|| attachments(context));
+        let attachments = context.attachments();
         if attachments.link == Some(LinkLayer::InfiniBand) {
             on_infiniband(variables, findings);
         } else {
@@ -127,7 +127,7 @@ fn fixed(
 
 /// RoCE without an index, where the version of NCCL is known to need one.
 fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.pod().containers().iter().enumerate() {
+    for (index, container) in context.apps() {
         let Some(version) = version(context, container).filter(|v| *v < CHOOSES_IN_PODS) else { continue };
         let from_elsewhere = container.env_from.as_deref().is_some_and(|s| !s.is_empty())
             || container.shell_text().any(|t| sets_variable(t, NAME) || sources_file(t));
@@ -141,7 +141,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             continue;
         }
-        if attachments(context).link != Some(LinkLayer::Ethernet) {
+        if context.attachments().link != Some(LinkLayer::Ethernet) {
             return;
         }
         let what = if old {

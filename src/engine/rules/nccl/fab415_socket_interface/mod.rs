@@ -1,6 +1,6 @@
 //! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback interface.
 
-use super::pod_networks::{attachments, other_networks};
+use super::pod_networks::other_networks;
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
 use crate::rules::finding::{Findings, Severity};
@@ -24,7 +24,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() {
         return;
     }
-    let interfaces = LazyCell::new(|| attachments(context).interfaces.filter(|_| !other_networks(context)));
+    let interfaces = LazyCell::new(|| {
+        let known = context.attachments().interfaces.as_deref();
+        known.filter(|_| !other_networks(context))
+    });
     for variables in context.variables() {
         let Some(given) = variables.said(NAME) else { continue };
         let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !is_open(v)) else { continue };
@@ -46,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
             continue;
         }
-        let Some(networks) = &*interfaces else { return };
+        let Some(networks) = *interfaces else { return };
         let there = |name: &str| list.chooses(name);
         if ["eth0", "lo"].into_iter().any(there) || networks.iter().any(|n| there(n)) {
             continue;

@@ -8,6 +8,7 @@ use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::{printable, token};
+use std::collections::{HashMap, HashSet};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB104",
@@ -25,16 +26,21 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let serves = profile.inject == Inject::Networks && context.plan.withheld.is_none();
     let Some(Ok(networks)) = context.subject.networks.as_ref().filter(|_| serves) else { return };
-    let mut reported: Vec<(&str, &str)> = Vec::new();
+    let planned = context.plan.changes.iter().filter_map(|c| match &c.edit {
+        Edit::NodeSelector { key, value } => Some((key.as_str(), value.as_str())),
+        _ => None,
+    });
+    // Of a label that is planned twice, the first counts.
+    let planned: HashMap<&str, &str> = planned.rev().collect();
+    let (mut seen, mut reported) = (HashSet::new(), 0);
     for item in &networks.items {
         let namespace = item.namespace.as_deref().unwrap_or(context.subject.namespace);
-        if reported.len() == MAX_REPORTED || reported.contains(&(namespace, &item.name)) {
-            continue;
+        if reported == MAX_REPORTED {
+            return;
         }
-        if profile.rail_on(namespace, &item.name, context.subject.namespace).is_none()
-            && check_item(context, item, namespace, findings)
-        {
-            reported.push((namespace, &item.name));
+        let new = seen.insert((namespace, &*item.name));
+        if new && profile.rail_on(namespace, &item.name, context.subject.namespace).is_none() {
+            reported += usize::from(check_item(context, &planned, item, namespace, findings));
         }
     }
 }
@@ -42,16 +48,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Reports what is wrong with one network; whether anything is.
 fn check_item(
     context: &PodContext<'_>,
+    planned: &HashMap<&str, &str>,
     item: &Selection<'_>,
     namespace: &str,
     findings: &mut Findings<'_>,
 ) -> bool {
-    let network = format!("{namespace}/{}", printable(&item.name, 100));
+    let network = || format!("{namespace}/{}", printable(&item.name, 100));
     if !serves_namespace(context.subject.namespace, namespace) {
         findings.add_as(
             Severity::Warning,
             annotation_path(),
-            format!("network {network} is in another namespace: the webhook does not add the network's resource to the pod"),
+            format!("network {} is in another namespace: the webhook does not add the network's resource to the pod", network()),
             "Move the network to the pod's namespace or to namespace default, or request the network's resource in the pod.",
         );
         return true;
@@ -60,7 +67,7 @@ fn check_item(
         if context.subject.snapshot.lists_networks_of(namespace) {
             findings.add(
                 annotation_path(),
-                format!("network {network} does not exist: the pod stays in ContainerCreating"),
+                format!("network {} does not exist: the pod stays in ContainerCreating", network()),
                 "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
         }
@@ -71,26 +78,24 @@ fn check_item(
         findings.add(
             annotation_path(),
             format!(
-                "annotation {NODE_SELECTOR_ANNOTATION} of network {network} is {:?}, which is not a node label",
+                "annotation {NODE_SELECTOR_ANNOTATION} of network {} is {:?}, which is not a node label",
+                network(),
                 printable(text, 40)
             ),
             "Write one key=value in this annotation of the network.",
         );
         return true;
     };
-    let planned = context.plan.changes.iter().find_map(|c| match &c.edit {
-        Edit::NodeSelector { key, value } if key == label.key => Some(value.as_str()),
-        _ => None,
-    });
-    let asked = planned.or_else(|| context.pod().node_selector_value(label.key));
+    let asked = planned.get(label.key).copied().or_else(|| context.pod().node_selector_value(label.key));
     if let Some(other) = asked.filter(|value| *value != label.value) {
         findings.add_as(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(
-                "the pod's nodeSelector has {}={}, but network {network} is on nodes with value {:?}: no node has both values",
+                "the pod's nodeSelector has {}={}, but network {} is on nodes with value {:?}: no node has both values",
                 printable(label.key, 60),
                 printable(other, 40),
+                network(),
                 label.value
             ),
             "Remove this entry of nodeSelector, or request another network.",

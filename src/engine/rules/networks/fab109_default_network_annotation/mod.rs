@@ -1,7 +1,7 @@
 //! FAB109: default-network annotation that Multus refuses or looks up in another namespace.
 
 use super::annotation::short_form;
-use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse};
+use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse_all};
 use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         );
         return;
     }
-    match parse(text).as_ref().map(|n| n.items.as_slice()) {
+    match parse_all(text).as_ref().map(|n| n.items.as_slice()) {
         Err(error) => findings.add(
             path(),
             format!("the default-network annotation cannot be parsed: {error}"),

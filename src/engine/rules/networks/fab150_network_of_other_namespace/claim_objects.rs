@@ -1,10 +1,9 @@
 //! ResourceClaims and their templates by themselves, in a review: a claim may be created after its pod.
 
-use super::claims::OWN;
+use super::claims::{OWN, attached};
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::rules::finding::Findings;
 use crate::rules::object::ObjectContext;
-use crate::text::printable;
 use serde_json::Value;
 
 /// Reports a claim, or the template of one, by itself: it may be created after its pod.
@@ -28,19 +27,14 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         if text("/opaque/driver") != Some(SRIOV_DRIVER) {
             continue;
         }
-        let (Some(namespace), Some(network)) =
-            (text("/opaque/parameters/netAttachDefNamespace"), text("/opaque/parameters/netAttachDefName"))
-        else {
-            continue;
-        };
+        let Some(namespace) = text("/opaque/parameters/netAttachDefNamespace") else { continue };
         // A pod of the namespace may have any profile that admits it.
         if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
             continue;
         }
-        let (namespace, network) = (printable(namespace, 63), printable(network, 100));
-        let message = format!(
-            "VfConfig attaches network {namespace}/{network} of another namespace, and this cluster isolates namespaces"
-        );
+        let what = attached(namespace, text("/opaque/parameters/netAttachDefName"));
+        let message =
+            format!("VfConfig attaches {what} of another namespace, and this cluster isolates namespaces");
         let path = format!("{path}/{index}/opaque/parameters/netAttachDefNamespace");
         findings.add(path, message, OWN);
     }

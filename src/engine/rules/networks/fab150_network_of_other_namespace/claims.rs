@@ -15,6 +15,15 @@ pub(super) const OWN: &str = "Use a network of the pod's own namespace.";
 /// What to do about parameters that cannot be read.
 const READABLE: &str = "Write valid Unicode and at most 100 levels in the VfConfig of the claim.";
 
+/// The network of a VfConfig. Its name may be missing: another entry of the claim, or the DeviceClass, can have it.
+pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
+    let namespace = printable(namespace, 63);
+    match network {
+        Some(network) => format!("network {namespace}/{}", printable(network, 100)),
+        None => format!("a network of {namespace}"),
+    }
+}
+
 /// Reports the claims of a pod whose networks are in a namespace that is not open to it.
 pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, findings: &mut Findings<'_>) {
     let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
@@ -33,12 +42,12 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         }
         let foreign = known.functions.iter().find_map(|function| {
             let namespace = function.namespace.as_deref().filter(|namespace| !open(namespace))?;
-            Some((namespace, function.network.as_deref()?))
+            Some((namespace, function.network.as_deref()))
         });
         let Some((namespace, network)) = foreign else { continue };
-        let (namespace, network) = (printable(namespace, 63), printable(network, 100));
+        let what = attached(namespace, network);
         let message = format!(
-            "claim {name:?} attaches network {namespace}/{network} of another namespace, and this cluster isolates namespaces"
+            "claim {name:?} attaches {what} of another namespace, and this cluster isolates namespaces"
         );
         findings.add(paths::claim(index), message, OWN);
     }

@@ -4,7 +4,7 @@ mod claim_objects;
 mod claims;
 
 use self::claims::OWN;
-use crate::multus::{self, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
+use crate::multus::{self, AnnotationError, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE};
@@ -37,23 +37,31 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let own = context.subject.namespace;
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let open = |namespace: &str| {
-        namespace == own
-            || namespace == "default"
-            || profile
-                .is_some_and(|p| p.rails.iter().any(|r| r.network.namespace.as_deref() == Some(namespace)))
-    };
+    let rails = profile.iter().flat_map(|p| &p.rails);
+    let of_rails: HashSet<&str> = rails.filter_map(|r| r.network.namespace.as_deref()).collect();
+    let open = |namespace: &str| namespace == own || namespace == "default" || of_rails.contains(namespace);
     // The claims of a stored pod cannot change (k8s.io/kubernetes pkg/apis/core/validation, ValidatePodUpdate).
     if context.before.is_none() {
         claims::check_pod(context, &open, findings);
     }
     let before = context.before.map(Named::of).unwrap_or_default();
-    if let Some(Ok(networks)) = context.final_networks {
+    // Each network counts here, however many there are.
+    let whole = match context.final_networks {
+        Some(Err(AnnotationError::TooMany(_))) => {
+            context.pod().annotation(NETWORKS_ANNOTATION).and_then(|text| multus::parse_all(text).ok())
+        }
+        _ => None,
+    };
+    let readable = context.final_networks.and_then(|networks| networks.as_ref().ok());
+    if let Some(networks) = readable.or(whole.as_ref()) {
         let mut reported = HashSet::new();
         for item in &networks.items {
             let Some(namespace) = item.namespace.as_deref() else { continue };
+            if open(namespace) || reported.contains(namespace) {
+                continue;
+            }
             let known = before.networks.contains(&(namespace.to_owned(), item.name.to_string()));
-            if !open(namespace) && !known && reported.insert(namespace) {
+            if !known && reported.insert(namespace) {
                 findings.add(annotation_path(), refused(namespace, &item.name), OWN);
             }
         }
@@ -66,7 +74,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let path = || annotation(DEFAULT_NETWORK_ANNOTATION);
-    match multus::parse(text) {
+    match multus::parse_all(text) {
         Err(_) => findings.add(path(), UNREADABLE, CORRECT),
         Ok(networks) => {
             for item in &networks.items {
@@ -105,7 +113,7 @@ struct Named<'a> {
 impl<'a> Named<'a> {
     fn of(pod: &'a PodView<'a>) -> Self {
         let text = pod.annotation(NETWORKS_ANNOTATION);
-        let networks = text.and_then(|text| multus::parse(text).ok());
+        let networks = text.and_then(|text| multus::parse_all(text).ok());
         let items = networks.iter().flat_map(|n| &n.items);
         let named =
             items.filter_map(|item| Some((item.namespace.as_deref()?.to_owned(), item.name.to_string())));

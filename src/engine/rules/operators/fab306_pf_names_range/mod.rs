@@ -1,9 +1,9 @@
 //! FAB306: impossible VF range in pfNames.
 
 use super::nodes_in_common::common;
-use super::other_policies::others;
+use super::other_policies::{Other, others};
 use super::policy_nodes::requirements;
-use super::policy_overlap::{PfSelection, compatible, names, overlap};
+use super::policy_overlap::{compatible, names, overlap};
 use crate::facts::NodePolicy;
 use crate::facts::node_policy::Functions;
 use crate::rules::finding::{Findings, Severity};
@@ -11,6 +11,8 @@ use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::HashMap;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB306",
@@ -25,12 +27,16 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
     let entries = context.value().and_then(|v| v.pointer("/spec/nicSelector/pfNames")?.as_array());
+    let known = OnceCell::new();
     for (index, entry) in entries.into_iter().flatten().enumerate() {
+        if findings.is_full() {
+            return;
+        }
         let Some(text) = entry.as_str() else { continue };
         let Some(fault) = fault(text, policy.num_vfs) else { continue };
         let path = format!("/spec/nicSelector/pfNames/{index}");
         let shown = Value::from(text);
-        match sibling(context, policy, text) {
+        match sibling(known.get_or_init(|| siblings(context, policy)), context, policy, text) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
@@ -46,32 +52,57 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Another policy on the NIC of an entry that creates the VFs which its own policy does not. The operator takes the
-/// greatest numVfs of policies of one priority, and of those whose groups of VFs it keeps side by side
-/// (k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go, mergeConfigs). Its webhook refuses the range all the
-/// same (pkg/webhook/validate.go): it must be known to be off.
-fn sibling<'c>(context: &'c ObjectContext<'_>, own: &NodePolicy, entry: &str) -> Option<(&'c str, u32)> {
-    let facts = context.snapshot.facts();
-    if facts.operator_webhook(context.text("/metadata/namespace")) != Some(false) {
-        return None;
+/// Another policy that may create the VFs which the one under review does not, read once for all entries.
+struct Sibling<'c> {
+    name: &'c str,
+    policy: &'c NodePolicy,
+    /// The VFs that it takes of each NIC that it names, by the first entry of the NIC.
+    named: HashMap<&'c str, Option<(u32, u32)>>,
+    /// Whether it names no NIC, and could take those of the policy under review.
+    whole: bool,
+    /// Whether both are certain to select a node in common.
+    shared: OnceCell<bool>,
+}
+
+/// The other policies. The operator's webhook refuses the range all the same (k8snetworkplumbingwg/sriov-network-operator
+/// pkg/webhook/validate.go): it must be known to be off.
+fn siblings<'c>(context: &'c ObjectContext<'_>, own: &NodePolicy) -> Vec<Sibling<'c>> {
+    if context.snapshot.facts().operator_webhook(context.text("/metadata/namespace")) != Some(false) {
+        return Vec::new();
     }
+    let read = |Other { name, policy }: Other<'c>| {
+        let entries = names(policy, context.snapshot);
+        let whole = entries.is_empty() && compatible(&own.nics, &policy.nics);
+        let mut named = HashMap::new();
+        for (_, nic, range) in entries {
+            named.entry(nic).or_insert_with(|| policy.functions(range));
+        }
+        Sibling { name, policy, named, whole, shared: OnceCell::new() }
+    };
+    others(context).map(read).collect()
+}
+
+/// Another policy on the NIC of an entry that creates the VFs which its own policy does not. The operator takes the
+/// greatest numVfs of policies of one priority, and of those whose groups of VFs it keeps side by side (api/v1/helper.go,
+/// mergeConfigs).
+fn sibling<'c>(
+    siblings: &[Sibling<'c>],
+    context: &ObjectContext<'_>,
+    own: &NodePolicy,
+    entry: &str,
+) -> Option<(&'c str, u32)> {
     let Functions { interface, range } = Functions::parse(entry)?;
     let (_, last) = range.filter(|(first, last)| first <= last)?;
-    let interface = facts.interface_named(interface);
-    let nodes = requirements(own);
-    others(context).find_map(|other| {
+    let interface = context.snapshot.facts().interface_named(interface);
+    siblings.iter().find_map(|other| {
         let policy = other.policy;
         let most = policy.num_vfs.filter(|most| last < *most)?;
-        let entries = names(policy, context.snapshot);
-        let same = |(_, name, _): &&PfSelection<'_>| *name == interface;
-        let of_nic = entries.iter().find(same).map(|(_, _, range)| policy.functions(*range));
-        let whole =
-            || (entries.is_empty() && compatible(&own.nics, &policy.nics)).then_some(policy.functions(None));
-        let theirs = of_nic.or_else(whole)?;
+        let whole = || other.whole.then(|| policy.functions(None));
+        let theirs = other.named.get(interface).copied().or_else(whole)?;
         let side_by_side = policy.resource != own.resource && !overlap(range, theirs);
         let merged = side_by_side || policy.priority == own.priority;
-        let shared = common(&nodes, &requirements(policy), context.snapshot.nodes());
-        (merged && shared.certain()).then_some((other.name, most))
+        let nodes = || common(&requirements(own), &requirements(policy), context.snapshot.nodes()).certain();
+        (merged && *other.shared.get_or_init(nodes)).then_some((other.name, most))
     })
 }
 

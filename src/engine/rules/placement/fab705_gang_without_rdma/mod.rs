@@ -2,6 +2,7 @@
 
 use crate::demands::Subject;
 use crate::multus::NETWORKS_ANNOTATION;
+use crate::nodes::{ClassSet, NodeView};
 use crate::pod::PodView;
 use crate::pod::nic::names_rdma_device;
 use crate::resolve::{Resolution, without_others};
@@ -9,7 +10,6 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule::{Rule, files};
 use crate::rules::workload::WorkloadContext;
 use crate::text::printable;
-use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB705",
@@ -26,7 +26,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     if context.snapshot.nodes().is_empty() {
         return;
     }
+    let mut offers = Offers::of(context.snapshot.nodes());
     for (template, asked) in context.asked() {
+        if findings.is_full() {
+            return;
+        }
         let pod = template.pod;
         let several = asked.subject.multi_node().or(context.gang).is_some_and(|gang| gang.several);
         let served = pod.host_network()
@@ -38,7 +42,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         if !several || served || !without || asked.subject.demands.whole().is_none_or(|n| n == 0) {
             continue;
         }
-        let offered = offered(asked.subject);
+        let offered = offers.to(asked.subject);
         let Some(first) = offered.first() else { continue };
         let more = match offered.len() {
             1 => String::new(),
@@ -63,31 +67,46 @@ fn asks_for_devices(pod: &PodView<'_>) -> bool {
     pod.containers().iter().any(|c| c.resource_names().any(|name| !known(name)))
 }
 
-/// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
-fn offered(subject: &Subject<'_>) -> BTreeSet<String> {
-    let (snapshot, constraints) = (subject.snapshot, &subject.constraints);
-    if constraints.is_partial() {
-        return BTreeSet::new();
+/// RDMA resources of the cluster, with the kinds of nodes that list them, and the answer for the last template: most
+/// templates of a workload can run on the same nodes.
+struct Offers<'s> {
+    view: &'s NodeView,
+    rdma: Vec<(&'s str, &'s ClassSet)>,
+    last: Option<(ClassSet, Vec<&'s str>)>,
+}
+
+impl<'s> Offers<'s> {
+    fn of(view: &'s NodeView) -> Self {
+        let rdma = view.classes().offering().filter(|(name, _)| names_rdma_device(name));
+        Self { view, rdma: rdma.collect(), last: None }
     }
-    let view = snapshot.nodes();
-    let set = without_others(subject.landing().clone(), constraints, snapshot);
-    let mut having = view.classes().none();
-    for name in &constraints.resources {
-        if let Some(offering) = view.classes().offering_of(name) {
-            having.union_with(offering);
+
+    /// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
+    fn to(&mut self, subject: &Subject<'_>) -> &[&'s str] {
+        let (snapshot, constraints) = (subject.snapshot, &subject.constraints);
+        if constraints.is_partial() {
+            return &[];
         }
+        let classes = self.view.classes();
+        let mut accelerated = classes.none();
+        for name in &constraints.resources {
+            if let Some(offering) = classes.offering_of(name) {
+                accelerated.union_with(offering);
+            }
+        }
+        accelerated.intersect_with(&without_others(subject.landing().clone(), constraints, snapshot));
+        let last = self.last.take().filter(|(nodes, _)| *nodes == accelerated);
+        let answer = last.map_or_else(|| self.on(&accelerated), |(_, names)| names);
+        &self.last.insert((accelerated, answer)).1
     }
-    let mut names = BTreeSet::new();
-    for (number, class, _) in view.members(&set) {
-        let accelerated = having.contains(number);
-        let devices: Vec<&str> =
-            class.resources.iter().map(|name| &**name).filter(|name| names_rdma_device(name)).collect();
-        if accelerated && devices.is_empty() {
-            return BTreeSet::new();
+
+    fn on(&self, accelerated: &ClassSet) -> Vec<&'s str> {
+        let mut without = accelerated.clone();
+        self.rdma.iter().for_each(|(_, offering)| without.difference_with(offering));
+        if !without.is_clear() {
+            return Vec::new();
         }
-        if accelerated {
-            names.extend(devices.into_iter().map(str::to_owned));
-        }
+        let offered = self.rdma.iter().filter(|(_, offering)| !offering.is_disjoint(accelerated));
+        offered.map(|(name, _)| *name).collect()
     }
-    names
 }

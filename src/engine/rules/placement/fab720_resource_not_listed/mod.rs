@@ -2,6 +2,7 @@
 
 use super::landing::with_accelerators;
 use crate::plan::{Edit, ResourceList};
+use crate::pod::limits::MAX_RESOURCE_NAMES;
 use crate::pod::units::units;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::misspelt_resource::meant;
@@ -34,7 +35,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut first: Vec<(&str, String)> = Vec::new();
     for (holder, container) in context.pod().holders() {
         container.each_quantity(&mut |name, quantity| {
-            let new = !seen.contains(name) && units(quantity) > 0 && seen.insert(name);
+            let few = seen.len() < MAX_RESOURCE_NAMES;
+            let new = few && !seen.contains(name) && units(quantity) > 0 && seen.insert(name);
             if new && judged(name) {
                 first.push((name, format!("{}/resources/limits/{}", holder.path(), token(name))));
             }

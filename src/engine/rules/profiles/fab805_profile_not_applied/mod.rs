@@ -143,8 +143,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "with the profile's networks, the pod's annotations would exceed 256 KiB, the API server's limit".to_owned(),
             "Shorten the pod's own annotations.".to_owned(),
         ),
-        // FAB101, FAB201, FAB801, FAB810 and FAB814 report these; a mirror pod belongs to the node, not the API server.
+        // FAB101, FAB201, FAB801, FAB810, FAB814 and FAB820 report these; a mirror pod belongs to the node, not the API server.
         Withheld::Unreadable
+        | Withheld::OverLimit
         | Withheld::UnreadQuantity
         | Withheld::MissingNetworks
         | Withheld::UnknownRails(_)

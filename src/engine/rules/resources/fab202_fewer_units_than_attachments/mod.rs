@@ -1,6 +1,7 @@
 //! FAB202: fewer device units than the pod's network attachments need.
 
 use crate::json::values::Pairs;
+use crate::multus::ResourceName;
 use crate::pod::Quantity;
 use crate::rules::devices::Need;
 use crate::rules::finding::{Findings, Severity};
@@ -8,7 +9,7 @@ use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::{count, token};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB202",
@@ -35,21 +36,42 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if short.peek().is_none() {
         return;
     }
-    let unread = unread(context);
+    let unread = Unread::of(context);
     for need in short {
-        if !unread.iter().any(|name| need.resource.matches(name)) {
+        if findings.is_full() {
+            return;
+        }
+        if !unread.has(&need.resource) {
             report(need, findings);
         }
     }
 }
 
 /// Resources with a quantity that cannot be read, which FAB201 reports: how many units there are is not known then.
-fn unread<'a>(context: &PodContext<'a>) -> BTreeSet<&'a str> {
-    let pod = context.pod();
-    let containers = pod.containers().iter().chain(pod.init_containers());
-    let lists = containers.flat_map(|c| [c.limits(), c.requests()]).flatten();
-    let unread = lists.flat_map(Pairs::iter).filter(|(_, text)| Quantity::parse(&text.0).is_err());
-    unread.map(|(name, _)| name).collect()
+#[derive(Default)]
+struct Unread<'a> {
+    names: HashSet<&'a str>,
+    /// What stands behind the prefixes of the names.
+    endings: HashSet<&'a str>,
+}
+
+impl<'a> Unread<'a> {
+    fn of(context: &PodContext<'a>) -> Self {
+        let pod = context.pod();
+        let containers = pod.containers().iter().chain(pod.init_containers());
+        let lists = containers.flat_map(|c| [c.limits(), c.requests()]).flatten();
+        let names = lists.flat_map(Pairs::iter).filter(|(_, text)| Quantity::parse(&text.0).is_err());
+        let names: HashSet<&str> = names.map(|(name, _)| name).collect();
+        let endings = names.iter().filter_map(|name| Some(name.split_once('/')?.1)).collect();
+        Self { names, endings }
+    }
+
+    fn has(&self, resource: &ResourceName) -> bool {
+        match resource {
+            ResourceName::Full(name) => self.names.contains(&**name),
+            ResourceName::Suffix(ending) => self.endings.contains(&**ending),
+        }
+    }
 }
 
 fn report(need: &Need<'_>, findings: &mut Findings<'_>) {

@@ -2,6 +2,7 @@
 
 use crate::pod::units::Holder;
 use crate::pod::view::Container;
+use crate::rules::devices::Needed;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -54,7 +55,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     // A device that needs no network, such as one of InfiniBand, is of no use to another container either.
     let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
-    for held in rdma.filter(|held| !devices.needs.iter().any(|n| n.resource.matches(held.name))) {
+    let needed = Needed::of(&devices.needs);
+    for held in rdma.filter(|held| !needed.has(held.name)) {
+        if findings.is_full() {
+            return;
+        }
         let (of_targets, others) = sorted(context, held.holders.iter().copied());
         for (holder, units) in others.into_iter().filter(|_| of_targets == 0) {
             report(

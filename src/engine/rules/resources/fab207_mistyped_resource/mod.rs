@@ -1,5 +1,6 @@
 //! FAB207: resource name that is probably mistyped.
 
+use crate::pod::limits::MAX_RESOURCE_NAMES;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::misspelt_resource::meant;
 use crate::rules::pod::PodContext;
@@ -20,6 +21,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut seen: HashSet<&str> = HashSet::new();
     for (holder, container) in context.pod().holders() {
         for name in container.resource_names() {
+            if seen.len() == MAX_RESOURCE_NAMES {
+                return;
+            }
             if !seen.insert(name) {
                 continue;
             }

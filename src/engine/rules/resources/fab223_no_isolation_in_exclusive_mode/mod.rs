@@ -11,6 +11,7 @@ use crate::rules::object::ObjectContext;
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use std::cell::LazyCell;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB223",
@@ -27,14 +28,16 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let covered = || context.subject.snapshot.states_cover_nodes();
+    let covered = context.subject.snapshot.states_cover_nodes();
+    // The same for every network: it is found by a walk over all variables.
+    let wants_rdma = LazyCell::new(|| context.wants_rdma());
     of_pod(context, stays_behind, &mut |network, known| {
         // Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340).
         let fix = match known.class.plugin {
             Some("ib-sriov") => "Request a network of type ib-sriov with \"rdmaIsolation\": true.",
             _ => "Request a network whose plugin chain has rdma.",
         };
-        let (severity, nodes, so) = match (context.wants_rdma(), covered()) {
+        let (severity, nodes, so) = match (*wants_rdma, covered) {
             (true, true) => (Severity::Error, "its nodes", "NCCL does not find the device"),
             (true, false) => (Severity::Warning, "its known nodes", "NCCL finds no device on these nodes"),
             (false, _) => (Severity::Warning, "its nodes", "the pod cannot use RDMA"),

@@ -1,0 +1,40 @@
+//! `profiles`: the FabricProfiles of a site. What a profile means is decided in `profile`, `resolve` and `review`.
+
+mod list;
+mod place;
+mod show;
+mod source;
+mod test;
+mod used_by;
+mod validate;
+
+use super::Exit;
+use clap::Subcommand;
+use std::io::{self, Write};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List FabricProfiles with their nodes and problems. Without a source, list the built-in base profiles
+    List(Box<list::Arguments>),
+    /// Show a FabricProfile with everything that it inherits, and where each value comes from
+    Show(Box<show::Arguments>),
+    /// Check FabricProfiles and report all faults at once
+    Validate(validate::Arguments),
+    /// Test FabricProfiles: compare the profile, the changes and the findings of pods with expectations
+    Test(Box<test::Arguments>),
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    match &arguments.command {
+        Command::List(arguments) => list::run(arguments, out, err),
+        Command::Show(arguments) => show::run(arguments, out, err),
+        Command::Validate(arguments) => validate::run(arguments, out, err),
+        Command::Test(arguments) => test::run(arguments, out, err),
+    }
+}

@@ -1,0 +1,48 @@
+//! Where a value of a profile is.
+
+use crate::cli::input;
+use crate::cli::input::objects::Object;
+use crate::text::printable;
+
+/// A FabricProfile as given.
+#[derive(Clone, Copy)]
+pub(super) enum Given<'a> {
+    /// An object of a file.
+    File(&'a Object<'a>),
+    /// An object of a live cluster.
+    Live(&'a str),
+    /// A base, with its file.
+    BuiltIn(&'a str, &'a Object<'a>),
+}
+
+impl Given<'_> {
+    pub(super) fn json(&self) -> &str {
+        match self {
+            Self::File(object) | Self::BuiltIn(_, object) => object.json,
+            Self::Live(json) => json,
+        }
+    }
+
+    /// The object itself: its file and line.
+    pub(super) fn source(&self) -> String {
+        match self {
+            Self::File(object) => self.line("").unwrap_or_else(|| object.document.file.to_string()),
+            Self::Live(_) => "cluster".to_owned(),
+            Self::BuiltIn(..) => "built in".to_owned(),
+        }
+    }
+
+    /// File and line of a field; `None` where the object does not come from a file.
+    pub(super) fn line(&self, pointer: &str) -> Option<String> {
+        let Self::File(object) = self else { return None };
+        let place = input::place(object.document, (object.json, &object.pointer), pointer);
+        Some(format!("{}:{}", printable(&object.document.file, 300), place.line))
+    }
+
+    /// File, line and column of a field.
+    pub(super) fn position(&self, pointer: &str) -> Option<String> {
+        let Self::File(object) = self else { return None };
+        let place = input::place(object.document, (object.json, &object.pointer), pointer);
+        Some(format!("{}:{}:{}", printable(&object.document.file, 300), place.line, place.column))
+    }
+}

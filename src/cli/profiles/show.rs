@@ -1,0 +1,130 @@
+//! `profiles show`: a profile with everything that it inherits, and the origin of each value.
+
+use super::place::Given;
+use super::source::{Known, Source};
+use super::used_by;
+use crate::cli::Exit;
+use crate::manifest::{self, Item, to_yaml};
+use crate::profile::{FabricProfile, Origin, WrittenOut, written_out};
+use crate::text::nearest;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Name of a FabricProfile of the source, or of a built-in base profile
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Show the workloads and pods that use the profile, instead of its values. Needs --live or --cluster
+    #[arg(long)]
+    used_by: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Comments start at most this far to the right.
+const WIDEST: usize = 56;
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if arguments.used_by {
+        if !arguments.source.live && arguments.source.cluster.is_empty() {
+            writeln!(
+                err,
+                "error: --used-by needs --live or --cluster PATH, which have the workloads and pods"
+            )?;
+            return Ok(Exit::Usage);
+        }
+        return used_by::run(&arguments.name, &arguments.source, out, err);
+    }
+    let known = match arguments.source.read(err)? {
+        Ok(known) => known,
+        Err(exit) => return Ok(exit),
+    };
+    // Of several objects of one name, the last one counts.
+    let mut shown = None;
+    let mut names = BTreeSet::new();
+    let mut look = |given: Given<'_>| {
+        let name = name(given.json());
+        if name.as_deref() == Some(&*arguments.name) {
+            shown = Some(page(given, &known));
+        }
+        names.extend(name);
+    };
+    known.each_base(&mut look);
+    known.each(&mut look);
+    match shown {
+        None => {
+            let near = nearest(&arguments.name, names.iter().map(String::as_str));
+            let hint = match near {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("known: {}", names.iter().cloned().collect::<Vec<_>>().join(", ")),
+            };
+            writeln!(err, "error: profile {:?} does not exist; {hint}", arguments.name)?;
+            Ok(Exit::Usage)
+        }
+        Some(Err(message)) => {
+            writeln!(err, "error: {message}")?;
+            Ok(Exit::Usage)
+        }
+        Some(Ok(text)) => {
+            out.write_all(text.as_bytes())?;
+            Ok(if known.unread.is_empty() { Exit::Clean } else { Exit::Usage })
+        }
+    }
+}
+
+fn name(json: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(json).ok()?;
+    value.pointer("/metadata/name")?.as_str().map(str::to_owned)
+}
+
+/// The profile as YAML with comments.
+fn page(given: Given<'_>, known: &Known) -> Result<String, String> {
+    let at = |pointer: &str, message: &str| match given.position(pointer) {
+        Some(place) => format!("{place}: {message}"),
+        None => format!("{pointer}: {message}"),
+    };
+    let profile = FabricProfile::read(given.json()).map_err(|e| at(&e.pointer, &e.message))?;
+    let raw: Value = serde_json::from_str(given.json()).map_err(|e| e.to_string())?;
+    let WrittenOut { json, origins } =
+        written_out(&profile, &raw, &known.bases).map_err(|e| at(&e.pointer, &e.message))?;
+    let own = |pointer: &str| match given {
+        Given::BuiltIn(name, _) => format!("base {name}"),
+        Given::File(_) | Given::Live(_) => given.line(pointer).unwrap_or_else(|| given.source()),
+    };
+    let mut comments: BTreeMap<String, String> = BTreeMap::new();
+    comments.insert("/metadata/name".to_owned(), own("/metadata/name"));
+    for (pointer, origin) in origins {
+        let comment = match origin {
+            Origin::Own(pointer) => own(&pointer),
+            Origin::Base(name) => format!("base {name}"),
+            Origin::Field(field) => format!("from {field}"),
+            Origin::Default => "default".to_owned(),
+        };
+        comments.insert(pointer, comment);
+    }
+    Ok(commented(&to_yaml(&json), &comments))
+}
+
+/// The text with a comment behind each line that has a value. The text is read again, so that the lines are known.
+fn commented(yaml: &str, comments: &BTreeMap<String, String>) -> String {
+    let mut of_line: BTreeMap<usize, &str> = BTreeMap::new();
+    if let Some(Item::Document(document)) = manifest::read("", yaml.as_bytes()).into_iter().next() {
+        for (pointer, comment) in comments {
+            let line = usize::try_from(document.locate(pointer).line).unwrap_or_default();
+            of_line.insert(line, comment);
+        }
+    }
+    let has_comment =
+        |(at, line): (usize, &str)| of_line.contains_key(&(at + 1)).then(|| line.chars().count());
+    let column = yaml.lines().enumerate().filter_map(has_comment).filter(|n| *n <= WIDEST).max().unwrap_or(0);
+    let mut text = String::new();
+    for (at, line) in yaml.lines().enumerate() {
+        match of_line.get(&(at + 1)) {
+            Some(comment) => text.push_str(&format!("{line:column$}  # {comment}\n")),
+            None => text.push_str(&format!("{line}\n")),
+        }
+    }
+    text
+}

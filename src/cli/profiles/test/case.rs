@@ -1,0 +1,146 @@
+//! One case: its manifest, its expectation, and their comparison.
+
+use super::expectation::{Entry, Expectation};
+use crate::cli::input::{self, Inputs};
+use crate::cli::review::{Ignores, Setting, decide};
+use crate::report::ci::log_text;
+use crate::report::text::object;
+use crate::report::{Located, Reviewed};
+use crate::rules::Finding;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// How the name of an expectation ends.
+pub(super) const EXPECTED: &str = ".expected.yaml";
+
+/// A case.
+pub(super) struct Case {
+    /// The manifest.
+    pub(super) input: PathBuf,
+    /// The expectation.
+    pub(super) expected: PathBuf,
+}
+
+/// The result of a case.
+pub(super) enum Outcome {
+    /// The results are as expected.
+    Same,
+    /// The expectation was written.
+    Written,
+    /// The results differ: a text for a log.
+    Different(String),
+    /// The manifest or the expectation cannot be read.
+    Unreadable(String),
+}
+
+impl Case {
+    pub(super) fn new(input: PathBuf) -> Self {
+        let mut expected = input.with_extension("").into_os_string();
+        expected.push(EXPECTED);
+        Self { input, expected: expected.into() }
+    }
+
+    /// Reviews the manifest, and compares the results or writes them. What cannot be read is explained on `err`.
+    pub(super) fn run(&self, inputs: &Inputs, update: bool, err: &mut dyn Write) -> io::Result<Outcome> {
+        let expected = match self.expectation() {
+            Ok(expected) => expected,
+            Err(message) => {
+                writeln!(err, "error: {}", log_text(&message))?;
+                return Ok(Outcome::Unreadable(message));
+            }
+        };
+        let prepared = match input::prepare(inputs, None, err)? {
+            Ok(prepared) => prepared,
+            Err(_) => return Ok(Outcome::Unreadable("the case cannot be reviewed".to_owned())),
+        };
+        let (namespace, mode, profile) = (prepared.namespace, None, prepared.profile);
+        let ignores = Ignores::default();
+        let setting = Setting { namespace, mode, profile, audience: None, ignores, why: false };
+        let (reviews, changed) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+        let unread =
+            prepared.unread.len() + changed.len() + reviews.iter().map(|r| r.unread.len()).sum::<usize>();
+        if unread > 0 {
+            return Ok(Outcome::Unreadable("a part of the case cannot be read".to_owned()));
+        }
+        // An object that is only a fact, and has no finding, is no result of the case.
+        let counts = |result: &&Reviewed| result.template.is_some() || !result.findings.is_empty();
+        let results: Vec<&Reviewed> =
+            reviews.iter().flat_map(|review| &review.results).filter(counts).collect();
+        if results.is_empty() {
+            let message =
+                format!("{}: the case has no pod and no object that a rule checks", self.input.display());
+            writeln!(err, "error: {}", log_text(&message))?;
+            return Ok(Outcome::Unreadable(message));
+        }
+        let found = Expectation { results: results.iter().map(|result| Entry::of(result)).collect() };
+        let known = expected.unwrap_or_default();
+        let found = found.like(&known);
+        if update {
+            return self.update(&known, &found);
+        }
+        if !self.expected.exists() {
+            let message = format!("{}: no such file; write it with --update", self.expected.display());
+            writeln!(err, "error: {}", log_text(&message))?;
+            return Ok(Outcome::Unreadable(message));
+        }
+        let (before, after) = (known.sorted(), found.sorted());
+        if before == after {
+            return Ok(Outcome::Same);
+        }
+        Ok(Outcome::Different(self.difference(&before, &after, &results)))
+    }
+
+    /// The expectation; `None` without a file.
+    fn expectation(&self) -> Result<Option<Expectation>, String> {
+        let name = self.expected.display().to_string();
+        match std::fs::read(&self.expected) {
+            Ok(text) => Expectation::read(&name, &text).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{name}: {error}")),
+        }
+    }
+
+    fn update(&self, known: &Expectation, found: &Expectation) -> io::Result<Outcome> {
+        if known.sorted() == found.sorted() {
+            return Ok(Outcome::Same);
+        }
+        let old = std::fs::read_to_string(&self.expected).unwrap_or_default();
+        let comments: String =
+            old.lines().take_while(|l| l.starts_with('#')).flat_map(|l| [l, "\n"]).collect();
+        match std::fs::write(&self.expected, format!("{comments}{}", found.text())) {
+            Ok(()) => Ok(Outcome::Written),
+            Err(error) => Ok(Outcome::Unreadable(format!("{}: {error}", self.expected.display()))),
+        }
+    }
+
+    /// A unified diff, and the findings that nobody expects, with their fixes.
+    fn difference(&self, before: &Expectation, after: &Expectation, results: &[&Reviewed]) -> String {
+        let (old, new) = (before.text(), after.text());
+        let lines = InternedInput::new(old.as_str(), new.as_str());
+        let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+        diff.postprocess_lines(&lines);
+        let printer = BasicLineDiffPrinter(&lines.interner);
+        let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines).to_string();
+        let mut text = format!(
+            "--- {}, expected\n+++ {}, found\n{hunks}",
+            self.expected.display(),
+            self.input.display()
+        );
+        for (result, entry) in results.iter().zip(&after.results) {
+            let known = before.results.iter().find(|known| known.object == entry.object);
+            let expects = |finding: &Finding| {
+                let line = Entry::finding(finding);
+                known.and_then(|known| known.findings.as_ref()).is_some_and(|known| known.contains(&line))
+            };
+            if entry.findings.is_none() {
+                continue;
+            }
+            for Located { item, .. } in result.findings.iter().filter(|found| !expects(&found.item)) {
+                let Finding { rule, message, fix, .. } = item;
+                text.push_str(&format!("{}: {rule} {message}\n  fix: {fix}\n", object(result)));
+            }
+        }
+        text.lines().flat_map(|line| [log_text(line), "\n".to_owned()]).collect()
+    }
+}

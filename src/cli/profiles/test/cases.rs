@@ -1,0 +1,50 @@
+//! Which files are cases.
+
+use super::case::{Case, EXPECTED};
+use crate::cli::input::files;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The cases of some paths, without the files below `others`, which are profiles and facts.
+pub(super) fn find(paths: &[PathBuf], others: &[&PathBuf]) -> Result<Vec<Case>, String> {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let others: Vec<PathBuf> = others.iter().map(|path| whole(path)).collect();
+    let (mut inputs, mut expectations) = (Vec::new(), BTreeSet::new());
+    for path in paths {
+        if path == Path::new("-") {
+            return Err("a case is a file; standard input is not supported".to_owned());
+        }
+        if !path.exists() {
+            return Err(format!("{}: no such file or directory", path.display()));
+        }
+        for file in files::found(path) {
+            let real = whole(&file);
+            if others.iter().any(|other| real.starts_with(other)) {
+                continue;
+            }
+            match is_expectation(&file) {
+                true => drop(expectations.insert(file)),
+                false => inputs.push(file),
+            }
+        }
+    }
+    let cases: Vec<Case> = inputs.into_iter().map(Case::new).collect();
+    // The expectation of a case that was renamed would never be compared.
+    if let Some(lost) = expectations.iter().find(|file| cases.iter().all(|case| case.expected != **file)) {
+        return Err(format!("{}: no case has this expectation", lost.display()));
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = cases.iter().find(|case| !seen.insert(&case.expected)) {
+        return Err(format!("{}: two cases have the same expectation", twice.expected.display()));
+    }
+    // A wrong path must not look like a success.
+    if cases.is_empty() {
+        let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        return Err(format!("{}: no cases (a case is a manifest NAME.yaml)", shown.join(", ")));
+    }
+    Ok(cases)
+}
+
+fn is_expectation(file: &Path) -> bool {
+    file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(EXPECTED))
+}

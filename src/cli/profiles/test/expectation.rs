@@ -1,0 +1,133 @@
+//! The expected results of a case, as a file has them.
+
+use crate::json::decode;
+use crate::manifest::{self, Item, to_yaml};
+use crate::plan::Edit;
+use crate::profile::INJECTED_ANNOTATION;
+use crate::report::Reviewed;
+use crate::report::text::object;
+use crate::rules::Finding;
+use crate::text::printable;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Results in the order of the manifest.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expectation {
+    pub(super) results: Vec<Entry>,
+}
+
+/// The result for a pod, a pod template or another object. A key that is absent is not compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    /// Kind, namespace, name, and the place of the template.
+    pub(super) object: String,
+    /// Profile; null if the pod gets none.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    profile: Option<Option<String>>,
+    /// The verdict in the mode of the namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    /// Changes, in the words of a review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<String>>,
+    /// Findings: rule, severity and path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) findings: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Allow,
+    Deny,
+}
+
+/// A key that is present, also with null.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+impl Expectation {
+    /// Reads a file.
+    pub(super) fn read(name: &str, text: &[u8]) -> Result<Self, String> {
+        let mut items = manifest::read(name, text).into_iter();
+        let document = match (items.next(), items.next()) {
+            (Some(Item::Document(document)), None) => document,
+            (Some(Item::Error(error)), _) => return Err(error.to_string()),
+            (_, Some(_)) => return Err(format!("{name}: expected one document")),
+            (Some(Item::Empty { .. }) | None, None) => return Err(format!("{name}: no document")),
+        };
+        if let Some(twice) = document.warnings.first() {
+            let place = twice.second;
+            return Err(format!("{name}:{}:{}: duplicate key {:?}", place.line, place.column, twice.key));
+        }
+        decode::object(document.json.get()).map_err(|error| {
+            let place = document.locate(&error.pointer);
+            let pointer = &error.pointer;
+            format!("{name}:{}:{}: {pointer}: {}", place.line, place.column, error.message)
+        })
+    }
+
+    /// The same results, without the keys that the entry for the same object in `other` leaves out.
+    pub(super) fn like(self, other: &Self) -> Self {
+        let masked = |entry: Entry| {
+            let Some(known) = other.results.iter().find(|known| known.object == entry.object) else {
+                return entry;
+            };
+            Entry {
+                profile: entry.profile.filter(|_| known.profile.is_some()),
+                verdict: entry.verdict.filter(|_| known.verdict.is_some()),
+                changes: entry.changes.filter(|_| known.changes.is_some()),
+                findings: entry.findings.filter(|_| known.findings.is_some()),
+                ..entry
+            }
+        };
+        Self { results: self.results.into_iter().map(masked).collect() }
+    }
+
+    /// The same with sorted lists: the order of changes and findings is not compared.
+    pub(super) fn sorted(&self) -> Self {
+        let mut sorted = self.clone();
+        for entry in &mut sorted.results {
+            entry.changes.iter_mut().chain(&mut entry.findings).for_each(|list| list.sort());
+        }
+        sorted
+    }
+
+    /// The text of a file.
+    pub(super) fn text(&self) -> String {
+        serde_json::to_value(self).map(|value| to_yaml(&value)).unwrap_or_default()
+    }
+}
+
+impl Entry {
+    /// The entry of a result.
+    pub(super) fn of(result: &Reviewed) -> Self {
+        let decision = &result.decision;
+        let changes = decision.plan.changes.iter().filter(|change| {
+            // Its fingerprint would change with every setting of the profile.
+            !matches!(&change.edit, Edit::Annotation { key, .. } if key == INJECTED_ANNOTATION)
+        });
+        let changes = changes.map(|change| {
+            let owner = change.edit.container().and_then(|at| result.containers.get(at));
+            let owner = owner.map(|name| format!("{name}: ")).unwrap_or_default();
+            printable(&format!("{owner}{}", change.edit.summary()), 4_000)
+        });
+        // Only pods have a profile.
+        let pod = result.template.as_ref();
+        Self {
+            object: object(result),
+            profile: pod.map(|_| decision.profile.clone()),
+            verdict: Some(if decision.denied { Verdict::Deny } else { Verdict::Allow }),
+            changes: pod.map(|_| changes.collect()),
+            findings: Some(result.findings.iter().map(|found| Self::finding(&found.item)).collect()),
+        }
+    }
+
+    /// A finding by what stays the same from version to version: not its message.
+    pub(super) fn finding(finding: &Finding) -> String {
+        format!("{} {} {}", finding.rule, finding.severity, finding.path).trim_end().to_owned()
+    }
+}

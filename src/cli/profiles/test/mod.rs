@@ -1,0 +1,92 @@
+//! `profiles test`: pods in, and the expected profile, changes and findings out. Decisions are those of `review`.
+
+mod case;
+mod cases;
+mod expectation;
+mod report;
+
+use crate::cli::Exit;
+use crate::cli::input::{self, Choice, Files, Inputs};
+use crate::report::ci::log_text;
+use case::{Case, Outcome};
+use report::Format;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// File or directory with cases: a case is a manifest NAME.yaml with its expectation NAME.expected.yaml
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// File or directory with the FabricProfiles under test; if one FabricProfile is invalid, the command fails
+    #[arg(long, value_name = "PATH")]
+    profiles: Option<PathBuf>,
+    /// File or directory with Kubernetes objects that describe the cluster in every case, such as Nodes and
+    /// NetworkAttachmentDefinitions; repeatable
+    #[arg(long, value_name = "PATH")]
+    cluster: Vec<PathBuf>,
+    /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
+    #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
+    namespace: Option<String>,
+    /// Write the results as expectations, instead of comparing them. Keys that an expectation leaves out stay left out
+    #[arg(long)]
+    update: bool,
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    #[command(flatten)]
+    choice: Choice,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let files = Files {
+        profiles: arguments.profiles.clone(),
+        cluster: arguments.cluster.clone(),
+        namespace: arguments.namespace.clone(),
+    };
+    // What is wrong with the profiles and the cluster is reported once, and not with every case.
+    let mut reported = Vec::new();
+    let shared = Inputs::of_files(Vec::new(), &files, &arguments.choice);
+    let prepared = input::prepare(&shared, None, &mut reported)?;
+    err.write_all(&reported)?;
+    match prepared {
+        Err(exit) => return Ok(exit),
+        Ok(prepared) if !prepared.unread.is_empty() => return Ok(Exit::Usage),
+        Ok(_) => {}
+    }
+    let reported: BTreeSet<String> = String::from_utf8_lossy(&reported).lines().map(str::to_owned).collect();
+    let not_cases: Vec<&PathBuf> = arguments.profiles.iter().chain(&arguments.cluster).collect();
+    let found = match cases::find(&arguments.paths, &not_cases) {
+        Ok(found) => found,
+        Err(message) => {
+            writeln!(err, "error: {}", log_text(&message))?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let mut results = Vec::new();
+    for case in found {
+        let mut noted = Vec::new();
+        let inputs = Inputs::of_files(vec![case.input.clone()], &files, &arguments.choice);
+        let outcome = case.run(&inputs, arguments.update, &mut noted)?;
+        let noted = String::from_utf8_lossy(&noted).into_owned();
+        for line in noted.lines().filter(|line| !reported.contains(*line)) {
+            writeln!(err, "{line}")?;
+        }
+        results.push((case, outcome));
+    }
+    report::write(arguments.output, &results, out)?;
+    Ok(exit(&results))
+}
+
+/// 2 before 1: a case that cannot be read is not a failed expectation.
+fn exit(results: &[(Case, Outcome)]) -> Exit {
+    let any = |is: fn(&Outcome) -> bool| results.iter().any(|(_, outcome)| is(outcome));
+    if any(|outcome| matches!(outcome, Outcome::Unreadable(_))) {
+        Exit::Usage
+    } else if any(|outcome| matches!(outcome, Outcome::Different(_))) {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    }
+}

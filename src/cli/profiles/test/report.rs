@@ -1,0 +1,95 @@
+//! Results of the cases in three formats.
+
+use super::case::{Case, Outcome};
+use crate::report::ci::{command_property, command_text, log_text, xml_text};
+use crate::text::count;
+use clap::ValueEnum;
+use std::io::{self, Write};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Text for a terminal or a CI log
+    Text,
+    /// JUnit XML
+    Junit,
+    /// Text, with GitHub workflow commands for the cases that fail
+    Github,
+}
+
+pub(super) fn write(format: Format, results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Text => text(results, out),
+        Format::Junit => junit(results, out),
+        Format::Github => {
+            text(results, out)?;
+            github(results, out)
+        }
+    }
+}
+
+fn text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+    for (case, outcome) in results {
+        let name = log_text(&case.input.display().to_string());
+        match outcome {
+            Outcome::Same => writeln!(out, "ok      {name}")?,
+            Outcome::Written => writeln!(out, "written {}", log_text(&case.expected.display().to_string()))?,
+            Outcome::Different(difference) => write!(out, "FAILED  {name}\n{difference}")?,
+            Outcome::Unreadable(_) => writeln!(out, "ERROR   {name}")?,
+        }
+    }
+    let number = |is: fn(&Outcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
+    let failed = number(|outcome| matches!(outcome, Outcome::Different(_)));
+    let unreadable = number(|outcome| matches!(outcome, Outcome::Unreadable(_)));
+    let written = number(|outcome| matches!(outcome, Outcome::Written));
+    write!(out, "\n{}, {failed} failed", count(results.len(), "case"))?;
+    for (number, what) in [(unreadable, "unreadable"), (written, "written")] {
+        if number > 0 {
+            write!(out, ", {number} {what}")?;
+        }
+    }
+    writeln!(out)
+}
+
+fn junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+    let number = |is: fn(&Outcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
+    let failures = number(|outcome| matches!(outcome, Outcome::Different(_)));
+    let errors = number(|outcome| matches!(outcome, Outcome::Unreadable(_)));
+    let name = "fabric-admission profiles test";
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{name}\">")?;
+    let tests = results.len();
+    writeln!(
+        out,
+        "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\">"
+    )?;
+    for (case, outcome) in results {
+        let file = xml_text(&case.input.display().to_string());
+        write!(out, "    <testcase classname=\"{name}\" name=\"{file}\" file=\"{file}\" time=\"0\"")?;
+        let (element, kind, message, content) = match outcome {
+            Outcome::Same | Outcome::Written => {
+                writeln!(out, "/>")?;
+                continue;
+            }
+            Outcome::Different(text) => {
+                ("failure", "difference", "the results differ from the expectation", text)
+            }
+            Outcome::Unreadable(text) => ("error", "input", "the case cannot be read", text),
+        };
+        let content = xml_text(content);
+        writeln!(out, ">\n      <{element} message=\"{message}\" type=\"{kind}\">{content}</{element}>")?;
+        writeln!(out, "    </testcase>")?;
+    }
+    writeln!(out, "  </testsuite>\n</testsuites>")
+}
+
+fn github(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+    for (case, outcome) in results {
+        let (file, text) = match outcome {
+            Outcome::Same | Outcome::Written => continue,
+            Outcome::Different(text) => (&case.expected, text),
+            Outcome::Unreadable(text) => (&case.input, text),
+        };
+        let file = command_property(&file.display().to_string());
+        writeln!(out, "::error file={file},line=1,title=profiles test::{}", command_text(text))?;
+    }
+    Ok(())
+}

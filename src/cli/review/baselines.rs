@@ -1,0 +1,125 @@
+//! `--baseline` and `--write-baseline`: what is new since an earlier run, and the findings of this one.
+
+use crate::cli::baseline_file;
+use crate::report::Reviewed;
+use crate::report::baseline::{Baseline, Coverage, Entry, Unseen};
+use crate::report::comparison::Comparison;
+use crate::report::fingerprint::{Fingerprint, ObjectName};
+use crate::report::named_paths::NamedPaths;
+use crate::report::since::Since;
+use crate::rules::Severity;
+use crate::snapshot::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The baselines of a run: one for each file that a flag or a configuration names.
+#[derive(Default)]
+pub(super) struct Baselines {
+    files: Vec<(PathBuf, Since, Coverage)>,
+    /// The findings of this run, if they are to be written.
+    written: Option<BTreeMap<(Fingerprint, Severity), usize>>,
+    coverage: Coverage,
+}
+
+/// The number of a baseline.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number(usize);
+
+impl Baselines {
+    /// Without a baseline to compare with.
+    pub(super) fn new(writes: bool) -> Self {
+        Self { written: writes.then(BTreeMap::new), ..Self::default() }
+    }
+
+    /// Reads a file, unless it is read already.
+    pub(super) fn read(&mut self, path: &Path) -> Result<Number, String> {
+        if let Some(number) = self.files.iter().position(|(known, ..)| known == path) {
+            return Ok(Number(number));
+        }
+        let since = Since::new(baseline_file::read(path)?);
+        self.files.push((path.to_path_buf(), since, Coverage::default()));
+        Ok(Number(self.files.len() - 1))
+    }
+
+    /// Notes which kinds of facts some inputs lack.
+    pub(super) fn covers(&mut self, number: Option<Number>, snapshot: &Snapshot) {
+        let gaps = gaps(snapshot);
+        if let Some((_, _, coverage)) = number.and_then(|Number(at)| self.files.get_mut(at)) {
+            coverage.gaps.extend(gaps.iter().cloned());
+        }
+        self.coverage.gaps.extend(gaps);
+    }
+
+    /// Compares the findings of an object, whose text is `json`, and keeps them for the file that is to be written.
+    pub(super) fn take(&mut self, number: Option<Number>, r: &mut Reviewed, json: &str) {
+        let mut since = number.and_then(|Number(at)| self.files.get_mut(at)).map(|(_, since, _)| since);
+        if since.is_none() && self.written.is_none() {
+            return;
+        }
+        let object = name(r);
+        if let Some(since) = &mut since {
+            since.saw(&object);
+        }
+        if r.findings.is_empty() {
+            return;
+        }
+        let paths = NamedPaths::new(json);
+        for found in &mut r.findings {
+            let (rule, severity) = (found.item.rule.to_owned(), found.item.severity);
+            let fingerprint =
+                Fingerprint { rule, object: object.clone(), path: paths.name(&found.item.path) };
+            let times = found.repeats + 1;
+            if let Some(written) = &mut self.written {
+                *written.entry((fingerprint.clone(), severity)).or_default() += times;
+            }
+            if let Some(since) = &mut since {
+                found.baseline = Some(since.add(fingerprint, severity, times));
+            }
+        }
+    }
+
+    /// The comparison with all baselines, if there is any, and the baseline of this run.
+    pub(super) fn end(self, unreadable: bool) -> (Option<Comparison>, Option<Baseline>) {
+        let mut all: Option<Comparison> = None;
+        for (_, since, coverage) in self.files {
+            let comparison = since.end(coverage, unreadable);
+            match &mut all {
+                Some(all) => all.extend(comparison),
+                None => all = Some(comparison),
+            }
+        }
+        let entry = |((fingerprint, severity), count): ((Fingerprint, Severity), usize)| Entry {
+            fingerprint,
+            severity: severity.to_string(),
+            count,
+        };
+        let coverage = self.coverage;
+        let written = self.written.map(|found| {
+            let entries = found.into_iter().map(entry).collect();
+            Baseline::new(env!("CARGO_PKG_VERSION"), coverage, entries)
+        });
+        (all, written)
+    }
+}
+
+/// The object as an audit names it: objects of one `generateName` are the same work.
+fn name(r: &Reviewed) -> ObjectName {
+    let name = r.name.clone().filter(|name| !name.is_empty());
+    let generate_name = if name.is_some() { None } else { r.generate_name.clone() };
+    let (namespace, api_version, kind) = (r.namespace.clone(), r.api_version.clone(), r.kind.clone());
+    ObjectName { namespace, api_version, kind, name, generate_name }
+}
+
+/// Kinds of facts that are not given at all.
+fn gaps(snapshot: &Snapshot) -> BTreeSet<Unseen> {
+    let kinds = [
+        ("v1", "Node", snapshot.knows_nodes()),
+        ("v1", "Namespace", !snapshot.namespaces().is_empty()),
+        ("fabric-admission.dev/v1alpha1", "FabricProfile", snapshot.profiles().next().is_some()),
+        ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", snapshot.lists_networks_of("default")),
+    ];
+    let missing = kinds.into_iter().filter(|(.., known)| !known);
+    missing
+        .map(|(api_version, kind, _)| Unseen { api_version: api_version.to_owned(), kind: kind.to_owned() })
+        .collect()
+}

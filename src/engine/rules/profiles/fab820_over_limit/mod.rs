@@ -1,0 +1,43 @@
+//! FAB820: list of a pod that is too long to check.
+
+use crate::multus::{AnnotationError, MAX_NETWORKS};
+use crate::pod::limits::{MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES, OverLimit, over_limit};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::paths::annotation_path;
+use crate::rules::pod::PodContext;
+use crate::rules::rule::{Reach, Rule, files};
+
+pub(super) static RULE: Rule = Rule {
+    id: "FAB820",
+    severity: Severity::Warning,
+    files: files!(),
+    reach: Reach::AnyWarns,
+    pod: Some(check),
+    ..Rule::DEFAULT
+};
+
+fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    if let Some(Err(AnnotationError::TooMany(networks))) = &context.subject.networks {
+        findings.add(
+            annotation_path(),
+            format!(
+                "the pod names {networks} networks, and the webhook checks at most {MAX_NETWORKS}: no network is checked, and no profile is applied"
+            ),
+            format!("Name at most {MAX_NETWORKS} networks."),
+        );
+        return;
+    }
+    let (path, what, most) = match over_limit(context.pod()) {
+        Some(OverLimit::NodeSelector) => ("/spec/nodeSelector", "entries in nodeSelector", MAX_NODE_SELECTOR),
+        Some(OverLimit::Labels) => ("/metadata/labels", "labels", MAX_LABELS),
+        Some(OverLimit::ResourceNames) => {
+            ("/spec/containers", "different resources in its containers", MAX_RESOURCE_NAMES)
+        }
+        None => return,
+    };
+    findings.add(
+        path,
+        format!("the pod has more than {most} {what}: it is not checked in full, and no profile is applied"),
+        format!("Use at most {most}."),
+    );
+}

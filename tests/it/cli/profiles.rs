@@ -1,0 +1,235 @@
+//! `profiles list`, `show`, `validate` and `test`: golden runs, a profile written out means the same, and what `--update`
+//! writes.
+
+use crate::support::round_trip::same;
+use crate::support::suite::{Outcome, Suite};
+use crate::support::world::bases;
+use crate::support::{Ran, Scratch, golden, names, read, root, run};
+use fabric_admission::manifest::{Item, read as documents};
+use fabric_admission::profile::{FabricProfile, Profile, written_out};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Each directory has `args` and the files that they name; `output.txt` is what the run prints.
+fn directory() -> PathBuf {
+    root().join("tests/profiles")
+}
+
+pub(crate) fn add(suite: &mut Suite) {
+    for name in names(&directory()) {
+        suite.add(format!("profiles::{name}"), move || Ok(kept(&directory().join(name))?));
+    }
+    suite.add("profiles::written_out_means_the_same", || Ok(written()?));
+    suite.add("profiles::list_fits_its_schema", || {
+        let ran = profiles(&["list", "--cluster", "list/cluster.yaml", "-o", "json"], &directory())?;
+        let value: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
+        Ok(crate::cli::schema::validate_profiles(&value)?)
+    });
+    suite.add("profiles::update_keeps_what_an_expectation_leaves_out", update);
+    suite.add("profiles::update_changes_no_expectation_that_cannot_be_read", unreadable_update);
+    suite.add("profiles::a_case_sees_no_object_of_another", apart);
+    suite.add("profiles::usage", usage);
+    for name in names(&how_to()) {
+        suite.add(format!("profiles::how_to::{name}"), move || Ok(page(&name)?));
+    }
+    suite.add("profiles::how_to_pages_link_to_what_exists", || Ok(links()?));
+    suite.add("profiles::examples_hold", || {
+        let ran = run(&examples(), b"", root())?;
+        same("exit code", 0, ran.code)?;
+        Ok(same("cases that fail", 0, ran.stdout.matches("FAILED").count())?)
+    });
+}
+
+/// The profiles and jobs of the pages in docs/how-to.
+fn how_to() -> PathBuf {
+    root().join("examples/how-to")
+}
+
+/// A fabric's profile and job have the expected result, and its page shows both, with the difference.
+fn page(name: &str) -> Result<(), String> {
+    let [at, profile, cluster] =
+        ["", "/profile.yaml", "/cluster.yaml"].map(|file| format!("examples/how-to/{name}{file}"));
+    let ran = run(&["profiles", "test", &at, "--profiles", &profile, "--cluster", &cluster], b"", root())?;
+    same(&format!("{}{}", ran.stdout, ran.stderr), 0, ran.code)?;
+    let list = run(&["profiles", "list", "--profiles", &profile, "--cluster", &cluster], b"", root())?;
+    same(&list.stdout, true, list.stdout.ends_with(", no problems\n"))?;
+    let page = read(&root().join(format!("docs/how-to/{name}.md")))?;
+    let marks = [
+        format!("<!-- file: {profile} -->"),
+        format!("<!-- file: {at}/job.yaml -->"),
+        format!("<!-- output: review -o diff --profiles {profile} --cluster {cluster} {at}/job.yaml -->"),
+    ];
+    same("marks that the page lacks", Vec::new(), marks.iter().filter(|mark| !page.contains(*mark)).collect())
+}
+
+/// Every link of these pages leads to a file of the repository, and every link to a rule to a rule.
+fn links() -> Result<(), String> {
+    let pages = names(&root().join("docs/how-to"));
+    let mut wrong = Vec::new();
+    for page in &pages {
+        let text = read(&root().join("docs/how-to").join(page))?;
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let exists = root().join("docs/how-to").join(file).exists();
+            let rule = anchor.strip_prefix("fab").map(|number| format!("FAB{number}"));
+            let known = |id: &String| fabric_admission::rules::find(id).is_some();
+            if !exists || !rule.as_ref().is_none_or(known) {
+                wrong.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    let index = read(&root().join("docs/how-to/README.md"))?;
+    wrong.extend(
+        pages.iter().filter(|page| *page != "README.md" && !index.contains(&format!("]({page})"))).cloned(),
+    );
+    if wrong.is_empty() && pages.len() > 12 { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// The command of the page about profile commands.
+fn examples() -> [&'static str; 7] {
+    let (profiles, cluster) = ("examples/profiles-tests/profiles", "examples/profiles-tests/cluster");
+    ["profiles", "test", "examples/profiles-tests/cases", "--profiles", profiles, "--cluster", cluster]
+}
+
+fn profiles(args: &[&str], directory: &Path) -> Result<Ran, String> {
+    run(&[&["profiles"], args].concat(), b"", directory)
+}
+
+fn kept(directory: &Path) -> Result<(), String> {
+    let args = read(&directory.join("args"))?;
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let ran = profiles(&args, directory)?;
+    let stderr = if ran.stderr.is_empty() { String::new() } else { format!("\nstderr:\n{}", ran.stderr) };
+    golden(&directory.join("output.txt"), Some(&format!("exit {}\n{}{stderr}", ran.code, ran.stdout)))
+}
+
+/// Every profile of the repository, written out and read again.
+fn written() -> Result<(), String> {
+    let mut checked = 0;
+    for place in [
+        "policies",
+        "examples/profiles",
+        "examples/site/profiles",
+        "examples/profiles-tests/profiles",
+        "tests/profiles/show",
+    ] {
+        for name in names(&root().join(place)).iter().filter(|name| name.ends_with(".yaml")) {
+            let text = read(&root().join(place).join(name))?;
+            for item in documents(name, text.as_bytes()) {
+                let Item::Document(document) = item else { return Err(format!("{place}/{name}")) };
+                let raw: Value = serde_json::from_str(document.json.get()).map_err(|e| e.to_string())?;
+                let profile = FabricProfile::read(document.json.get()).map_err(|e| e.to_string())?;
+                let written = written_out(&profile, &raw, bases()).map_err(|e| e.to_string())?;
+                let json = written.json.to_string();
+                let again = FabricProfile::read(&json).map_err(|e| format!("{name}: {e}: {json}"))?;
+                let resolve =
+                    |profile: &FabricProfile| Profile::resolve(profile, bases()).map_err(|e| e.to_string());
+                // An absent selector of namespaces and an empty one mean the same; `when` has its default.
+                let (expected, found) = (resolve(&profile)?, resolve(&again)?);
+                let (when, fingerprint) = (found.when.clone(), found.fingerprint.clone());
+                let namespaces = Some(expected.namespaces.clone().unwrap_or_default());
+                let least = expected.when.min_accelerators.unwrap_or(expected.accelerators_per_node);
+                same(&format!("{name}: minAccelerators"), Some(least), when.min_accelerators)?;
+                same(name, Profile { when, fingerprint, namespaces, ..expected }, found)?;
+                checked += 1;
+            }
+        }
+    }
+    if checked > 20 { Ok(()) } else { Err(format!("{checked} profiles")) }
+}
+
+fn scratch() -> Result<Scratch, String> {
+    let scratch = Scratch::new()?;
+    let from = directory().join("test-passes");
+    for file in ["profiles.yaml", "cases/ranks.yaml", "cases/ranks.expected.yaml"] {
+        scratch.write(file, read(&from.join(file))?)?;
+    }
+    Ok(scratch)
+}
+
+const TEST: [&str; 4] = ["test", "cases", "--profiles", "profiles.yaml"];
+
+fn update() -> Outcome {
+    let scratch = scratch()?;
+    let expected = || read(&scratch.path().join("cases/ranks.expected.yaml"));
+    let (before, update) = (expected()?, [&TEST[..], &["--update"]].concat());
+    same("exit code", 0, profiles(&update, scratch.path())?.code)?;
+    same("an expectation that holds", before.clone(), expected()?)?;
+    scratch.write(
+        "profiles.yaml",
+        read(&scratch.path().join("profiles.yaml"))?.replace("x.com/east", "x.com/new"),
+    )?;
+    same("a profile that changed", 1, profiles(&TEST, scratch.path())?.code)?;
+    let ran = profiles(&update, scratch.path())?;
+    same("--update", (0, true), (ran.code, ran.stdout.contains("written cases/ranks.expected.yaml")))?;
+    let after = expected()?;
+    same("the comment", before.lines().next(), after.lines().next())?;
+    same("the new value", true, after.contains("trainer: limits: x.com/new = 8"))?;
+    same("keys that were left out", 0, after.matches("findings:").count())?;
+    same("exit code", 0, profiles(&TEST, scratch.path())?.code)?;
+    // A new result gets every key.
+    scratch.write(
+        "cases/new.yaml",
+        "kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n",
+    )?;
+    profiles(&update, scratch.path())?;
+    let new = read(&scratch.path().join("cases/new.expected.yaml"))?;
+    let keys = ["profile: null", "verdict: allow", "changes: []", "findings: []"];
+    Ok(same(&new, Vec::<&str>::new(), keys.into_iter().filter(|key| !new.contains(key)).collect())?)
+}
+
+fn unreadable_update() -> Outcome {
+    let scratch = scratch()?;
+    scratch.write("cases/ranks.expected.yaml", "result: []\n")?;
+    let ran = profiles(&[&TEST[..], &["--update"]].concat(), scratch.path())?;
+    same("exit code", 2, ran.code)?;
+    assert!(ran.stderr.contains("did you mean \"results\"?"), "{}", ran.stderr);
+    Ok(same("the file", "result: []\n", read(&scratch.path().join("cases/ranks.expected.yaml"))?.as_str())?)
+}
+
+/// Facts of one case, such as a Namespace, are unknown in the next.
+fn apart() -> Outcome {
+    let scratch = scratch()?;
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: lab}\nspec: {containers: [{name: c, image: i, \
+               resources: {limits: {nvidia.com/gpu: 8}}}]}\n";
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab, annotations: {fabric-admission.dev/profile: \
+                     east}}\n---\n";
+    scratch.write("cases/a.yaml", format!("{namespace}{pod}"))?;
+    scratch.write("cases/b.yaml", pod)?;
+    profiles(&[&TEST[..], &["--update"]].concat(), scratch.path())?;
+    let profile = |name: &str| {
+        let text = read(&scratch.path().join("cases").join(name))?;
+        Ok::<_, String>(text.lines().find(|l| l.contains("profile:")).unwrap_or_default().trim().to_owned())
+    };
+    same("with the Namespace", "profile: east", profile("a.expected.yaml")?.as_str())?;
+    Ok(same("without it", "profile: null", profile("b.expected.yaml")?.as_str())?)
+}
+
+fn usage() -> Outcome {
+    for (args, code, words) in [
+        (&["show", "roce-sriov", "--used-by"][..], 2, "--used-by needs --live or --cluster"),
+        (&["test", "nowhere"], 2, "nowhere: no such file"),
+        (&["validate", "nowhere"], 2, "nowhere:1:1: no such file"),
+        (&["list", "--profiles", "nowhere"], 2, "nowhere:1:1: no such file"),
+        (&["validate", "test-passes/cases/ranks.yaml"], 2, "no FabricProfile in the inputs"),
+        (
+            &["test", "test-passes/cases", "test-passes/cases/ranks.yaml"],
+            2,
+            "two cases have the same expectation",
+        ),
+        (&["test", "-"], 2, "standard input is not supported"),
+        (&["list", "--live", "--kubeconfig", "nowhere"], 2, "nowhere"),
+    ] {
+        let ran = profiles(args, &directory())?;
+        same(&format!("exit code of {args:?}: {}", ran.stderr), code, ran.code)?;
+        assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
+    }
+    let ran = run(
+        &["profiles", "validate", "-"],
+        b"apiVersion: fabric-admission.dev/v1\nkind: FabricProfile\nmetadata: {name: a}\nspec: {base: roce-sriov}\n",
+        root(),
+    )?;
+    same("standard input", 1, ran.code)?;
+    assert!(ran.stdout.starts_with("<stdin>:1:1: /apiVersion: expected"), "{}", ran.stdout);
+    Ok(())
+}
