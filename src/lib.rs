@@ -7,8 +7,8 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, doctor, facts, json, kubernetes_version, multus, nccl, nodes, patch,
-    plan, pod, preflight, profile, rdma, report, resolve, review, rules, snapshot,
+    certificates, deadline, demands, discover, doctor, facts, json, kubernetes_version, multus, nccl, nodes,
+    patch, plan, pod, preflight, profile, rdma, report, resolve, review, rules, snapshot,
 };
 
 pub mod certificate_keeper;

@@ -5,6 +5,7 @@ mod audit;
 mod baseline_file;
 mod certs;
 mod client_certificates;
+mod discover;
 mod doctor;
 mod dry_runs;
 mod exit_code;
@@ -45,6 +46,8 @@ enum Command {
     Why(why::Arguments),
     /// Audit all workloads and pods of a cluster: what the webhook would change and refuse, by namespace and top owner
     Audit(Box<audit::Arguments>),
+    /// Write FabricProfiles from the objects of a cluster, or compare existing FabricProfiles with the cluster
+    Discover(discover::Arguments),
     /// List, show, check and test FabricProfiles
     Profiles(profiles::Arguments),
     /// Explain a rule (its check, the reason and the fix) or an environment variable, such as NCCL_IB_HCA
@@ -89,6 +92,7 @@ pub fn run() -> Exit {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
         Command::Why(arguments) => why::run(&arguments, &mut out, &mut err),
         Command::Audit(arguments) => audit::run(&arguments, &mut out, &mut err),
+        Command::Discover(arguments) => discover::run(&arguments, &mut out, &mut err),
         Command::Profiles(arguments) => profiles::run(&arguments, &mut out, &mut err),
         Command::Explain(arguments) => explain::run(&arguments, &mut out, &mut err),
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),

@@ -16,6 +16,7 @@
 pub mod certificates;
 pub mod deadline;
 pub mod demands;
+pub mod discover;
 pub mod doctor;
 pub mod facts;
 pub mod json;

@@ -81,6 +81,7 @@ mod cli {
     pub(crate) mod baseline;
     pub(crate) mod ci_formats;
     pub(crate) mod config;
+    pub(crate) mod discover;
     pub(crate) mod doctor;
     pub(crate) mod examples;
     pub(crate) mod explain;
@@ -180,6 +181,7 @@ fn main() -> std::process::ExitCode {
 
     cli::audit::add(&mut suite);
     cli::bad_input::add(&mut suite);
+    cli::discover::add(&mut suite);
     cli::baseline::add(&mut suite);
     cli::doctor::add(&mut suite);
     cli::ci_formats::add(&mut suite);

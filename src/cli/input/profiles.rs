@@ -35,6 +35,21 @@ pub(in crate::cli) fn load(
     problems: &mut Vec<(Unread, Option<String>)>,
 ) {
     let before = problems.len();
+    let profiles = all(path, bases, problems);
+    if problems.len() == before {
+        for profile in &profiles {
+            // Checked above; a second look cannot find anything new.
+            let _ = builder.add_profile(Layer::Cluster, profile);
+        }
+    }
+}
+
+/// The profiles of a file or directory, and the faults of those that cannot be used.
+pub(in crate::cli) fn all(
+    path: &Path,
+    bases: &[FabricProfile],
+    problems: &mut Vec<(Unread, Option<String>)>,
+) -> Vec<FabricProfile> {
     let mut profiles = Vec::new();
     let mut visit = |documents: &[Document]| {
         for document in documents {
@@ -80,12 +95,7 @@ pub(in crate::cli) fn load(
     };
     let loaded = files::read(&[PathBuf::from(path)], false, &mut visit);
     problems.extend(loaded.unread);
-    if problems.len() == before {
-        for profile in &profiles {
-            // Checked above; a second look cannot find anything new.
-            let _ = builder.add_profile(Layer::Cluster, profile);
-        }
-    }
+    profiles
 }
 
 /// The profile for `--profile`: one of the site, else a compiled-in one unchanged.

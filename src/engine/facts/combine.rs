@@ -110,6 +110,7 @@ impl Combined {
                 shared: None,
                 per_nic: None,
                 interfaces: Vec::new(),
+                vendor: None,
                 origins: vec![format!("DeviceClass {name}").into()],
             };
             merge(&mut self.index.resources, resource, fact);
@@ -208,6 +209,7 @@ impl Index {
                 shared: Some(false),
                 per_nic: policy.num_vfs,
                 interfaces: Vec::new(),
+                vendor: policy.nics.vendor.clone(),
                 origins: vec![format!("SriovNetworkNodePolicy {namespace}/{name}").into()],
             };
             merge(&mut self.suffixes, &policy.resource, fact);
@@ -245,6 +247,7 @@ impl Index {
                     shared: Some(false),
                     per_nic: None,
                     interfaces: Vec::new(),
+                    vendor: None,
                     origins: vec![Arc::clone(&node_state)],
                 };
                 match made.get_mut(group.resource.as_str()) {

@@ -63,6 +63,8 @@ struct SriovEntry {
 #[serde(rename_all = "camelCase")]
 struct Selector {
     #[serde(default)]
+    vendors: Option<Vec<String>>,
+    #[serde(default)]
     link_types: Option<Vec<String>>,
     #[serde(default)]
     pf_names: Option<Vec<String>>,
@@ -108,6 +110,7 @@ pub fn sriov(config: &str, default_prefix: &str) -> Result<Vec<ResourceFact>, Co
                 shared: Some(false),
                 per_nic: None,
                 interfaces: names.collect(),
+                vendor: only(selector.vendors),
                 origins: Vec::new(),
             };
             match &mut pool {
@@ -169,10 +172,17 @@ pub fn shared(config: &str) -> Result<Vec<ResourceFact>, ConfigFault> {
             shared: Some(true),
             per_nic: number(entry.rdma_hca_max),
             interfaces,
+            vendor: only(selector.vendors),
             origins: Vec::new(),
         })
     };
     list.into_iter().enumerate().map(entry).collect()
+}
+
+/// The entry of a list with one entry.
+fn only(list: Option<Vec<String>>) -> Option<String> {
+    let mut list = list?.into_iter();
+    list.next().filter(|_| list.next().is_none())
 }
 
 fn named(list: &str, index: usize, name: Option<String>) -> Result<String, ConfigFault> {

@@ -33,6 +33,8 @@ pub struct ResourceFact {
     pub per_nic: Option<u32>,
     /// Interfaces of the nodes that it is limited to; empty if it does not select by name.
     pub interfaces: Vec<String>,
+    /// PCI vendor of the devices (four hexadecimal digits), if it is limited to one.
+    pub vendor: Option<String>,
     /// Objects with these facts, by kind and name; the first few.
     pub origins: Vec<Arc<str>>,
 }
@@ -56,6 +58,7 @@ impl ResourceFact {
         self.rdma = agreed(self.rdma, other.rdma);
         self.shared = agreed(self.shared, other.shared);
         self.per_nic = agreed(self.per_nic, other.per_nic);
+        self.vendor = agreed(self.vendor.take(), other.vendor.clone());
         let room = MAX_ORIGINS.saturating_sub(self.origins.len());
         let new = other.origins.iter().filter(|o| !self.origins.contains(o)).take(room).cloned();
         let new: Vec<Arc<str>> = new.collect();

@@ -4,6 +4,7 @@ use crate::engine::golden::{Case, cases};
 use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
+use fabric_admission::discover::report as discover;
 use fabric_admission::doctor::report as doctor;
 use fabric_admission::report::audit::document as audit;
 use fabric_admission::report::baseline::Baseline;
@@ -97,6 +98,13 @@ pub(crate) fn add(suite: &mut Suite) {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<audit::Document>();
         Ok(golden(&path("audit-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::discover_is_current", || {
+        let made = || schemars::generate::SchemaSettings::default().for_serialize().into_generator();
+        let schema = made().into_root_schema_for::<discover::Report>();
+        golden(&path("discover-v1.json"), Some(&text(&schema)?))?;
+        let schema = made().into_root_schema_for::<discover::DiffReport>();
+        Ok(golden(&path("discover-diff-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::profiles_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
@@ -193,6 +201,17 @@ pub(crate) fn validate_doctor(report: &Value) -> Result<(), String> {
         &Value::from("fabric-admission.dev/doctor/v1"),
         &report["schema"],
     )
+}
+
+/// The output of `discover`, or of `discover --diff`, against its published schema.
+pub(crate) fn validate_discover(report: &Value) -> Result<(), String> {
+    let (file, name) = match report["drift"] {
+        Value::Null => ("discover-v1.json", "fabric-admission.dev/discover/v1"),
+        _ => ("discover-diff-v1.json", "fabric-admission.dev/discover-diff/v1"),
+    };
+    let schema: Value = serde_json::from_str(&read(&path(file))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    crate::support::round_trip::same("schema", &Value::from(name), &report["schema"])
 }
 
 /// An audit against its published schema.

@@ -13,6 +13,7 @@ mod configuration;
 mod controllers;
 mod corpus_pods;
 mod custom_resource;
+mod discover;
 mod doctor;
 mod helm;
 mod in_the_pod;
@@ -58,6 +59,7 @@ pub(crate) fn add(suite: &mut Suite) {
     controllers::add(suite, &assets);
     custom_resource::add(suite, &assets);
     in_the_pod::add(suite, &assets);
+    discover::add(suite, &assets);
     isolation::add(suite, &assets);
     network_objects::add(suite, &assets);
     object_rules::add(suite, &assets);

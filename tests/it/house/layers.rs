@@ -18,7 +18,7 @@ pub(crate) const FLOORS: &[&[&str]] = &[
     &["cluster", "plan"],
     &["certificate_keeper", "patch", "rules"],
     &["review"],
-    &["doctor", "pod_agent", "report", "server"],
+    &["discover", "doctor", "pod_agent", "report", "server"],
     &["cli"],
     // The roots of the two crates: the library declares the modules, the binary calls the command line.
     &["lib", "main"],

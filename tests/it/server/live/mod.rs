@@ -2,6 +2,7 @@
 
 mod audit_memory;
 mod audits;
+mod discoveries;
 mod doctors;
 mod faults;
 mod http;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 pub(crate) fn add(suite: &mut Suite) {
     audit_memory::add(suite);
     audits::add(suite);
+    discoveries::add(suite);
     doctors::add(suite);
     of_script::add(suite);
     lists::add(suite);

@@ -1,0 +1,162 @@
+//! `discover --live`: every kind that describes a fabric, page by page.
+
+use super::read::Read;
+use crate::cli::Exit;
+use crate::cli::input;
+use crate::cluster::PageSize;
+use crate::cluster::client;
+use crate::cluster::discovery::Served;
+use crate::cluster::kinds::WATCHED;
+use crate::cluster::pages::{self, DEADLINE, Event, ListError, Listing};
+use crate::discover::{FURTHER_KINDS, Sources};
+use crate::text::printable;
+use serde::Deserialize;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A kind to list.
+struct Listed {
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    path: String,
+}
+
+fn kinds() -> Vec<Listed> {
+    let watched = WATCHED.iter().filter(|watched| Sources::reads(watched.kind));
+    let watched =
+        watched.map(|of| Listed { group: of.group, version: of.version, kind: of.name(), path: of.path() });
+    let further = FURTHER_KINDS.iter().map(|(group, version, plural, kind)| Listed {
+        group,
+        version,
+        kind,
+        path: format!("/apis/{group}/{version}/{plural}"),
+    });
+    watched.chain(further).collect()
+}
+
+fn listing(path: String) -> Listing {
+    Listing { path, query: String::new(), metadata_only: false, size: PageSize::DEFAULT, deadline: DEADLINE }
+}
+
+#[derive(Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    namespace: Option<String>,
+}
+
+/// Reads the cluster. `Err` with the exit code where it cannot be reached; the reason has been reported.
+pub(super) fn read(
+    given: Option<&Path>,
+    context: Option<&str>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Read, Exit>> {
+    let path = input::live::kubeconfig(given);
+    if path.is_none() && !client::in_cluster() {
+        writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
+        return Ok(Err(Exit::Usage));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let client = match client::connect(path.as_deref(), context).await {
+            Ok(client) => client,
+            Err(error) => {
+                writeln!(err, "error: --live: {error}")?;
+                return Ok(Err(Exit::of_client(&error)));
+            }
+        };
+        let served = match Served::read(&client).await {
+            Ok(served) => served,
+            Err(error) => {
+                writeln!(err, "error: --live: {error}")?;
+                return Ok(Err(Exit::Internal));
+            }
+        };
+        let mut read = Read { sources: Sources::default(), unreadable: false, failed: false };
+        for kind in kinds() {
+            // Without this question, an account without rights would be refused kinds that do not exist.
+            if !kind.group.is_empty() && served.kind(kind.group, kind.kind).is_none() {
+                continue;
+            }
+            if let Some(others) = served.only_other_versions(kind.group, kind.version, kind.kind) {
+                let why = format!("the API server serves {}, not {}", others.join(", "), kind.version);
+                read.sources.unread(kind.kind, &why);
+                read.unreadable = true;
+                continue;
+            }
+            one(&client, &kind, &mut read, err).await?;
+        }
+        configurations(&client, &mut read, err).await?;
+        read.sources.set_complete();
+        Ok(Ok(read))
+    })
+}
+
+/// ConfigMaps of device plugins that no operator configures. Only the namespaces of operators are read, and an account
+/// without this right still gets the rest.
+async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
+    for namespace in input::OPERATOR_NAMESPACES {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let listing = listing(path);
+        let sources = &mut read.sources;
+        let result = pages::read(client, &listing, &mut |event| {
+            let Event::Page(items, _) = event else { return };
+            for item in items {
+                // Most ConfigMaps configure something else.
+                let _ = sources.add("", "ConfigMap", item.get(), namespace);
+            }
+        })
+        .await;
+        if let Err(ListError::Forbidden(why) | ListError::Failed(why)) = result {
+            writeln!(
+                err,
+                "note: ConfigMaps of namespace {namespace} could not be read: {}",
+                printable(&why, 300)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads one kind. A kind that the API server does not serve has no objects.
+async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
+    let listing = listing(kind.path.clone());
+    let mut broken = Vec::new();
+    let sources = &mut read.sources;
+    let result = pages::read(client, &listing, &mut |event| {
+        // Objects of a list that begins again replace those that were read before.
+        let Event::Page(items, _) = event else { return };
+        for item in items {
+            let head: Named = serde_json::from_str(item.get()).unwrap_or_default();
+            let namespace = head.metadata.namespace.as_deref().unwrap_or("default");
+            if let Err(error) = sources.add(kind.group, kind.kind, item.get(), namespace) {
+                broken.push(format!("{} {}: {error}", kind.kind, printable(&head.metadata.name, 253)));
+            }
+        }
+    })
+    .await;
+    for message in &broken {
+        writeln!(err, "warning: {}; the object is ignored", printable(message, 400))?;
+    }
+    read.unreadable |= !broken.is_empty();
+    match result {
+        Ok(()) | Err(ListError::Absent) => {}
+        Err(ListError::Forbidden(why)) => {
+            read.sources.unread(kind.kind, &format!("no permission ({why})"));
+            read.unreadable = true;
+        }
+        Err(ListError::Failed(why)) => {
+            read.sources.unread(kind.kind, &why);
+            read.failed = true;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! `discover`: reads a cluster or files of one, and writes what `crate::discover` makes of its objects.
+
+mod dump;
+mod live;
+mod read;
+
+use super::Exit;
+use super::input::{objects, profiles};
+use crate::discover::{Discovered, discover, drift, report};
+use crate::profile::FabricProfile;
+use crate::text::count;
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("cluster-source").required(true))]
+pub(super) struct Arguments {
+    /// Read a cluster through its API server
+    #[arg(long, group = "cluster-source")]
+    live: bool,
+    /// File or directory with the objects of a cluster, such as the output of kubectl get -A -o yaml; repeatable
+    #[arg(long, value_name = "PATH", group = "cluster-source")]
+    cluster: Vec<PathBuf>,
+    /// Context in the kubeconfig, for --live; default: the current context
+    #[arg(long, value_name = "NAME", requires = "live", conflicts_with = "cluster")]
+    context: Option<String>,
+    /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
+    #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "cluster")]
+    kubeconfig: Option<PathBuf>,
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t = Format::Yaml)]
+    output: Format,
+    /// Compare with the existing FabricProfiles instead of writing profiles
+    #[arg(long)]
+    diff: bool,
+    /// File or directory with the FabricProfiles to compare; default: the FabricProfiles of the cluster
+    #[arg(long, value_name = "PATH", requires = "diff")]
+    profiles: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// FabricProfiles with comments; with --diff, one difference per line
+    Yaml,
+    /// One JSON document, schema fabric-admission.dev/discover/v1 or, with --diff, fabric-admission.dev/discover-diff/v1
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let bases = match profiles::bases() {
+        Ok(bases) => bases,
+        Err(error) => {
+            writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
+    let existing = match &arguments.profiles {
+        None => None,
+        Some(path) => {
+            let mut problems = objects::Problems::default();
+            let read = profiles::all(path, &bases, &mut problems.errors);
+            if !problems.errors.is_empty() {
+                super::input::report(&problems, err)?;
+                return Ok(Exit::Usage);
+            }
+            Some(read)
+        }
+    };
+    let read = if arguments.live {
+        live::read(arguments.kubeconfig.as_deref(), arguments.context.as_deref(), err)?
+    } else {
+        Ok(dump::read(&arguments.cluster, err)?)
+    };
+    let read = match read {
+        Ok(read) => read,
+        Err(exit) => return Ok(exit),
+    };
+    let found = discover(read.sources, &bases);
+    for (kind, why) in &found.unread {
+        writeln!(err, "warning: {kind} could not be read: {why}")?;
+    }
+    let differs = if arguments.diff {
+        let existing = existing.unwrap_or_else(|| found.profiles.clone());
+        match show_drift(arguments.output, &found, &existing, &bases, out, err)? {
+            Ok(differs) => differs,
+            Err(exit) => return Ok(exit),
+        }
+    } else {
+        show(arguments.output, &found, out, err)?;
+        found.drafts.is_empty() || !found.unknown.is_empty()
+    };
+    Ok(match () {
+        () if read.failed => Exit::Internal,
+        () if read.unreadable => Exit::Usage,
+        () if differs => Exit::Findings,
+        () => Exit::Clean,
+    })
+}
+
+fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Yaml => out.write_all(report::yaml(found).as_bytes())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &report::Report::new(found))?;
+            writeln!(out)?;
+        }
+    }
+    for unknown in &found.unknown {
+        let nodes = count(unknown.nodes.len(), "node");
+        writeln!(err, "warning: no profile for {nodes}: {}. {}", unknown.reason, unknown.question)?;
+    }
+    if found.drafts.is_empty() && found.unknown.is_empty() {
+        writeln!(err, "warning: no profile: {}", report::none(found))?;
+    }
+    let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
+    if questions > 0 {
+        let profiles = count(found.drafts.len(), "profile");
+        writeln!(
+            err,
+            "{profiles} with {}; see the comments of the output",
+            count(questions, "open question")
+        )?;
+    }
+    Ok(())
+}
+
+/// Whether anything differs, or nothing could be compared.
+fn show_drift(
+    format: Format,
+    found: &Discovered,
+    existing: &[FabricProfile],
+    bases: &[FabricProfile],
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Result<bool, Exit>> {
+    let comparison = match drift(found, existing, bases) {
+        Ok(comparison) => comparison,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Err(Exit::Usage));
+        }
+    };
+    match format {
+        Format::Yaml => out.write_all(report::drift_text(&comparison.drifts).as_bytes())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &report::DiffReport::new(&comparison))?;
+            writeln!(out)?;
+        }
+    }
+    for not in &comparison.not_compared {
+        writeln!(err, "note: FabricProfile {} is not compared: {}", not.profile, not.reason)?;
+    }
+    let compared = count(comparison.compared, "profile");
+    let differences = comparison.drifts.len();
+    match (comparison.compared, differences) {
+        (0, 0) => writeln!(err, "warning: no profile was compared")?,
+        (_, 0) => writeln!(err, "no drift: {compared} compared")?,
+        _ => writeln!(err, "{}; {compared} compared", count(differences, "difference"))?,
+    }
+    Ok(Ok(differences > 0 || comparison.compared == 0))
+}

@@ -1,0 +1,68 @@
+//! From a group of nodes to its fabric: the first sign of a fabric decides which reader it gets.
+
+use super::fabric::{Outcome, withheld};
+use super::groups::{EFA, GKE_NETWORKS, Group};
+use super::node::REPLICAS;
+use super::sources::Sources;
+use super::{attached, claimed, efa, gke, plain};
+
+/// Most accelerators per node in a profile.
+const MAX_ACCELERATORS: u64 = 64;
+
+/// The fabric of a group.
+pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
+    let Some((name, accelerators)) = &group.accelerators else {
+        return withheld(
+            "no node of the group lists whole accelerators",
+            "Does the device plugin of the accelerators run on these nodes?",
+        );
+    };
+    if accelerators.units == 0 {
+        return withheld(
+            format!("no node of the group lists a unit of {name} now"),
+            "Does the device plugin of the accelerators run on these nodes?",
+        );
+    }
+    if !accelerators.is_settled() {
+        let numbers = accelerators.disagreement();
+        return withheld(
+            format!("the nodes do not agree on the number of {name}: {numbers}"),
+            "How many accelerators does a node have?",
+        );
+    }
+    // A resource that only a minority lists says nothing about the group.
+    for (name, count) in &group.resources {
+        if !count.is_settled() {
+            return withheld(
+                format!("{name}: {}, which is not a majority", count.disagreement()),
+                format!("How many units of {name} does a node have? Do its device plugin and driver run?"),
+            );
+        }
+    }
+    if let Some(node) = group.nodes.iter().find(|node| node.shares_accelerators()) {
+        return withheld(
+            format!("label {REPLICAS} of node {} shows that pods share its GPUs", node.name),
+            "How many GPUs does a node have? A unit is a time slice. Write acceleratorsPerNode into a profile by hand.",
+        );
+    }
+    if accelerators.units > MAX_ACCELERATORS {
+        return withheld(
+            format!("{} units of {name} are more than the accelerators of a node", accelerators.units),
+            "How many accelerators does a node have?",
+        );
+    }
+    let accelerators = accelerators.units;
+    if group.resources.contains_key(EFA) {
+        return efa::outcome(group, accelerators);
+    }
+    if group.resources.keys().any(|name| name.starts_with(GKE_NETWORKS)) {
+        return gke::outcome(group, accelerators, sources);
+    }
+    if !group.resources.is_empty() {
+        return attached::outcome(group, accelerators, sources);
+    }
+    if !group.claims.is_empty() {
+        return claimed::outcome(group, sources);
+    }
+    plain::outcome(group, sources)
+}

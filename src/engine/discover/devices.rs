@@ -1,0 +1,197 @@
+//! Rails whose attachments take a device each: virtual functions and whole devices.
+
+use super::fabric::{Fabric, Outcome, Rail, Sourced, hca, withheld};
+use super::groups::Group;
+use super::pool::Pool;
+use super::sources::Network;
+use super::supply::{is_mellanox, link_by_class};
+use crate::multus::LinkLayer;
+use crate::profile::schema::{Attachment, Transport};
+use std::collections::BTreeSet;
+
+/// Most devices per accelerator that a pod takes where nothing says how many NICs they belong to. OCI's H100 machines have
+/// two ports per GPU; more units are usually functions of the same NIC.
+const MAX_PER_ACCELERATOR: u64 = 2;
+/// Most rails of a profile.
+const MAX_RAILS: u64 = 64;
+
+pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>]) -> Outcome {
+    for pool in pools {
+        if pool.rdma() != Some(true) {
+            return withheld(
+                format!("no object says whether {} has RDMA devices", pool.name),
+                format!(
+                    "Are the devices of {} RDMA devices? Add the SriovNetworkNodePolicy or the device plugin's \
+                     configuration to the dump.",
+                    pool.name
+                ),
+            );
+        }
+    }
+    let link_of = |pool: &Pool<'_>| pool.link().or_else(|| link_by_class(&group.nodes));
+    let links: Vec<(LinkLayer, String)> = pools.iter().filter_map(|pool| link_of(pool)).collect();
+    let Some(link) = links.first().filter(|_| links.len() == pools.len()) else {
+        let names: Vec<&str> = pools.iter().filter(|p| link_of(p).is_none()).map(|p| p.name).collect();
+        return withheld(
+            format!("no object shows the link layer of {}", names.join(", ")),
+            "Are these NICs Ethernet (RoCE) or InfiniBand?",
+        );
+    };
+    if let Some((_, other)) = links.iter().find(|(of, _)| *of != link.0) {
+        let names: Vec<&str> = pools.iter().map(|pool| pool.name).collect();
+        return withheld(
+            format!("{} have different link layers ({} and {other})", names.join(", "), link.1),
+            "Which of these resources are for training?",
+        );
+    }
+    let attachment = match attachment(pools, link.0) {
+        Ok(attachment) => attachment,
+        Err(outcome) => return outcome,
+    };
+    let mut rails = Vec::new();
+    for pool in pools {
+        match rail(pool, pools.len(), accelerators) {
+            Ok(rail) => rails.push(rail),
+            Err(outcome) => return outcome,
+        }
+    }
+    rails.sort_by_key(|rail| super::gke::natural(&rail.network.value));
+    let transport = match link.0 {
+        LinkLayer::Ethernet => Transport::Roce,
+        LinkLayer::InfiniBand => Transport::Infiniband,
+    };
+    let supplies: Vec<_> = pools.iter().map(|pool| &pool.supply).collect();
+    let mellanox = is_mellanox(&group.nodes, &supplies);
+    let base = match (link.0, attachment.value) {
+        _ if mellanox == Some(false) => None,
+        (LinkLayer::Ethernet, Attachment::HostDevice) => Some("roce-host-device"),
+        (LinkLayer::Ethernet, _) => Some("roce-sriov"),
+        (LinkLayer::InfiniBand, _) => Some("infiniband-sriov"),
+    };
+    Outcome::Fabric(Box::new(Fabric {
+        suffix: if transport == Transport::Roce { "roce" } else { "ib" },
+        base,
+        transport: Sourced::new(transport, link.1.clone()),
+        attachment,
+        inject: None,
+        rails,
+        resources: Vec::new(),
+        gke: Vec::new(),
+        questions: vec![hca(base)],
+    }))
+}
+
+/// How the networks of all rails attach.
+fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment>, Outcome> {
+    let mut found: Vec<Sourced<Attachment>> = Vec::new();
+    for network in pools.iter().flat_map(|pool| pool.networks.iter()) {
+        let of = match network.fact.class.plugin.as_deref() {
+            Some("sriov") if link == LinkLayer::Ethernet => Attachment::Sriov,
+            Some("ib-sriov") => Attachment::IbSriov,
+            Some("host-device") => Attachment::HostDevice,
+            other => {
+                let plugin = other.unwrap_or("an unknown plugin");
+                return Err(withheld(
+                    format!(
+                        "{} attaches with {plugin}, which no attachment of a profile describes",
+                        network.object
+                    ),
+                    "How does this network attach its NIC?",
+                ));
+            }
+        };
+        found.push(Sourced::new(of, format!("{}: its CNI plugin", network.object)));
+    }
+    let first = found.first().cloned();
+    if let Some(first) = first {
+        return match found.iter().find(|other| other.value != first.value) {
+            None => Ok(first),
+            Some(other) => Err(withheld(
+                format!("{} and {} attach in different ways", first.from, other.from),
+                "Which networks are for training?",
+            )),
+        };
+    }
+    Err(super::plain::nothing())
+}
+
+/// The network of a pool as pods name it. The same network in several namespaces is a copy for each tenant, and pods use
+/// the one in their own.
+fn network(pool: &Pool<'_>) -> Result<Sourced<String>, Outcome> {
+    let names: BTreeSet<&str> = pool.networks.iter().map(|network| network.name.as_str()).collect();
+    match (names.len(), pool.networks.as_slice()) {
+        (1, [only]) => Ok(Sourced::new(named(only), only.object.clone())),
+        (1, [first, ..]) => Ok(Sourced::new(
+            first.name.clone(),
+            format!(
+                "{} and {} more: each pod uses the one in its own namespace",
+                first.object,
+                pool.networks.len() - 1
+            ),
+        )),
+        _ => {
+            let objects: Vec<String> = pool.networks.iter().map(|network| named(network)).collect();
+            Err(withheld(
+                format!("{} networks take devices of {}: {}", objects.len(), pool.name, objects.join(", ")),
+                "Which of these networks are rails for training, and in which order?",
+            ))
+        }
+    }
+}
+
+pub(super) fn named(network: &Network) -> String {
+    format!("{}/{}", network.namespace, network.name)
+}
+
+fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcome> {
+    let network = network(pool)?;
+    let resource = Sourced::new(pool.name.to_owned(), pool.origin());
+    // A pool per rail: one device of each.
+    if pools > 1 {
+        return Ok(Rail { network, resource: Some(resource), count: None });
+    }
+    let count = match (&pool.supply.nics, &pool.supply.per_nic) {
+        (Some(nics), _) if nics.units > 0 && nics.is_settled() => {
+            let nodes = nics.nodes();
+            Sourced::new(
+                nics.units,
+                format!("SriovNetworkNodeStates: {} NICs with {} on {nodes}", nics.units, pool.name),
+            )
+        }
+        (_, Some((vfs, policy))) if *vfs > 0 && pool.units.units.is_multiple_of(u64::from(*vfs)) => {
+            let nics = pool.units.units / u64::from(*vfs);
+            Sourced::new(
+                nics,
+                format!(
+                    "{} units on {}, numVfs {vfs} per NIC in {policy}",
+                    pool.units.units,
+                    pool.units.nodes()
+                ),
+            )
+        }
+        _ if pool.units.units <= accelerators.saturating_mul(MAX_PER_ACCELERATOR) => Sourced::new(
+            pool.units.units,
+            format!(
+                "{} units on {}; a pod with all accelerators takes all",
+                pool.units.units,
+                pool.units.nodes()
+            ),
+        ),
+        _ => {
+            return Err(withheld(
+                format!(
+                    "a node has {} units of {} for {accelerators} accelerators, and no object says how many NICs these are",
+                    pool.units.units, pool.name
+                ),
+                "How many NICs does a node have for training?",
+            ));
+        }
+    };
+    if count.value > MAX_RAILS {
+        return Err(withheld(
+            format!("{} rails of {} are more than a profile can have", count.value, pool.name),
+            "How many NICs does a node have for training?",
+        ));
+    }
+    Ok(Rail { network, resource: Some(resource), count: Some(count) })
+}

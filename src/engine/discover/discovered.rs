@@ -1,0 +1,31 @@
+//! What a cluster shows.
+
+use super::draft::Draft;
+use super::node::Node;
+use crate::profile::FabricProfile;
+
+/// Nodes without a profile, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Why their fabric is unknown.
+    pub reason: String,
+    /// The question whose answer makes a profile possible.
+    pub question: String,
+}
+
+/// What a cluster shows.
+#[derive(Debug, Default)]
+pub struct Discovered {
+    /// Profiles whose values are all observed.
+    pub drafts: Vec<Draft>,
+    /// Nodes with accelerators whose fabric is unknown.
+    pub unknown: Vec<Unknown>,
+    /// Kinds that could not be read, with the reasons.
+    pub unread: Vec<(String, String)>,
+    /// The existing profiles.
+    pub profiles: Vec<FabricProfile>,
+    /// Nodes with accelerators: names and labels, for the selectors of existing profiles.
+    pub(super) nodes: Vec<Node>,
+}

@@ -1,0 +1,15 @@
+//! EFA on AWS: devices without a network.
+
+use super::fabric::{Outcome, Sourced, resource, unattached};
+use super::groups::{EFA, Group};
+use crate::profile::schema::Transport;
+
+pub(super) fn outcome(group: &Group<'_>, accelerators: u64) -> Outcome {
+    let Some(count) = group.resources.get(EFA) else { return super::plain::nothing() };
+    let from = format!("capacity of {}: {} {EFA}, {accelerators} accelerators", count.nodes(), count.units);
+    let devices =
+        resource(Sourced::new(EFA.to_owned(), "capacity of the nodes"), count.units, accelerators, from);
+    let transport = Sourced::new(Transport::Efa, format!("resource {EFA} of the nodes"));
+    let none = "EFA devices need no network attachment";
+    Outcome::Fabric(Box::new(unattached("efa", Some("aws-efa"), transport, none, vec![devices])))
+}

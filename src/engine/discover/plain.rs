@@ -1,0 +1,137 @@
+//! Nodes without a resource or claim of RDMA NICs. That nothing was seen proves nothing by itself: objects may be missing,
+//! and a driver may not be installed yet.
+
+use super::fabric::{Fabric, Outcome, Sourced, withheld};
+use super::groups::{COREWEAVE_FLAVOR, Group};
+use super::node::{GKE_ACCELERATOR, Node, Provider};
+use super::sources::Sources;
+use crate::profile::schema::{Attachment, Transport};
+
+const NFD: &str = "feature.node.kubernetes.io/";
+/// Labels of Node Feature Discovery for loaded RDMA modules and for NICs of vendor 15b3; the spelling depends on its
+/// version and on the rules of its worker.
+const RDMA_LABELS: [&str; 4] = [
+    "feature.node.kubernetes.io/rdma.available",
+    "feature.node.kubernetes.io/rdma.capable",
+    "feature.node.kubernetes.io/custom-rdma.available",
+    "feature.node.kubernetes.io/custom-rdma.capable",
+];
+/// Kinds whose objects would describe a fabric.
+const FABRIC_KINDS: [&str; 4] =
+    ["NetworkAttachmentDefinition", "SriovNetworkNodePolicy", "NicClusterPolicy", "ResourceSlice"];
+
+/// Machines whose only fast network is a fabric that has to be set up. The first part of their type.
+const EFA_TYPES: [&str; 8] = ["p4d.", "p4de.", "p5.", "p5e.", "p5en.", "p6-b200.", "p6-b300.", "p6e-gb200."];
+
+/// Accelerators of GKE's machines with GPUDirect (GoogleCloudPlatform/container-engine-accelerators).
+const GPUDIRECT: [&str; 6] = [
+    "nvidia-h100-80gb",
+    "nvidia-h100-mega-80gb",
+    "nvidia-h200-141gb",
+    "nvidia-b200",
+    "nvidia-gb200",
+    "nvidia-gb300",
+];
+
+pub(super) fn nothing() -> Outcome {
+    withheld("no object describes a fabric of these nodes", "Which network do the nodes have for training?")
+}
+
+/// Label of a node that shows an RDMA NIC, or a loaded driver.
+fn rdma_label(node: &Node) -> Option<String> {
+    let named = RDMA_LABELS.iter().find(|key| node.label(key) == Some("true")).map(|key| (*key).to_owned());
+    let pci = || {
+        let nics = node.labels.iter().find(|(key, value)| {
+            key.strip_prefix(NFD)
+                .is_some_and(|key| key.starts_with("pci-") && key.contains(super::supply::MELLANOX))
+                && *value == "true"
+        });
+        nics.map(|(key, _)| key.clone())
+    };
+    named.or_else(pci)
+}
+
+pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
+    if let Some((label, _)) = &group.sign {
+        let question = match group.provider {
+            Provider::Oci => {
+                "Do pods use the host network (attachment: host-network), or are virtual functions missing on these \
+                 nodes (resource nvidia.com/rdma-vf)?"
+            }
+            _ => "Which resource do pods request for the NICs?",
+        };
+        return withheld(
+            format!("label {label} shows an RDMA network, but the nodes list no resource for its NICs"),
+            question,
+        );
+    }
+    let efa = group.nodes.iter().find_map(|node| {
+        let of = node.instance_type()?;
+        let bare = of.strip_prefix("ml.").unwrap_or(of);
+        EFA_TYPES.iter().any(|prefix| bare.starts_with(prefix)).then_some(of)
+    });
+    if let Some(of) = efa.filter(|_| group.provider == Provider::Aws) {
+        return withheld(
+            format!("instance type {of} has EFA, but the nodes do not list vpc.amazonaws.com/efa"),
+            "Were the instances launched with EFA interfaces, and does the EFA device plugin support this type?",
+        );
+    }
+    let gpudirect = group.nodes.iter().find_map(|node| {
+        node.label(GKE_ACCELERATOR).filter(|of| GPUDIRECT.contains(of) && group.provider == Provider::Gce)
+    });
+    if let Some(of) = gpudirect {
+        return withheld(
+            format!(
+                "label {GKE_ACCELERATOR}: {of} shows a machine with GPUDirect, but the nodes list no networks of GKE"
+            ),
+            "Was the node pool created with additional networks, and do their Network objects exist?",
+        );
+    }
+    if let Some(label) = group.nodes.iter().find_map(|node| rdma_label(node)) {
+        return withheld(
+            format!("label {label} shows NICs with RDMA, but no resource or network gives them to pods"),
+            "Are these NICs for training? If they are only the Ethernet NICs of the nodes, write a profile with base: \
+             ethernet-tcp.",
+        );
+    }
+    if !sources.unread.is_empty() {
+        let kinds: Vec<&str> = sources.unread.keys().map(String::as_str).collect();
+        return withheld(
+            format!("{} could not be read, so a fabric may exist", kinds.join(", ")),
+            "Run discover with an account that may list these kinds.",
+        );
+    }
+    // On CoreWeave's Ethernet nodes the keys of the fabric are there with empty values.
+    let empty =
+        group.nodes.iter().all(|node| node.labels.get(COREWEAVE_FLAVOR).is_some_and(String::is_empty));
+    let nfd = group.nodes.iter().all(|node| node.labels.keys().any(|key| key.starts_with(NFD)));
+    let from = if group.provider == Provider::CoreWeave && empty {
+        format!("label {COREWEAVE_FLAVOR} of the nodes is empty")
+    } else if nfd {
+        "labels of Node Feature Discovery: no RDMA device, no RDMA driver".to_owned()
+    } else if sources.complete {
+        "no resource, network or claim of this cluster gives RDMA devices to pods".to_owned()
+    } else {
+        let missing: Vec<&str> =
+            FABRIC_KINDS.into_iter().filter(|kind| !sources.kinds.contains(*kind)).collect();
+        return withheld(
+            format!(
+                "the dump shows no fabric for these nodes, and it has no objects of {}",
+                missing.join(", ")
+            ),
+            "Do these nodes have only Ethernet? Then write a profile with base: ethernet-tcp. Otherwise add the \
+             missing kinds to the dump, or use --live.",
+        );
+    };
+    Outcome::Fabric(Box::new(Fabric {
+        suffix: "tcp",
+        base: Some("ethernet-tcp"),
+        transport: Sourced::new(Transport::Ethernet, from.clone()),
+        attachment: Sourced::new(Attachment::None, from),
+        inject: None,
+        rails: Vec::new(),
+        resources: Vec::new(),
+        gke: Vec::new(),
+        questions: Vec::new(),
+    }))
+}

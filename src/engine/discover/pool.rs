@@ -1,0 +1,41 @@
+//! An extended resource of a group of nodes, with the networks that use it.
+
+use super::count::Count;
+use super::sources::Network;
+use super::supply::Supply;
+use crate::multus::LinkLayer;
+
+/// A resource of a group with everything known about it.
+pub(super) struct Pool<'a> {
+    pub(super) name: &'a str,
+    pub(super) units: &'a Count,
+    pub(super) supply: Supply,
+    /// Networks whose attachments take its units.
+    pub(super) networks: Vec<&'a Network>,
+}
+
+impl Pool<'_> {
+    /// Whether its devices have RDMA. A CNI chain with the plugin `rdma` moves RDMA devices, so there are some.
+    pub(super) fn rdma(&self) -> Option<bool> {
+        let isolated = self.networks.iter().any(|network| network.fact.class.isolation);
+        self.supply.is_rdma().or(isolated.then_some(true))
+    }
+
+    /// Its link layer, with the object that says so.
+    pub(super) fn link(&self) -> Option<(LinkLayer, String)> {
+        let network = || {
+            let known = self.networks.iter().find_map(|n| Some((n.fact.class.link?, n.object.clone())));
+            known.map(|(link, object)| (link, format!("{object}: its CNI plugin")))
+        };
+        self.supply.links.first().cloned().or_else(network)
+    }
+
+    /// Where its name comes from: the nodes that list it, and the object that configures it.
+    pub(super) fn origin(&self) -> String {
+        let nodes = format!("capacity of {}", self.units.nodes());
+        match self.supply.rdma.iter().map(|(_, object)| object).find(|object| !object.is_empty()) {
+            Some(object) => format!("{nodes}; {object}"),
+            None => nodes,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The text of a profile: YAML in which each line names the object that it comes from, and the same as JSON.
+
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+
+/// A value of a profile.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Tree {
+    Text(String),
+    Number(u64),
+    Map(Vec<Entry>),
+    List(Vec<Item>),
+}
+
+/// An entry of a mapping. `from` is empty where the entries below name their objects.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) value: Tree,
+    pub(super) from: String,
+}
+
+/// An item of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Item {
+    pub(super) value: Tree,
+    pub(super) from: String,
+}
+
+pub(super) fn entry(key: &str, value: Tree, from: impl Into<String>) -> Entry {
+    Entry { key: key.to_owned(), value, from: from.into() }
+}
+
+impl Tree {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The value without its origins.
+    pub(super) fn json(&self) -> Value {
+        match self {
+            Self::Text(text) => Value::String(text.clone()),
+            Self::Number(number) => Value::from(*number),
+            Self::List(items) => Value::Array(items.iter().map(|item| item.value.json()).collect()),
+            Self::Map(entries) => {
+                Value::Object(entries.iter().map(|e| (e.key.clone(), e.value.json())).collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    /// The origin of each value, by its JSON pointer.
+    pub(super) fn origins(&self, pointer: &str, into: &mut Vec<(String, String)>) {
+        let mut add = |pointer: String, value: &Self, from: &str| {
+            if !from.is_empty() {
+                into.push((pointer.clone(), from.to_owned()));
+            }
+            value.origins(&pointer, into);
+        };
+        match self {
+            Self::Map(entries) => {
+                for e in entries {
+                    let key = e.key.replace('~', "~0").replace('/', "~1");
+                    add(format!("{pointer}/{key}"), &e.value, &e.from);
+                }
+            }
+            Self::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    add(format!("{pointer}/{at}"), &item.value, &item.from);
+                }
+            }
+            Self::Text(_) | Self::Number(_) => {}
+        }
+    }
+
+    /// Block-style YAML.
+    pub(super) fn yaml(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out, 0, false);
+        out
+    }
+
+    /// `open` where the line already has the dash of a list item.
+    fn write(&self, out: &mut String, indent: usize, mut open: bool) {
+        let mut start = |out: &mut String| {
+            if !std::mem::take(&mut open) {
+                out.push_str(&" ".repeat(indent));
+            }
+        };
+        match self {
+            Self::Map(entries) => {
+                for e in entries {
+                    start(out);
+                    let _ = write!(out, "{}:", scalar(&e.key));
+                    e.value.finish(out, &e.from, indent);
+                }
+            }
+            Self::List(items) => {
+                for item in items {
+                    start(out);
+                    out.push('-');
+                    match &item.value {
+                        Self::Map(_) => {
+                            out.push(' ');
+                            item.value.write(out, indent + 2, true);
+                        }
+                        value => value.finish(out, &item.from, indent),
+                    }
+                }
+            }
+            Self::Text(_) | Self::Number(_) => {}
+        }
+    }
+
+    /// The rest of a line behind a key or a dash, and the lines below it.
+    fn finish(&self, out: &mut String, from: &str, indent: usize) {
+        match self {
+            Self::Text(text) => {
+                let _ = write!(out, " {}", scalar(text));
+            }
+            Self::Number(number) => {
+                let _ = write!(out, " {number}");
+            }
+            Self::List(items) if items.is_empty() => out.push_str(" []"),
+            _ => {}
+        }
+        if !from.is_empty() {
+            let _ = write!(out, "  # {}", from.replace(char::is_control, " "));
+        }
+        out.push('\n');
+        self.write(out, indent + 2, false);
+    }
+}
+
+/// A text in YAML: plain where no reader takes it for anything else.
+fn scalar(text: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ' ' | '(' | ')');
+    let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(plain)
+        && !text.ends_with(' ');
+    let reserved = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    if word && !reserved.contains(&text.to_ascii_lowercase().as_str()) {
+        text.to_owned()
+    } else {
+        Value::String(text.to_owned()).to_string()
+    }
+}

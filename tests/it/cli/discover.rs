@@ -1,0 +1,297 @@
+//! `discover` of files: one dump per platform and per fault in `tests/discover`, each with the profiles and messages that it
+//! must give. What a profile does is checked with the commands that read it: a review of an example pod, and the comparison
+//! of the profiles with their own cluster.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `cluster.yaml` | the objects of a cluster |
+//! | `expected.yaml` | the output |
+//! | `expected.txt` | the exit code and the messages |
+//! | `diff.txt` | differences from existing profiles, where the dump has some |
+
+use crate::support::round_trip::{documents, same};
+use crate::support::suite::{Need, Outcome, Suite};
+use crate::support::{Ran, Scratch, golden, names, read, root, run};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn directory() -> PathBuf {
+    root().join("tests/discover")
+}
+
+pub(crate) fn add(suite: &mut Suite) {
+    for name in dumps() {
+        suite.add(format!("discover::dump::{name}"), move || Ok(dump(&name)?));
+    }
+    if let Some(shared) = suite.need(Need::Shared, "discover::additions") {
+        suite.add("discover::additions", move || Ok(additions(&shared)?));
+    }
+    suite.add("discover::transcript", || Ok(transcript()?));
+    suite.add("discover::usage", usage);
+    suite.add("discover::objects_in_any_order", order);
+}
+
+fn dumps() -> impl Iterator<Item = String> {
+    names(&directory()).into_iter().filter(|name| directory().join(name).is_dir())
+}
+
+fn discover(args: &[&str], directory: &Path) -> Result<Ran, String> {
+    run(&[&["discover"], args].concat(), b"", directory)
+}
+
+fn dump(name: &str) -> Result<(), String> {
+    let case = directory().join(name);
+    let cluster = ["--cluster", "cluster.yaml"];
+    let text = discover(&cluster, &case)?;
+    golden(&case.join("expected.yaml"), Some(&text.stdout))?;
+    golden(&case.join("expected.txt"), Some(&format!("exit {}\n{}", text.code, text.stderr)))?;
+    let existing = discover(&[&cluster[..], &["--diff"]].concat(), &case)?;
+    let shown = format!("exit {}\n{}{}", existing.code, existing.stdout, existing.stderr);
+    let has_profiles = read(&case.join("cluster.yaml"))?.contains("kind: FabricProfile");
+    golden(&case.join("diff.txt"), has_profiles.then_some(shown.as_str()))?;
+    let existing = discover(&[&cluster[..], &["--diff", "-o", "json"]].concat(), &case)?;
+    let existing: Value =
+        serde_json::from_str(&existing.stdout).map_err(|e| format!("{e}: {}", existing.stderr))?;
+    crate::cli::schema::validate_discover(&existing)?;
+    let json = discover(&[&cluster[..], &["-o", "json"]].concat(), &case)?;
+    same("exit code of -o json", text.code, json.code)?;
+    let json: Value = serde_json::from_str(&json.stdout).map_err(|e| format!("{e}: {}", json.stdout))?;
+    crate::cli::schema::validate_discover(&json)?;
+    let profiles: Vec<Value> =
+        documents(text.stdout.as_bytes()).into_iter().map(|(_, value)| value).collect();
+    let in_json: Vec<Value> =
+        json["profiles"].as_array().into_iter().flatten().map(|p| p["profile"].clone()).collect();
+    same("profiles of both formats", &profiles, &in_json)?;
+    if profiles.is_empty() {
+        return Ok(());
+    }
+    used(&case, &text.stdout, &json)
+}
+
+/// The profiles are read by the program itself, give their own rails to a pod, and agree with their own cluster.
+fn used(case: &Path, yaml: &str, json: &Value) -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let cluster = case.join("cluster.yaml");
+    let cluster = cluster.to_str().ok_or("not UTF-8")?;
+    scratch.write("profiles.yaml", yaml)?;
+    // The existing profiles of a dump would take the place of those with the same name.
+    let text = read(&case.join("cluster.yaml"))?;
+    let without: Vec<&str> = text.split("---\n").filter(|one| !one.contains("kind: FabricProfile")).collect();
+    scratch.write("facts.yaml", without.join("---\n"))?;
+    let back = discover(&["--cluster", cluster, "--diff", "--profiles", "profiles.yaml"], scratch.path())?;
+    let unknown = json["unknown"].as_array().map_or(0, Vec::len);
+    if unknown == 0 {
+        same("exit code of the comparison with itself", 0, back.code)?;
+    }
+    same("differences from itself", "", back.stdout.as_str())?;
+    for one in json["profiles"].as_array().into_iter().flatten() {
+        rails(&scratch, &one["profile"])?;
+    }
+    Ok(())
+}
+
+/// A pod with all accelerators of a node gets the rails and resources of the profile.
+fn rails(scratch: &Scratch, profile: &Value) -> Result<(), String> {
+    let name = profile["metadata"]["name"].as_str().ok_or("no name")?;
+    let spec = &profile["spec"];
+    let resource = if name.starts_with("mi") { "amd.com/gpu" } else { "nvidia.com/gpu" };
+    let pod = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: train, namespace: team-a, annotations: {{fabric-admission.dev/profile: \
+         {name}}}}}\nspec:\n  containers:\n    - name: train\n      image: registry.example/train:1\n      resources: {{limits: \
+         {{{resource}: {}}}}}\n",
+        spec["acceleratorsPerNode"]
+    );
+    scratch.write("pod.yaml", pod)?;
+    let args = [
+        "review",
+        "pod.yaml",
+        "--cluster",
+        "facts.yaml",
+        "--profiles",
+        "profiles.yaml",
+        "-o",
+        "json",
+        "--fail-on",
+        "never",
+    ];
+    let ran = run(&args, b"", scratch.path())?;
+    let report: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+    let result = &report["results"][0];
+    same("profile of the pod", Some(name), result["profile"].as_str())?;
+    let patch = result["patch"].to_string();
+    let count = |rail: &Value| rail["count"].as_u64().unwrap_or(1);
+    for rail in spec["rails"].as_array().into_iter().flatten() {
+        let network = rail["network"].as_str().ok_or("no network")?;
+        same(
+            &format!("attachments of {network}"),
+            usize::try_from(count(rail)).unwrap_or(0),
+            attachments(&patch, network),
+        )?;
+        if let Some(resource) = rail["resource"].as_str() {
+            let escaped = resource.replace('/', "~1");
+            if !patch.contains(resource) && !patch.contains(&escaped) {
+                return Err(format!("{name}: {resource} is not in the patch: {patch}"));
+            }
+        }
+    }
+    for resource in spec["resources"].as_array().into_iter().flatten() {
+        let resource = resource["name"].as_str().ok_or("no name of a resource")?;
+        if !patch.contains(resource) && !patch.contains(&resource.replace('/', "~1")) {
+            return Err(format!("{name}: {resource} is not in the patch: {patch}"));
+        }
+    }
+    Ok(())
+}
+
+/// How often a patch attaches a network.
+fn attachments(patch: &str, network: &str) -> usize {
+    patch.matches(&format!("{network}@rail")).count()
+}
+
+/// Public manifests (docs/discover-proof.md), each with the dump and the profile of its platform. Files of the shared corpus,
+/// or pods of our own with the settings of a manifest that is not in it.
+const PROOF: &[(&str, &str, &str)] = &[
+    ("Mellanox__network-operator-docs__bundle-sriov-network-rdma.yaml", "roce-sriov-one-pool", "h100-roce"),
+    ("NVIDIA__deepops__mpijob-roce-sriov.yaml", "roce-two-rails", "a100-roce"),
+    ("Mellanox__network-operator-docs__bundle-macvlan-rdma-shared.yaml", "roce-macvlan", "h100-roce"),
+    ("k8snetworkplumbingwg__ib-sriov-cni__ib-sriov-test-pod.yaml", "infiniband-vf", "a100-ib"),
+    ("Mellanox__network-operator__ipoib-rdma-pod1.yaml", "infiniband-ipoib", "h100-ib"),
+    ("Mellanox__network-operator-docs__bundle-host-device-rdma.yaml", "host-device", "h200-roce"),
+    ("aws-samples__awsome-distributed-training__efa-nccl-tests-p5.yaml", "eks-efa", "h100-efa"),
+    ("aws-samples__aws-efa-eks__mpijob-nccl-efa-p4d.yaml", "eks-efa", "a100-efa"),
+    ("Azure__aks-rdma-infiniband__docblock-gpudirect-8ib.yaml", "aks-nd", "h100-ib"),
+    (
+        "GoogleCloudPlatform__container-engine-accelerators__gke-a3u-rdma-nccl-test.yaml",
+        "gke-rdma",
+        "b200-h200-gke-rdma",
+    ),
+    (
+        "GoogleCloudPlatform__container-engine-accelerators__gke-tcpx-unprivileged.yaml",
+        "gke-tcpx",
+        "h100-tcpx",
+    ),
+    ("GoogleCloudPlatform__container-engine-accelerators__gke-tcpxo-latest.yaml", "gke-tcpx", "h100-tcpxo"),
+    ("pod.yaml", "oke", "h100-roce"),
+    ("pod.yaml", "coreweave", "h100-ib"),
+    ("kubernetes-sigs__dranet__mpijob-oke-gb200-dra.yaml", "dra", "gb200-roce"),
+    ("kubeflow__trainer__pytorchjob-v1-mnist-nccl.yaml", "ethernet", "l40s-tcp"),
+];
+
+/// Everything that the discovered profiles add to public manifests. docs/discover-proof.md judges each addition.
+fn additions(shared: &Path) -> Result<(), String> {
+    let mut page = String::new();
+    for (manifest, dump, profile) in PROOF {
+        let case = directory().join(dump);
+        let own = case.join(manifest);
+        let path = if own.is_file() { own } else { shared.join("corpus").join(manifest) };
+        let path = path.to_str().ok_or("not UTF-8")?;
+        let args = [
+            "review",
+            path,
+            "--cluster",
+            "cluster.yaml",
+            "--profiles",
+            "expected.yaml",
+            "--profile",
+            profile,
+            "-o",
+            "json",
+            "--fail-on",
+            "never",
+        ];
+        let ran = run(&args, b"", &case)?;
+        let report: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+        page.push_str(&format!("{dump}: {manifest} ({profile})\n"));
+        for result in report["results"].as_array().into_iter().flatten() {
+            let text = |key: &str| result[key].as_str().unwrap_or_default().to_owned();
+            if result["template"].is_null() {
+                continue;
+            }
+            let changes = result["changes"].as_array().into_iter().flatten();
+            let changes: Vec<&Value> = changes.collect();
+            let place = format!("{} {}{}", text("kind"), text("name"), text("template"));
+            page.push_str(&format!("  {place}: additions: {}\n", changes.len()));
+            for change in changes {
+                let part = |key: &str| change[key].as_str().unwrap_or_default().to_owned();
+                // What the authors left out on purpose: a network or a unit would take a NIC.
+                let path = part("path");
+                if path.contains("/resources/")
+                    || path.contains("k8s.v1.cni.cncf.io")
+                    || path.contains("gke.io")
+                {
+                    return Err(format!("{dump}: {manifest}: {path} is added"));
+                }
+                page.push_str(&format!("    {} {}: {}\n", part("carrier"), part("path"), part("reason")));
+            }
+        }
+    }
+    golden(&directory().join("additions.txt"), Some(&page))
+}
+
+/// The sessions in docs/discover.md: each line that begins with `$ ` is run, and what follows is its output.
+fn transcript() -> Result<(), String> {
+    let page = root().join("docs/discover.md");
+    let text = read(&page)?;
+    let scratch = Scratch::new()?;
+    for folder in ["tests", "examples"] {
+        std::os::unix::fs::symlink(root().join(folder), scratch.path().join(folder))
+            .map_err(|e| e.to_string())?;
+    }
+    let program =
+        Path::new(env!("CARGO_BIN_EXE_fabric-admission")).parent().ok_or("no folder of the binary")?;
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let (mut written, mut inside) = (String::new(), false);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        }
+        match line.strip_prefix("$ ").filter(|_| inside) {
+            Some(command) => {
+                let command = format!("{{ {command}; }} 2>&1");
+                let run = std::process::Command::new("sh")
+                    .args(["-c", &command])
+                    .current_dir(scratch.path())
+                    .env("PATH", &path)
+                    .output()
+                    .map_err(|e| e.to_string())?;
+                written.push_str(&format!("{line}\n{}", String::from_utf8_lossy(&run.stdout)));
+            }
+            None if inside && line != "```console" => {}
+            None => written.push_str(&format!("{line}\n")),
+        }
+    }
+    golden(&page, Some(&written))
+}
+
+fn usage() -> Outcome {
+    let scratch = Scratch::new()?;
+    for (args, code, says) in [
+        (&[][..], 2, "--live"),
+        (&["--live", "--cluster", "x"], 2, "cannot be used"),
+        (&["--cluster", "absent"], 2, "no such file"),
+        (&["--cluster", "x", "--profiles", "y"], 2, "--diff"),
+        (&["--live", "--kubeconfig", "absent"], 2, "absent"),
+    ] {
+        let ran = discover(args, scratch.path())?;
+        same(&format!("exit code of {args:?}: {}", ran.stderr), code, ran.code)?;
+        if !ran.stderr.contains(says) {
+            return Err(format!("{args:?}: no {says:?} in {}", ran.stderr).into());
+        }
+    }
+    Ok(())
+}
+
+/// The order of objects changes nothing.
+fn order() -> Outcome {
+    let scratch = Scratch::new()?;
+    for name in dumps() {
+        let text = read(&directory().join(&name).join("cluster.yaml"))?;
+        let mut parts: Vec<&str> = text.split("---\n").collect();
+        parts.reverse();
+        scratch.write("cluster.yaml", parts.join("---\n"))?;
+        let ran = discover(&["--cluster", "cluster.yaml"], scratch.path())?;
+        let expected = read(&directory().join(&name).join("expected.yaml"))?;
+        same(&format!("output of {name} in the other order"), expected.as_str(), ran.stdout.as_str())?;
+    }
+    Ok(())
+}
