@@ -17,6 +17,7 @@ mod serve;
 mod terminal;
 mod tls;
 mod values;
+mod verify_log;
 mod version;
 mod why;
 
@@ -53,6 +54,8 @@ enum Command {
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
+    /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why it fell back, and which ranks differ
+    VerifyLog(verify_log::Arguments),
     /// Show the version
     Version(version::Arguments),
 }
@@ -87,6 +90,7 @@ pub fn run() -> Exit {
         Command::Doctor(arguments) => doctor::run(&arguments, &mut out, &mut err),
         Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
+        Command::VerifyLog(arguments) => verify_log::run(&arguments, &mut out, &mut err),
         Command::Version(arguments) => version::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);

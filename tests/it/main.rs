@@ -86,6 +86,7 @@ mod cli {
     pub(crate) mod shown;
     pub(crate) mod streams;
     pub(crate) mod usage;
+    pub(crate) mod verify_log;
 }
 
 /// `serve`: over real TLS, with files or with a scripted API server; and its rights.
@@ -176,6 +177,7 @@ fn main() -> std::process::ExitCode {
     cli::streams::add(&mut suite);
     cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
+    cli::verify_log::add(&mut suite);
 
     server::live::add(&mut suite);
     server::rights::add(&mut suite);

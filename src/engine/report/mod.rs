@@ -17,6 +17,7 @@ pub mod reserved_names_policy;
 pub mod rules_page;
 pub mod snippet;
 pub mod text;
+pub mod verify_log;
 pub mod why_layout;
 
 use crate::facts::Mode;

@@ -4,11 +4,13 @@
 
 pub mod cost;
 mod der;
+mod log;
 pub mod mutate;
 mod text;
 mod world;
 
 pub use der::{agree, certificate};
+pub use log::nccl_log;
 pub use text::{cni, nccl, networks, quantity, shell, yaml};
 pub use world::{decision, objects, review};
 
@@ -21,6 +23,7 @@ pub const TARGETS: &[(&str, Check)] = &[
     ("cni", cni),
     ("decision", decision),
     ("nccl", nccl),
+    ("nccl_log", nccl_log),
     ("networks", networks),
     ("objects", objects),
     ("quantity", quantity),

@@ -8,6 +8,7 @@ use fabric_admission::doctor::report as doctor;
 use fabric_admission::report::audit::document as audit;
 use fabric_admission::report::baseline::Baseline;
 use fabric_admission::report::json::Document;
+use fabric_admission::report::verify_log::document as verify_log;
 use fabric_admission::report::why_layout as why;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -89,6 +90,11 @@ pub(crate) fn add(suite: &mut Suite) {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<audit::Document>();
         Ok(golden(&path("audit-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::verify_log_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<verify_log::Document>();
+        Ok(golden(&path("verify-log-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::baseline_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
@@ -190,6 +196,18 @@ pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
         "schema",
         &Value::from("fabric-admission.dev/audit/v1"),
         &report["schema"],
+    )
+}
+
+/// A result of `verify-log` against its published schema.
+pub(crate) fn validate_verify_log(result: &Value) -> Result<(), String> {
+    let schema: Value =
+        serde_json::from_str(&read(&path("verify-log-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(result, &schema, &schema, "")?;
+    crate::support::round_trip::same(
+        "schema",
+        &Value::from("fabric-admission.dev/verify-log/v1"),
+        &result["schema"],
     )
 }
 

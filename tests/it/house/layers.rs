@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/`, bottom to top. A module may name those of floors below its own, and none beside it. The same
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
-    &["certificates", "deadline", "manifest", "nccl", "text"],
-    &["json", "schemas", "telemetry", "tls"],
+    &["certificates", "deadline", "known_lines", "manifest", "nccl", "text"],
+    &["json", "nccl_log", "schemas", "telemetry", "tls"],
     &["multus", "pod"],
     &["profile"],
     &["nodes"],

@@ -8,7 +8,7 @@ mod junit;
 mod named_paths;
 mod sarif;
 
-pub use github::{GitHub, log_text};
+pub use github::{Annotation, GitHub, log_text};
 pub use gitlab::GitLab;
 pub use issue::{Fingerprints, Issue, Region};
 pub use junit::JUnit;
