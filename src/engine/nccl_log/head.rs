@@ -95,10 +95,7 @@ fn process(word: &str) -> Option<Writer<'_>> {
     let pid = parts.next()?.parse().ok()?;
     let before = parts.next()?;
     let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let start = before
-        .rfind(|c: char| !named(c))
-        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
-    let host = before.get(start..).filter(|host| !host.is_empty())?;
+    let host = before.rsplit(|c: char| !named(c)).next().filter(|host| !host.is_empty())?;
     Some(Writer { host, pid })
 }
 
