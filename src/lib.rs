@@ -7,8 +7,8 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, doctor, facts, json, known_lines, multus, nccl, nccl_log, nodes, patch,
-    plan, pod, profile, report, resolve, review, rules, snapshot,
+    certificates, deadline, demands, doctor, estimate, facts, json, known_lines, multus, nccl, nccl_log,
+    nodes, patch, plan, pod, profile, report, resolve, review, rules, snapshot,
 };
 
 pub mod certificate_keeper;

@@ -6,6 +6,7 @@ mod certs;
 mod client_certificates;
 mod doctor;
 mod dry_runs;
+mod estimate;
 mod exit_code;
 mod explain;
 mod input;
@@ -56,6 +57,8 @@ enum Command {
     Rules(rules::Arguments),
     /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why it fell back, and which ranks differ
     VerifyLog(verify_log::Arguments),
+    /// Estimate all-reduce time and GPU utilisation of a training on several fabrics, by formulas
+    Estimate(estimate::Arguments),
     /// Show the version
     Version(version::Arguments),
 }
@@ -91,6 +94,7 @@ pub fn run() -> Exit {
         Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
         Command::VerifyLog(arguments) => verify_log::run(&arguments, &mut out, &mut err),
+        Command::Estimate(arguments) => estimate::run(&arguments, &mut out, &mut err),
         Command::Version(arguments) => version::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);

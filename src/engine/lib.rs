@@ -17,6 +17,7 @@ pub mod certificates;
 pub mod deadline;
 pub mod demands;
 pub mod doctor;
+pub mod estimate;
 pub mod facts;
 pub mod json;
 pub mod known_lines;

@@ -80,6 +80,7 @@ mod cli {
     pub(crate) mod ci_formats;
     pub(crate) mod config;
     pub(crate) mod doctor;
+    pub(crate) mod estimate;
     pub(crate) mod examples;
     pub(crate) mod explain;
     pub(crate) mod schema;
@@ -172,6 +173,7 @@ fn main() -> std::process::ExitCode {
     cli::ci_formats::add(&mut suite);
     cli::config::add(&mut suite);
     cli::explain::add(&mut suite);
+    cli::estimate::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);

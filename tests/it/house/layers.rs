@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/`, bottom to top. A module may name those of floors below its own, and none beside it. The same
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
-    &["certificates", "deadline", "known_lines", "manifest", "nccl", "text"],
+    &["certificates", "deadline", "estimate", "known_lines", "manifest", "nccl", "text"],
     &["json", "nccl_log", "schemas", "telemetry", "tls"],
     &["multus", "pod"],
     &["profile"],
