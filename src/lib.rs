@@ -7,14 +7,15 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, doctor, estimate, facts, json, known_lines, multus, nccl, nccl_log,
-    nodes, patch, plan, pod, profile, report, resolve, review, rules, snapshot,
+    certificates, deadline, demands, doctor, estimate, facts, json, known_lines, monitor, multus, nccl,
+    nccl_log, nodes, patch, plan, pod, preflight, profile, rdma, report, resolve, review, rules, snapshot,
 };
 
 pub mod certificate_keeper;
 pub mod cli;
 pub mod cluster;
 pub mod manifest;
+pub mod pod_agent;
 pub mod server;
 pub mod telemetry;
 pub mod tls;

@@ -15,6 +15,13 @@ pub enum Exit {
     Usage = 2,
     /// Internal error, or an unreachable cluster.
     Internal = 3,
+    /// `preflight`: the pod, its image or its profile is wrong; another node gives the same result. The numbers of
+    /// `preflight` are those of sysexits.h: this is EX_CONFIG.
+    Configuration = 78,
+    /// `preflight`: the node or its fabric is wrong; another node may work. EX_UNAVAILABLE.
+    Node = 69,
+    /// `preflight`: it could not do its own work. EX_SOFTWARE.
+    Own = 70,
 }
 
 /// Lowest severity that makes the exit code 1.

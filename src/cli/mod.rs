@@ -11,6 +11,8 @@ mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod monitor;
+mod preflight;
 mod probe;
 mod review;
 mod rules;
@@ -51,6 +53,8 @@ enum Command {
     Certs(certs::Arguments),
     /// Check an installation in a cluster, or a cluster before an installation (--pre), and name a fix for each problem
     Doctor(doctor::Arguments),
+    /// Check, in a pod on its node, the fabric that the pod sees: devices, addresses, limits, libraries and settings
+    Preflight(preflight::Arguments),
     /// Send two pods to the API server as dry runs, to check that the API server calls the webhook
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
@@ -59,6 +63,8 @@ enum Command {
     VerifyLog(verify_log::Arguments),
     /// Estimate all-reduce time and GPU utilisation of a training on several fabrics, by formulas
     Estimate(estimate::Arguments),
+    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    Monitor(monitor::Arguments),
     /// Show the version
     Version(version::Arguments),
 }
@@ -91,10 +97,12 @@ pub fn run() -> Exit {
         Command::Certs(arguments) => certs::run(&arguments, &mut out, &mut err),
         Command::Serve(arguments) => serve::run(&arguments, &mut err),
         Command::Doctor(arguments) => doctor::run(&arguments, &mut out, &mut err),
+        Command::Preflight(arguments) => preflight::run(&arguments, &mut out, &mut err),
         Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
         Command::VerifyLog(arguments) => verify_log::run(&arguments, &mut out, &mut err),
         Command::Estimate(arguments) => estimate::run(&arguments, &mut out, &mut err),
+        Command::Monitor(arguments) => monitor::run(&arguments, &mut err),
         Command::Version(arguments) => version::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);

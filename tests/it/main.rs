@@ -83,11 +83,21 @@ mod cli {
     pub(crate) mod estimate;
     pub(crate) mod examples;
     pub(crate) mod explain;
+    pub(crate) mod monitor;
     pub(crate) mod schema;
     pub(crate) mod shown;
     pub(crate) mod streams;
     pub(crate) mod usage;
     pub(crate) mod verify_log;
+}
+
+/// `preflight` on modelled trees and in real containers.
+mod preflight {
+    pub(crate) mod images;
+    pub(crate) mod namespaces;
+    pub(crate) mod page;
+    pub(crate) mod trees;
+    pub(crate) mod writes;
 }
 
 /// `serve`: over real TLS, with files or with a scripted API server; and its rights.
@@ -175,11 +185,18 @@ fn main() -> std::process::ExitCode {
     cli::explain::add(&mut suite);
     cli::estimate::add(&mut suite);
     cli::examples::add(&mut suite);
+    cli::monitor::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
     cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
     cli::verify_log::add(&mut suite);
+
+    preflight::images::add(&mut suite);
+    preflight::namespaces::add(&mut suite);
+    preflight::page::add(&mut suite);
+    preflight::trees::add(&mut suite);
+    preflight::writes::add(&mut suite);
 
     server::live::add(&mut suite);
     server::rights::add(&mut suite);

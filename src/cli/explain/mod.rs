@@ -1,19 +1,21 @@
 //! `explain`: a rule, a variable, an annotation or a line of a log.
 
 mod annotation;
+mod check;
 mod log_line;
 mod rule;
 mod variable;
 
 use super::Exit;
 use crate::nccl::{all, find, unread};
+use crate::preflight::checks::{self, CHECKS};
 use crate::rules::{self, RULES};
 use crate::text::nearest;
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Id of a rule (FAB301), name of an environment variable (NCCL_IB_HCA), annotation
+    /// Id of a rule (FAB301), id of a check of preflight (PF101), name of an environment variable (NCCL_IB_HCA), annotation
     /// (fabric-admission.dev/profile), or text of an error or log line ("NET/IB : No device found")
     #[arg(required = true, value_name = "WHAT")]
     what: Vec<String>,
@@ -28,6 +30,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     if let Some(rule) = rules::find(what) {
         return rule::explain(rule, out);
+    }
+    if let Some(check) = checks::find(what) {
+        return check::explain(check, out);
     }
     if let Some(annotation) = annotation::find(what) {
         return annotation::explain(annotation, out);
@@ -60,6 +65,9 @@ fn unknown(what: &str) -> String {
         return format!("unknown annotation {what:?}{near} docs/pod-authors.md lists the annotations.");
     }
     let kind = if what.contains('_') { "variable" } else { "rule" };
+    if what.to_uppercase().starts_with("PF") && kind == "rule" {
+        return format!("unknown check {what:?}{} docs/preflight.md lists the checks.", hint(what));
+    }
     format!("unknown {kind} {what:?}{} To list all rules, run fabric-admission rules list.", hint(what))
 }
 
@@ -70,6 +78,11 @@ fn hint(id: &str) -> String {
     let well_formed =
         id.strip_prefix("FAB").is_some_and(|n| n.len() == 3 && n.bytes().all(|b| b.is_ascii_digit()));
     let by_number = rules::find(&format!("FAB{id}")).map(|rule| rule.id);
+    let checks = || CHECKS.iter().map(|check| check.id);
+    if id.starts_with("PF") {
+        return nearest(&id, checks())
+            .map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"));
+    }
     let names = || RULES.iter().map(|r| r.id).chain(all().map(|variable| variable.name));
     let near = by_number.or_else(|| nearest(&id, names())).filter(|_| !well_formed);
     near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"))

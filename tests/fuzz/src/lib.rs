@@ -6,11 +6,13 @@ pub mod cost;
 mod der;
 mod log;
 pub mod mutate;
+mod pod;
 mod text;
 mod world;
 
 pub use der::{agree, certificate};
 pub use log::nccl_log;
+pub use pod::{expectation, library, netlink, sysfs};
 pub use text::{cni, nccl, networks, quantity, shell, yaml};
 pub use world::{decision, objects, review};
 
@@ -22,12 +24,16 @@ pub const TARGETS: &[(&str, Check)] = &[
     ("certificate", certificate),
     ("cni", cni),
     ("decision", decision),
+    ("expectation", expectation),
+    ("library", library),
     ("nccl", nccl),
     ("nccl_log", nccl_log),
+    ("netlink", netlink),
     ("networks", networks),
     ("objects", objects),
     ("quantity", quantity),
     ("review", review),
     ("shell", shell),
+    ("sysfs", sysfs),
     ("yaml", yaml),
 ];

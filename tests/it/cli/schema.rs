@@ -86,6 +86,12 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
+    suite.add("schema::preflight_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema =
+            settings.into_generator().into_root_schema_for::<fabric_admission::preflight::report::Report>();
+        Ok(golden(&path("preflight-v1.json"), Some(&text(&schema)?))?)
+    });
     suite.add("schema::audit_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<audit::Document>();

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/`, bottom to top. A module may name those of floors below its own, and none beside it. The same
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
-    &["certificates", "deadline", "estimate", "known_lines", "manifest", "nccl", "text"],
-    &["json", "nccl_log", "schemas", "telemetry", "tls"],
-    &["multus", "pod"],
+    &["certificates", "deadline", "estimate", "known_lines", "manifest", "nccl", "rdma", "text"],
+    &["json", "nccl_log", "preflight", "schemas", "telemetry", "tls"],
+    &["monitor", "multus", "pod"],
     &["profile"],
     &["nodes"],
     &["facts"],
@@ -18,15 +18,25 @@ pub(crate) const FLOORS: &[&[&str]] = &[
     &["cluster", "plan"],
     &["certificate_keeper", "patch", "rules"],
     &["review"],
-    &["doctor", "report", "server"],
+    &["doctor", "pod_agent", "report", "server"],
     &["cli"],
     // The roots of the two crates: the library declares the modules, the binary calls the command line.
     &["lib", "main"],
 ];
 
 /// Modules that do input and output. All others are the core: they take bytes and facts and give an outcome.
-pub(crate) const SHELL: &[&str] =
-    &["cli", "cluster", "certificate_keeper", "lib", "main", "manifest", "server", "telemetry", "tls"];
+pub(crate) const SHELL: &[&str] = &[
+    "cli",
+    "cluster",
+    "certificate_keeper",
+    "lib",
+    "main",
+    "manifest",
+    "pod_agent",
+    "server",
+    "telemetry",
+    "tls",
+];
 
 /// Crates that do input and output.
 const CRATES: &[&str] = &["axum", "clap", "hyper", "kube", "rayon", "rustls", "tokio"];
@@ -91,6 +101,7 @@ const DEPENDENCIES: &[&str] = &[
     "k8s-openapi",
     "kube",
     "memchr",
+    "object",
     "rustls-pki-types",
     "schemars",
     "serde",

@@ -6,6 +6,7 @@
 use crate::house::layers::{sources, string};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{names, read, root, run};
+use fabric_admission::preflight::checks::CHECKS;
 use fabric_admission::rules::RULES;
 use std::path::{Path, PathBuf};
 
@@ -130,7 +131,9 @@ fn help() -> Result<Vec<Text>, String> {
 fn explanations() -> Result<Vec<Text>, String> {
     let explain =
         |id: &str| run(&["explain", id], b"", root()).map(|ran| (format!("explain {id}"), ran.stdout));
-    RULES.iter().map(|rule| explain(rule.id)).chain(["NCCL_IB_HCA", "NCCL_NET"].map(explain)).collect()
+    let checks = CHECKS.iter().map(|check| explain(check.id));
+    let rules = RULES.iter().map(|rule| explain(rule.id)).chain(checks);
+    rules.chain(["NCCL_IB_HCA", "NCCL_NET"].map(explain)).collect()
 }
 
 /// Files of a directory whose names end so; none of the directories in it.

@@ -4,6 +4,7 @@ pub(crate) mod api_pods;
 pub(crate) mod authority;
 pub(crate) mod complete;
 pub(crate) mod documents;
+pub(crate) mod elf;
 pub(crate) mod generator;
 pub(crate) mod helm;
 pub(crate) mod placement;
@@ -12,6 +13,7 @@ pub(crate) mod round_trip;
 pub(crate) mod server;
 pub(crate) mod suite;
 pub(crate) mod terrain;
+pub(crate) mod tree;
 pub(crate) mod world;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};

@@ -1,0 +1,134 @@
+//! `preflight`: reads what this pod sees of its fabric, and reports what `crate::preflight` decides about it.
+
+mod profile_file;
+mod write;
+
+use super::Exit;
+use crate::pod_agent::{Options, Root, look};
+use crate::preflight::conf::Conf;
+use crate::preflight::expect::Expectation;
+use crate::preflight::facts::Facts;
+use crate::preflight::outcome::{Fault, Verdict};
+use crate::preflight::report::Report;
+use crate::preflight::seen::Seen;
+use crate::text::{count, printable};
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Directory that the paths /sys, /proc, /dev and those of the image are below; for a recorded tree
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+    /// Expectation of the profile as JSON; default: environment variable FABRIC_ADMISSION_EXPECT
+    #[arg(long, value_name = "JSON")]
+    expect: Option<String>,
+    /// File with the FabricProfile to compare with, instead of an expectation; its rails count in full
+    #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+    profile_file: Option<PathBuf>,
+    /// File for the termination message of the container (at most 4096 bytes), such as /dev/termination-log
+    #[arg(long, value_name = "FILE")]
+    termination_message: Option<PathBuf>,
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text, the verdict last
+    Text,
+    /// One JSON document, schema fabric-admission.dev/preflight/v1
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let expect = match arguments.profile_file.as_deref().map(profile_file::expectation).transpose() {
+        Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let options = Options { root: Root::new(&arguments.root), expect };
+    let expected = expected(&options);
+    // Before anything else, so that the file is there when the next container mounts it.
+    let target = expected
+        .as_ref()
+        .and_then(|e| e.write.as_deref())
+        .map(|path| write::Target::create(&options.root.at(path)));
+    let seen = look(&options);
+    let mut report = Report::of(&seen);
+    let conf = Conf::of(&seen);
+    if let Some(written) = files(&options.root, expected.as_ref(), target, &seen, &report, &conf) {
+        let policy = expected.as_ref().map(|e| e.policy("PF002"));
+        report.set_written(written, policy);
+        // What NCCL will read, and why, for the log of the container.
+        for (name, value, why) in &conf.lines {
+            writeln!(err, "nccl.conf: {}={} ({why})", printable(name, 100), printable(value, 1100))?;
+        }
+        for (name, why) in &conf.left_out {
+            writeln!(err, "nccl.conf: not written: {} ({why})", printable(name, 100))?;
+        }
+    }
+    match arguments.output {
+        Format::Text => write!(out, "{}", report.text())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            writeln!(out)?;
+        }
+    }
+    if let Some(file) = &arguments.termination_message {
+        // The log has the whole report, so the container need not fail for this.
+        if let Err(error) = std::fs::write(file, report.termination_message()) {
+            writeln!(err, "warning: cannot write {}: {error}", file.display())?;
+        }
+    }
+    Ok(exit(&report))
+}
+
+/// The expectation, where it can be read; the report says why not.
+fn expected(options: &Options) -> Option<Expectation> {
+    Expectation::parse(&crate::pod_agent::expectation(options)?).ok()
+}
+
+/// Writes the files that the expectation names; `None` where it names none.
+fn files(
+    root: &Root,
+    expected: Option<&Expectation>,
+    target: Option<Result<write::Target, String>>,
+    seen: &Seen,
+    report: &Report,
+    conf: &Conf,
+) -> Option<Result<String, String>> {
+    let mut written = Vec::new();
+    if let Some(target) = target {
+        let content = conf.text(report.profile.as_deref());
+        match target.and_then(|mut target| target.fill(&content)) {
+            Ok(()) => written.push(format!("nccl.conf with {}", count(conf.lines.len(), "line"))),
+            Err(why) => return Some(Err(why)),
+        }
+    }
+    if let Some(path) = expected.and_then(|e| e.facts.as_deref()) {
+        // The verdict that the run has if this file can be written.
+        let mut complete = report.clone();
+        complete.set_written(Ok(String::new()), None);
+        let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
+        match write::Target::create(&root.at(path)).and_then(|mut target| target.fill(&facts.to_text())) {
+            Ok(()) => written.push("facts.json".to_owned()),
+            Err(why) => return Some(Err(why)),
+        }
+    }
+    if written.is_empty() { None } else { Some(Ok(format!("wrote {}", written.join(" and ")))) }
+}
+
+/// The exit code: who can fix the failure.
+fn exit(report: &Report) -> Exit {
+    match (report.verdict, report.fault) {
+        (Verdict::Fail, Some(Fault::Configuration)) => Exit::Configuration,
+        (Verdict::Fail, Some(Fault::Node)) => Exit::Node,
+        (Verdict::Fail, _) => Exit::Own,
+        _ => Exit::Clean,
+    }
+}

@@ -1,0 +1,45 @@
+//! The expectation of a FabricProfile in a file, for people who run preflight by hand. The webhook knows the pod and writes
+//! a more exact one.
+
+use crate::cli::input::profiles;
+use crate::manifest::{self, Item};
+use crate::preflight::expect::{Expectation, Transport};
+use crate::profile::schema::Transport as Of;
+use crate::profile::{FabricProfile, Profile};
+use std::path::Path;
+
+/// The expectation as JSON.
+pub(super) fn expectation(path: &Path) -> Result<String, String> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| format!("{file}: {error}"))?;
+    let document = manifest::read(&file, &bytes).into_iter().find_map(|item| match item {
+        Item::Document(document) => Some(Ok(document)),
+        Item::Error(error) => Some(Err(error.to_string())),
+        Item::Empty { .. } => None,
+    });
+    let document = document.ok_or_else(|| format!("{file}: the file has no document"))??;
+    let profile = FabricProfile::read(document.json.get()).map_err(|error| format!("{file}: {error}"))?;
+    let profile =
+        Profile::resolve(&profile, &profiles::bases()?).map_err(|error| format!("{file}: {error}"))?;
+    Ok(of(&profile).to_text())
+}
+
+fn of(profile: &Profile) -> Expectation {
+    // A rail without a resource is over a shared HCA, which says nothing about the number of devices.
+    let units = profile.rails.iter().filter(|rail| rail.resource.is_some()).count();
+    let all = units == profile.rails.len() && units > 0;
+    Expectation {
+        profile: Some(format!("{}@{}", profile.name, profile.fingerprint)),
+        transport: Some(match profile.transport {
+            Of::Roce => Transport::Roce,
+            Of::Infiniband => Transport::Infiniband,
+            Of::Ethernet => Transport::Ethernet,
+            Of::Efa => Transport::Efa,
+            Of::Tcpx => Transport::Tcpx,
+            Of::Tcpxo => Transport::Tcpxo,
+        }),
+        devices: u32::try_from(units).ok().filter(|_| all),
+        interfaces: profile.rails.iter().map(|rail| rail.interface.clone()).collect(),
+        ..Expectation::default()
+    }
+}

@@ -1,0 +1,187 @@
+//! The declaration of a check, and what the checks see.
+
+use super::conf::Conf;
+use super::expect::{Expectation, Policy, Transport};
+use super::outcome::{Outcome, Verdict};
+use super::seen::{Device, Interface, Port, Seen};
+pub(super) use super::usable::read;
+use super::usable::{ports, usable};
+use crate::rdma::Unreadable;
+
+/// A check. Its folder has the declaration and the code in `mod.rs`, and the text in `page.md`.
+#[derive(Debug, Clone, Copy)]
+pub struct Check {
+    /// `PFnnn`; the first digit is the group. Never reused.
+    pub id: &'static str,
+    /// Its text, `page.md`.
+    pub page: &'static str,
+    /// Whether only pods with RDMA devices need it.
+    pub(super) rdma_only: bool,
+    pub(super) judge: Judge,
+}
+
+pub(super) type Judge = fn(&Context<'_>) -> Outcome;
+
+/// What a check sees.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) seen: &'a Seen,
+    /// What the profile expects; the default where nothing is expected.
+    pub(super) expected: &'a Expectation,
+}
+
+impl Check {
+    /// Its subject: the title of the page, after the id.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        let first = self.page.lines().next().unwrap_or_default();
+        first.split_once(": ").map_or("", |(_, title)| title)
+    }
+
+    /// Runs the check under the profile's policy.
+    #[must_use]
+    pub fn run(&self, seen: &Seen) -> Outcome {
+        let nothing = Expectation::default();
+        let expected = match &seen.expectation {
+            Ok(expected) => expected.as_ref().unwrap_or(&nothing),
+            Err(_) => &nothing,
+        };
+        let policy = expected.policy(self.id);
+        if policy == Policy::Off {
+            return Outcome::off("the profile switches this check off");
+        }
+        let mut outcome = match expected.transport {
+            Some(transport) if self.rdma_only && !transport.is_rdma() => {
+                Outcome::off(format!("transport {} needs no RDMA device", transport.word()))
+            }
+            // Without an expectation, a pod that sees no RDMA device may be one that needs none.
+            None if self.rdma_only && expected.devices.is_none() => match usable(seen) {
+                Ok(devices) if devices.is_empty() => Outcome::unknown(
+                    "no usable RDMA device, and nothing says whether the pod should have one",
+                ),
+                Ok(_) => (self.judge)(&Context { seen, expected }),
+                Err(unknown) => unknown,
+            },
+            _ => (self.judge)(&Context { seen, expected }),
+        };
+        if policy == Policy::Warn && outcome.verdict == Verdict::Fail {
+            outcome.verdict = Verdict::Warn;
+        }
+        // What the profile would have asked is not known, so nothing is certain.
+        if outcome.verdict == Verdict::Pass && seen.expectation.is_err() && self.id != "PF001" {
+            outcome =
+                Outcome::unknown(format!("{}; the expectation of the profile is not known", outcome.message));
+        }
+        outcome
+    }
+}
+
+impl<'a> Context<'a> {
+    /// Devices that programs of this container can open, or why they are not known.
+    pub(super) fn usable(&self) -> Result<Vec<&'a Device>, Outcome> {
+        usable(self.seen)
+    }
+
+    /// Every port of the usable devices.
+    pub(super) fn ports(&self) -> Result<Vec<(&'a Device, &'a Port)>, Outcome> {
+        ports(self.seen)
+    }
+
+    pub(super) fn transport(&self) -> Option<Transport> {
+        self.expected.transport
+    }
+
+    /// The value that NCCL takes for a variable, and where it comes from: the environment, else `nccl.conf`, if preflight
+    /// writes it.
+    pub(super) fn setting(&self, name: &str) -> Option<(String, &'static str)> {
+        if let Some(value) = self.seen.environment.get(name) {
+            return Some((value.clone(), "the environment"));
+        }
+        self.expected.write.as_ref()?;
+        Some((Conf::of(self.seen).value(name)?.to_owned(), "nccl.conf"))
+    }
+
+    /// Interfaces that the profile expects.
+    pub(super) fn rails(&self) -> Result<&'a [String], Outcome> {
+        match self.expected.interfaces.as_slice() {
+            [] if matches!(self.seen.expectation, Ok(Some(_))) => {
+                Err(Outcome::off("the profile names no interface"))
+            }
+            [] => Err(Outcome::unknown("no expectation names the interfaces of the rails")),
+            names => Ok(names),
+        }
+    }
+
+    /// An interface by its name.
+    pub(super) fn interface(&self, name: &str) -> Result<Option<&'a Interface>, Outcome> {
+        let interfaces = read(&self.seen.interfaces, "/sys/class/net")?;
+        Ok(interfaces.iter().find(|interface| interface.name == name))
+    }
+}
+
+/// A device and its port, as NCCL writes them: `mlx5_0:1`.
+pub(super) fn port_name(device: &Device, port: &Port) -> String {
+    format!("{}:{}", device.name, port.number)
+}
+
+/// The outcome of a check that ends early where something is not known.
+pub(super) fn either(outcome: Result<Outcome, Outcome>) -> Outcome {
+    outcome.unwrap_or_else(|unknown| unknown)
+}
+
+/// Names in a sentence: the first few, and how many more.
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+    const SHOWN: usize = 4;
+    let first: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => first.join(", "),
+        Some(more) => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// What was found in several places of one kind. A fault anywhere is certain; without one, a place that could not be read
+/// leaves the whole unknown.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Places that are as they should be.
+    pub(super) good: Vec<String>,
+    /// Places with a fault, in words.
+    pub(super) bad: Vec<String>,
+    /// Places that could not be read, with the reason.
+    unknown: Vec<String>,
+}
+
+impl Tally {
+    /// Counts a place that is good, bad, or not known.
+    pub(super) fn add(&mut self, place: &str, found: Result<(), Found>) {
+        match found {
+            Ok(()) => self.good.push(place.to_owned()),
+            Err(Found::Bad(what)) => self.bad.push(format!("{place} {what}")),
+            Err(Found::Unknown(why)) => self.unknown.push(format!("{place}: {why}")),
+        }
+    }
+
+    /// The outcome where no place is bad.
+    pub(super) fn without_bad(&self, pass: impl FnOnce(&[String]) -> Outcome) -> Outcome {
+        if !self.unknown.is_empty() {
+            Outcome::unknown(listed(&self.unknown))
+        } else if self.good.is_empty() {
+            Outcome::unknown("found nothing to check")
+        } else {
+            pass(&self.good)
+        }
+    }
+}
+
+/// What is wrong with a place.
+#[derive(Debug)]
+pub(super) enum Found {
+    Bad(String),
+    Unknown(String),
+}
+
+impl From<&Unreadable> for Found {
+    fn from(why: &Unreadable) -> Self {
+        Self::Unknown(why.to_string())
+    }
+}

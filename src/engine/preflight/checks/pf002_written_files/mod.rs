@@ -1,0 +1,15 @@
+//! PF002: the files that preflight writes. They are written after all other checks, so the result comes from
+//! [`Report::set_written`](crate::preflight::report::Report::set_written).
+
+use crate::preflight::check::{Check, Context};
+use crate::preflight::outcome::Outcome;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF002", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    match (&context.expected.write, &context.expected.facts) {
+        (None, None) => Outcome::off("no expectation names a file to write"),
+        _ => Outcome::unknown("not written yet"),
+    }
+}

@@ -1,0 +1,43 @@
+//! PF103: rate of the ports.
+
+use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::port::State;
+use crate::text::count;
+
+pub(super) static CHECK: Check = Check { id: "PF103", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(rates(context))
+}
+
+fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let ports = context.ports()?;
+    // A port that is down prints a low rate.
+    let up = ports.iter().filter(|(_, port)| !matches!(port.state, Ok(State::Down)));
+    let fastest = ports.iter().filter_map(|(_, port)| port.rate.as_ref().ok()).max();
+    let least = context.expected.rate.or_else(|| fastest.map(|rate| rate.gigabits())).unwrap_or(0);
+    let mut tally = Tally::default();
+    for (device, port) in up {
+        let judge = || {
+            let rate = port.rate.as_ref()?.gigabits();
+            if rate < least { Err(Found::Bad(format!("has {rate} Gbit/s"))) } else { Ok(()) }
+        };
+        tally.add(&port_name(device, port), judge());
+    }
+    if !tally.bad.is_empty() {
+        let whose = if context.expected.rate.is_some() { "the profile expects" } else { "another port has" };
+        let message =
+            format!("{}, {whose} {least} Gbit/s: all ranks wait for the slowest port", listed(&tally.bad));
+        let fix = "Check whether the link came up with fewer lanes or a lower speed: cable, transceiver, switch port, PCIe slot.";
+        return Ok(match context.expected.rate {
+            Some(_) => Outcome::fail(Fault::Node, message, fix),
+            None => Outcome::warn(Fault::Node, message, fix),
+        });
+    }
+    let single = context.expected.rate.is_none() && tally.good.len() == 1;
+    Ok(tally.without_bad(|good| match single {
+        true => Outcome::unknown(format!("{least} Gbit/s; one port, and the profile names no rate")),
+        false => Outcome::pass(format!("{} with {least} Gbit/s or more", count(good.len(), "port"))),
+    }))
+}

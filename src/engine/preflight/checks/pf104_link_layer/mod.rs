@@ -1,0 +1,42 @@
+//! PF104: link layer of the ports.
+
+use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::expect::Transport;
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::port::LinkLayer;
+use crate::text::count;
+
+pub(super) static CHECK: Check = Check { id: "PF104", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(layers(context))
+}
+
+fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let (transport, wanted) = match context.transport() {
+        Some(Transport::Roce) => ("roce", LinkLayer::Ethernet),
+        Some(Transport::Infiniband) => ("infiniband", LinkLayer::InfiniBand),
+        Some(Transport::Efa) => ("efa", LinkLayer::Unknown),
+        _ => return Ok(Outcome::unknown("no expectation names the transport")),
+    };
+    let mut tally = Tally::default();
+    for (device, port) in context.ports()? {
+        let judge = || match port.link_layer.as_ref()? {
+            layer if *layer == wanted => Ok(()),
+            layer => Err(Found::Bad(format!("has link layer {}", layer.word()))),
+        };
+        tally.add(&port_name(device, port), judge());
+    }
+    if tally.bad.is_empty() {
+        return Ok(tally.without_bad(|good| {
+            Outcome::pass(format!("{} with link layer {}", count(good.len(), "port"), wanted.word()))
+        }));
+    }
+    // Where some ports are right, the node differs from the others of its pool.
+    let fault = if tally.good.is_empty() { Fault::Configuration } else { Fault::Node };
+    Ok(Outcome::fail(
+        fault,
+        format!("{}, transport {transport} needs {}", listed(&tally.bad), wanted.word()),
+        "Request the RDMA resource of this transport, or set the link type of the NIC (mlxconfig LINK_TYPE_P1).",
+    ))
+}

@@ -1,0 +1,30 @@
+//! PF105: mode of RDMA network namespaces.
+
+use crate::preflight::check::{Check, Context, either, read};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::netlink::NamespaceMode;
+
+pub(super) static CHECK: Check = Check { id: "PF105", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(mode(context))
+}
+
+fn mode(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let mode = read(&context.seen.namespace_mode, "netlink, RDMA system")?;
+    let devices = read(&context.seen.devices, "/sys/class/infiniband")?;
+    Ok(match mode {
+        NamespaceMode::Shared if devices.is_empty() => {
+            Outcome::unknown("shared mode, and the kernel shows no RDMA device")
+        }
+        NamespaceMode::Shared => {
+            Outcome::pass("shared: sysfs lists all devices of the node, and has no counters for this pod")
+        }
+        NamespaceMode::Exclusive if devices.is_empty() => Outcome::fail(
+            Fault::Configuration,
+            "exclusive, and no RDMA device was moved into this pod's network namespace",
+            "Add the rdma CNI plugin to the pod's networks, after sriov or host-device.",
+        ),
+        NamespaceMode::Exclusive => Outcome::pass("exclusive: sysfs lists the devices of this pod"),
+    })
+}

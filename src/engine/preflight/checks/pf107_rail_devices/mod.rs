@@ -1,0 +1,49 @@
+//! PF107: each rail's interface belongs to a usable RDMA device.
+
+use crate::preflight::check::{Check, Context, Found, Tally, either, listed};
+use crate::preflight::expect::Transport;
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::rails::device_of;
+use crate::text::count;
+
+pub(super) static CHECK: Check = Check { id: "PF107", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(rails(context))
+}
+
+fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let rails = context.rails()?;
+    let usable = context.usable()?;
+    if usable.is_empty() {
+        return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
+    }
+    let mut tally = Tally::default();
+    for name in rails {
+        let found = match context.interface(name)? {
+            None => Err(Found::Unknown("does not exist (see PF201)".to_owned())),
+            Some(interface) => match device_of(context.seen, interface) {
+                Some(device) if usable.iter().any(|usable| usable.name == device.name) => Ok(()),
+                Some(device) => {
+                    Err(Found::Bad(format!("belongs to {}, which this pod cannot use", device.name)))
+                }
+                None if context.transport() == Some(Transport::Roce) => {
+                    Err(Found::Bad("belongs to no RDMA device".to_owned()))
+                }
+                // An IPoIB child's GUID may be that of a VF.
+                None => Err(Found::Unknown("no RDMA device has its hardware address".to_owned())),
+            },
+        };
+        tally.add(name, found);
+    }
+    if tally.bad.is_empty() {
+        return Ok(tally.without_bad(|good| {
+            Outcome::pass(format!("{} with a usable RDMA device", count(good.len(), "interface")))
+        }));
+    }
+    Ok(Outcome::fail(
+        Fault::Configuration,
+        format!("{}: the rail's RDMA device has no address in this pod", listed(&tally.bad)),
+        "Request the RDMA resource whose pool has the NICs of the network, so that interface and device are of one NIC.",
+    ))
+}

@@ -1,0 +1,58 @@
+//! PF108: MTU of the rails (RoCE).
+
+use crate::preflight::check::{Check, Context, Found, Tally, either, listed};
+use crate::preflight::expect::Transport;
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::text::count;
+
+pub(super) static CHECK: Check = Check { id: "PF108", page: include_str!("page.md"), rdma_only: true, judge };
+
+/// An interface with this MTU carries RDMA packets of 4096 bytes, with the headers of RoCE.
+const ENOUGH: u64 = 4200;
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(mtus(context))
+}
+
+fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    if context.transport().is_some_and(|transport| transport != Transport::Roce) {
+        return Ok(Outcome::off("only for RoCE"));
+    }
+    let mut small = Tally::default();
+    let mut sizes = Vec::new();
+    for name in context.rails()? {
+        let Some(interface) = context.interface(name)? else {
+            small.add(name, Err(Found::Unknown("does not exist (see PF201)".to_owned())));
+            continue;
+        };
+        if let Ok(mtu) = interface.mtu {
+            sizes.push((name.as_str(), mtu));
+        }
+        let judge = || match *interface.mtu.as_ref()? {
+            mtu if mtu < ENOUGH => Err(Found::Bad(format!("has MTU {mtu}"))),
+            _ => Ok(()),
+        };
+        small.add(name, judge());
+    }
+    let largest = sizes.iter().map(|(_, mtu)| *mtu).max().unwrap_or(0);
+    let differing: Vec<String> = sizes
+        .iter()
+        .filter(|(_, mtu)| *mtu != largest)
+        .map(|(name, mtu)| format!("{name} has MTU {mtu}"))
+        .collect();
+    if !differing.is_empty() {
+        return Ok(Outcome::warn(
+            Fault::Configuration,
+            format!("{}, another rail has {largest}: connections between rails may fail", listed(&differing)),
+            "Set the same MTU on all rails and their switches.",
+        ));
+    }
+    if !small.bad.is_empty() {
+        return Ok(Outcome::warn(
+            Fault::Configuration,
+            format!("{}: RDMA packets have less than 4096 bytes, which costs bandwidth", listed(&small.bad)),
+            "Set MTU 9000 on the rails and on the switches, if the fabric supports it.",
+        ));
+    }
+    Ok(small.without_bad(|good| Outcome::pass(format!("{} with MTU {largest}", count(good.len(), "rail")))))
+}

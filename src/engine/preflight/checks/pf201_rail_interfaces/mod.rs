@@ -1,0 +1,78 @@
+//! PF201: the rails' interfaces.
+
+use crate::preflight::check::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::expect::Transport;
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::addresses::Address;
+use crate::text::count;
+use core::net::IpAddr;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF201", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(rails(context))
+}
+
+fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let rails = context.rails()?;
+    // RoCE connects to addresses; InfiniBand does not need one.
+    let needs_address = matches!(
+        context.transport(),
+        Some(Transport::Roce | Transport::Ethernet | Transport::Tcpx | Transport::Tcpxo)
+    );
+    let mut missing = Vec::new();
+    let mut tally = Tally::default();
+    let mut node = false;
+    for name in rails {
+        let Some(interface) = context.interface(name)? else {
+            missing.push(name.as_str());
+            continue;
+        };
+        let down = interface
+            .operstate
+            .as_ref()
+            .is_ok_and(|state| matches!(state.as_str(), "down" | "lowerlayerdown"));
+        node |= down;
+        let judge = || {
+            interface.operstate.as_ref()?;
+            if down {
+                return Err(Found::Bad("is down".to_owned()));
+            }
+            let addresses = context.seen.addresses.as_ref();
+            if needs_address && !addresses?.iter().any(|a| a.interface == *name && is_global(a)) {
+                return Err(Found::Bad("has no address".to_owned()));
+            }
+            Ok(())
+        };
+        tally.add(name, judge());
+    }
+    if !missing.is_empty() {
+        let all = read(&context.seen.interfaces, "/sys/class/net")?;
+        let present: Vec<&str> = all.iter().map(|i| i.name.as_str()).filter(|name| *name != "lo").collect();
+        return Ok(Outcome::fail(
+            Fault::Configuration,
+            format!("no interface {}; the pod has {}", listed(&missing), listed(&present)),
+            "Check the pod's annotation k8s.v1.cni.cncf.io/networks and the events of Multus.",
+        ));
+    }
+    if tally.bad.is_empty() {
+        return Ok(tally.without_bad(|good| {
+            let with = if needs_address { "up, with an address" } else { "up" };
+            Outcome::pass(format!("{} {with}", count(good.len(), "interface")))
+        }));
+    }
+    let fault = if node { Fault::Node } else { Fault::Configuration };
+    Ok(Outcome::fail(
+        fault,
+        format!("{}: the rail cannot be used", listed(&tally.bad)),
+        "Check the IPAM of the network, and on the node the link of the NIC.",
+    ))
+}
+
+fn is_global(address: &Address) -> bool {
+    match address.address {
+        IpAddr::V4(v4) => !v4.is_link_local(),
+        IpAddr::V6(v6) => !v6.is_unicast_link_local(),
+    }
+}

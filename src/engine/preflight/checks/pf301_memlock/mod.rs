@@ -1,0 +1,46 @@
+//! PF301: locked memory.
+
+use crate::preflight::check::{Check, Context, either, read};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::process::Memlock;
+
+pub(super) static CHECK: Check = Check { id: "PF301", page: include_str!("page.md"), rdma_only: true, judge };
+
+/// Below this NCCL cannot create its queues and buffers: it fails with 8 MiB (NVIDIA/nccl-tests#206), and a rank registers
+/// at least some tens of MiB.
+const TOO_LITTLE: u64 = 64 << 20;
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(memlock(context))
+}
+
+fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let limits = &context.seen.limits;
+    let bytes = match read(&limits.memlock, "/proc/self/limits")? {
+        Memlock::Unlimited => return Ok(Outcome::pass("no limit")),
+        Memlock::Bytes(bytes) => *bytes,
+    };
+    let capable = *read(&limits.ipc_lock, "/proc/self/status")?;
+    let initial = *read(&limits.initial_user_namespace, "/proc/self/uid_map")?;
+    if capable && initial {
+        return Ok(Outcome::pass("IPC_LOCK lifts the limit"));
+    }
+    let shown = if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) };
+    let (why, fix) = if capable {
+        (
+            "the container runs in a user namespace, where IPC_LOCK does not lift the limit",
+            "Set hostUsers: true, or let the node's container runtime set LimitMEMLOCK=infinity.",
+        )
+    } else {
+        (
+            "and the process has no effective IPC_LOCK",
+            "Run as root with capability IPC_LOCK, or let the node's container runtime set LimitMEMLOCK=infinity. For another user, IPC_LOCK has no effect.",
+        )
+    };
+    let message = format!("the limit of locked memory is {shown}, {why}");
+    Ok(if bytes < TOO_LITTLE {
+        Outcome::fail(Fault::Configuration, format!("{message}: ibv_reg_mr and ibv_create_cq fail"), fix)
+    } else {
+        Outcome::warn(Fault::Configuration, format!("{message}: ibv_reg_mr may fail"), fix)
+    })
+}

@@ -1,0 +1,62 @@
+//! PF302: /dev/shm.
+
+use crate::preflight::check::{Check, Context, either, read};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::text::count;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF302", page: include_str!("page.md"), rdma_only: false, judge };
+
+/// Magic number of tmpfs (linux `include/uapi/linux/magic.h`).
+const TMPFS: i64 = 0x0102_1994;
+/// What one rank takes for one communicator at start: 34210176 bytes in NCCL 2.30.
+const PER_RANK: u64 = 33 << 20;
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(shared_memory(context))
+}
+
+fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let found = read(&context.seen.shm.filesystem, "/dev/shm")?;
+    let visible = context.seen.gpu.devices.as_ref().map(|gpus| gpus.len() as u64).unwrap_or(0);
+    let ranks = context.expected.gpus.map_or(visible, u64::from);
+    let (size, free) = (found.size >> 20, found.free >> 20);
+    let needed = ranks.saturating_mul(PER_RANK);
+    let fix = "Mount an emptyDir {medium: Memory} at /dev/shm, with sizeLimit 8Gi per accelerator.";
+    let who = count(usize::try_from(ranks).unwrap_or(usize::MAX), "rank");
+    if found.kind != TMPFS {
+        return Ok(Outcome::warn(
+            Fault::Configuration,
+            "/dev/shm is not in memory: shared memory goes through the file system",
+            fix,
+        ));
+    }
+    if ranks >= 2 && found.size < needed {
+        return Ok(Outcome::fail(
+            Fault::Configuration,
+            format!(
+                "/dev/shm has {size} MiB for {who}, which need {} MiB for one communicator: NCCL fails with No space left on device",
+                needed >> 20
+            ),
+            fix,
+        ));
+    }
+    if ranks >= 2 && found.free < needed {
+        return Ok(Outcome::fail(
+            Fault::Configuration,
+            format!("/dev/shm has {free} MiB free of {size} MiB, and {who} need {} MiB", needed >> 20),
+            "Delete old files in /dev/shm before training starts (see PF303), or give it more space.",
+        ));
+    }
+    if let Some(wanted) = context.expected.shm.filter(|wanted| found.size < *wanted) {
+        return Ok(Outcome::warn(
+            Fault::Configuration,
+            format!("/dev/shm has {size} MiB, the profile expects {} MiB", wanted >> 20),
+            fix,
+        ));
+    }
+    if ranks == 0 {
+        return Ok(Outcome::unknown(format!("/dev/shm has {size} MiB; the number of ranks is not known")));
+    }
+    Ok(Outcome::pass(format!("{size} MiB in memory for {who}, {free} MiB free")))
+}

@@ -1,0 +1,28 @@
+//! PF303: old files of NCCL in /dev/shm.
+
+use crate::preflight::check::{Check, Context, either, read};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::text::count;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF303", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(stale(context))
+}
+
+fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let (files, bytes) = *read(&context.seen.shm.stale, "/dev/shm")?;
+    Ok(match files {
+        0 => Outcome::pass("no old files of NCCL"),
+        files => Outcome::warn(
+            Fault::Configuration,
+            format!(
+                "{} of NCCL in /dev/shm, {} MiB, from an earlier run or from another pod",
+                count(files, "file"),
+                bytes >> 20
+            ),
+            "Mount an emptyDir at /dev/shm that only this pod uses. Delete /dev/shm/nccl-* only if no other job uses this /dev/shm.",
+        ),
+    })
+}

@@ -1,0 +1,28 @@
+//! PF401: conditions of GPUDirect RDMA.
+
+use crate::preflight::check::{Check, Context, either, read};
+use crate::preflight::outcome::{Fault, Outcome};
+
+pub(super) static CHECK: Check = Check { id: "PF401", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(gpudirect(context))
+}
+
+fn gpudirect(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    if context.seen.gpu.peermem == Ok(true) {
+        return Ok(Outcome::pass("the node has nvidia_peermem"));
+    }
+    let driver = read(&context.seen.gpu.driver, "/proc/driver/nvidia/version")?;
+    if driver.contains("Open Kernel Module") {
+        return Ok(Outcome::pass(
+            "the open kernel modules of NVIDIA support DMA-BUF; whether the NIC's driver does is not visible",
+        ));
+    }
+    read(&context.seen.gpu.peermem, "/sys/module/nvidia_peermem")?;
+    Ok(Outcome::warn(
+        Fault::Node,
+        "the node has no nvidia_peermem, and its GPU driver is not the open one: NCCL copies through host memory",
+        "Install the open kernel modules (GPU operator: driver.kernelModuleType=open), or load nvidia_peermem (driver.rdma.enabled=true).",
+    ))
+}

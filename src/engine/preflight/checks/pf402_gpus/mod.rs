@@ -1,0 +1,38 @@
+//! PF402: number of GPUs.
+
+use crate::preflight::check::{Check, Context, either, read};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::text::count;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF402", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(gpus(context))
+}
+
+fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let found = read(&context.seen.gpu.devices, "/dev")?.len();
+    let has = count(found, "GPU");
+    Ok(match context.expected.gpus.map(|wanted| wanted as usize) {
+        None if found == 0 => {
+            Outcome::unknown("no NVIDIA GPU, and nothing says whether the pod should have one")
+        }
+        None => Outcome::pass(has),
+        Some(0) => Outcome::off("the profile expects no GPU"),
+        Some(wanted) if wanted == found => Outcome::pass(has),
+        Some(_) if found == 0 && context.seen.gpu.driver.is_err() => {
+            Outcome::unknown("no NVIDIA GPU; other accelerators are not counted")
+        }
+        Some(wanted) if found < wanted => Outcome::fail(
+            if found == 0 { Fault::Configuration } else { Fault::Node },
+            format!("{has}, the profile expects {wanted}"),
+            "Check that this container requests the GPUs, and on the node that the driver sees all of them (nvidia-smi, kernel log).",
+        ),
+        Some(wanted) => Outcome::warn(
+            Fault::Configuration,
+            format!("{has}, the profile expects {wanted}: the container sees GPUs of other pods"),
+            "Run the container without privileged, and without NVIDIA_VISIBLE_DEVICES=all.",
+        ),
+    })
+}

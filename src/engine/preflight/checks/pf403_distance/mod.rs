@@ -1,0 +1,57 @@
+//! PF403: distance between GPUs and NICs.
+
+use crate::preflight::check::{Check, Context, either, listed, read};
+use crate::preflight::distance::Distance;
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::text::count;
+
+pub(super) static CHECK: Check = Check { id: "PF403", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(distances(context))
+}
+
+fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let gpus = read(&context.seen.gpu.devices, "/dev")?;
+    let usable = context.usable()?;
+    if gpus.is_empty() || usable.is_empty() {
+        return Err(Outcome::unknown("needs a GPU and a usable RDMA device"));
+    }
+    if let Some(file) = context.seen.environment.get("NCCL_TOPO_FILE") {
+        return Ok(Outcome::unknown(format!("NCCL_TOPO_FILE={file} replaces what sysfs shows")));
+    }
+    let mut nics = Vec::new();
+    for device in usable {
+        nics.push(read(&device.pci_path, &format!("/sys/class/infiniband/{}/device", device.name))?);
+    }
+    let mut far = Vec::new();
+    let mut flat = true;
+    for (minor, address) in gpus {
+        let address = read(address, &format!("PCI address of nvidia{minor}"))?;
+        let path = context.seen.gpu.pci_paths.get(address);
+        let path = path.ok_or_else(|| Outcome::unknown(format!("{address} is not in sysfs")))?;
+        let path = read(path, &format!("/sys/bus/pci/devices/{address}"))?;
+        let nearest = nics.iter().map(|nic| Distance::between(path, nic)).min();
+        flat &= nics.iter().all(|nic| Distance::is_flat(path, nic));
+        match nearest {
+            Some(distance) if distance > Distance::SwitchTree => {
+                far.push(format!("nvidia{minor} ({address}): {}", distance.word()));
+            }
+            _ => {}
+        }
+    }
+    if flat {
+        return Ok(Outcome::unknown("no PCI bridges are visible, as in a virtual machine"));
+    }
+    if far.is_empty() {
+        return Ok(Outcome::pass(format!(
+            "{} with a NIC below the same PCIe switches",
+            count(gpus.len(), "GPU")
+        )));
+    }
+    Ok(Outcome::warn(
+        Fault::Configuration,
+        format!("no near NIC for {}: NCCL does not use GPUDirect RDMA there by default", listed(&far)),
+        "Request all GPUs and NICs of the node, or let the Topology Manager (policy restricted or single-numa-node) align them.",
+    ))
+}

@@ -1,0 +1,35 @@
+//! PF501: libibverbs in the image.
+
+use crate::preflight::check::{Check, Context, listed};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::Unreadable;
+
+pub(super) static CHECK: Check = Check { id: "PF501", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    let fix =
+        "Install libibverbs1 and ibverbs-providers (Debian, Ubuntu), or libibverbs (RHEL), in the image.";
+    match &context.seen.image.verbs {
+        Err(Unreadable::Missing) => Outcome::fail(
+            Fault::Configuration,
+            "the image has no libibverbs.so.1: NCCL uses TCP over sockets, silently",
+            fix,
+        ),
+        Err(why) => Outcome::unknown(format!("libibverbs.so.1: {why}")),
+        Ok(library) if !library.fits => Outcome::fail(
+            Fault::Configuration,
+            format!("{} is for another architecture: NCCL cannot load it", library.path),
+            "Use an image of the node's architecture.",
+        ),
+        Ok(library) if !library.missing.is_empty() => Outcome::fail(
+            Fault::Configuration,
+            format!(
+                "{} needs {}, which the image does not have: NCCL cannot load it",
+                library.path,
+                listed(&library.missing)
+            ),
+            fix,
+        ),
+        Ok(library) => Outcome::pass(library.path.clone()),
+    }
+}

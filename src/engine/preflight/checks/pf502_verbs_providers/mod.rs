@@ -1,0 +1,64 @@
+//! PF502: the provider of each usable device in the image.
+
+use crate::preflight::check::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::providers::provider;
+use crate::rdma::Unreadable;
+use crate::text::count;
+
+pub(super) static CHECK: Check = Check { id: "PF502", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(providers(context))
+}
+
+fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let usable = context.usable()?;
+    if usable.is_empty() {
+        return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
+    }
+    let image = &context.seen.image;
+    let abi = *read(&image.private_abi, "number of libibverbs' providers")?;
+    let mut names = Vec::new();
+    let mut tally = Tally::default();
+    for device in usable {
+        match provider(device) {
+            Some(name) if names.contains(&name) => {}
+            Some(name) => names.push(name),
+            None => tally.add(&device.name, Err(Found::Unknown("its driver is not known".to_owned()))),
+        }
+    }
+    for name in names {
+        let file = format!("lib{name}-rdmav{abi}.so");
+        let found = match image.providers.get(name) {
+            None | Some(Err(Unreadable::Missing)) => {
+                let start = format!("lib{name}-rdmav");
+                let other = image
+                    .other_providers
+                    .iter()
+                    .find(|path| path.rsplit('/').next().is_some_and(|f| f.starts_with(&start)));
+                Err(Found::Bad(match other {
+                    Some(other) => format!("is missing; {other} belongs to another release of libibverbs"),
+                    None => "is missing".to_owned(),
+                }))
+            }
+            Some(Err(why)) => Err(Found::from(why)),
+            Some(Ok(library)) if !library.fits => Err(Found::Bad("is for another architecture".to_owned())),
+            Some(Ok(library)) if !library.missing.is_empty() => {
+                Err(Found::Bad(format!("needs {}, which the image does not have", listed(&library.missing))))
+            }
+            Some(Ok(_)) => Ok(()),
+        };
+        tally.add(&file, found);
+    }
+    if tally.bad.is_empty() {
+        return Ok(tally.without_bad(|good| {
+            Outcome::pass(format!("{}: {}", count(good.len(), "provider"), listed(good)))
+        }));
+    }
+    Ok(Outcome::fail(
+        Fault::Configuration,
+        format!("{}: libibverbs ignores the devices, and NCCL uses TCP over sockets", listed(&tally.bad)),
+        "Install libibverbs and its providers from one package set: either those of the distribution or those of DOCA-OFED.",
+    ))
+}

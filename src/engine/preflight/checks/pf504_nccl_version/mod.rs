@@ -1,0 +1,14 @@
+//! PF504: the version of NCCL in the image.
+
+use crate::preflight::check::{Check, Context};
+use crate::preflight::outcome::Outcome;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF504", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    match &context.seen.image.nccl {
+        Ok((version, path)) => Outcome::pass(format!("{version} ({path})")),
+        Err(why) => Outcome::unknown(format!("libnccl.so.2: {why}")),
+    }
+}

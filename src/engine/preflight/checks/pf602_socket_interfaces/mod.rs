@@ -1,0 +1,31 @@
+//! PF602: `NCCL_SOCKET_IFNAME` against the interfaces.
+
+use crate::nccl::list::NameList;
+use crate::preflight::check::{Check, Context, either, listed, read};
+use crate::preflight::outcome::{Fault, Outcome};
+
+pub(super) static CHECK: Check =
+    Check { id: "PF602", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(interfaces(context))
+}
+
+fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let Some((value, place)) = context.setting("NCCL_SOCKET_IFNAME") else {
+        return Ok(Outcome::off("NCCL_SOCKET_IFNAME is not set"));
+    };
+    let names: Vec<&str> =
+        read(&context.seen.interfaces, "/sys/class/net")?.iter().map(|i| i.name.as_str()).collect();
+    let list = NameList::parse(&value);
+    let setting = format!("NCCL_SOCKET_IFNAME={value} ({place})");
+    let taken: Vec<&str> = names.iter().copied().filter(|name| list.chooses(name)).collect();
+    if taken.is_empty() {
+        return Ok(Outcome::fail(
+            Fault::Configuration,
+            format!("{setting} matches none of {}: NCCL fails at start", listed(&names)),
+            "Set the interface of the cluster network, usually eth0.",
+        ));
+    }
+    Ok(Outcome::pass(format!("{setting} matches {}", listed(&taken))))
+}

@@ -1,0 +1,60 @@
+//! PF604: the network plugin of NCCL.
+
+use crate::preflight::check::{Check, Context, listed};
+use crate::preflight::expect::Transport;
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::Unreadable;
+
+pub(super) static CHECK: Check = Check { id: "PF604", page: include_str!("page.md"), rdma_only: true, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    let set = context.setting("NCCL_NET_PLUGIN");
+    let efa = context.transport() == Some(Transport::Efa);
+    if set.is_none() && !efa {
+        return Outcome::off("NCCL_NET_PLUGIN is not set, and the transport needs no plugin");
+    }
+    if set.as_ref().is_some_and(|(value, _)| value == "none") {
+        return Outcome::off("NCCL_NET_PLUGIN=none");
+    }
+    let fix = if efa {
+        "Install aws-ofi-nccl in the image (the EFA installer has it)."
+    } else {
+        "Install the plugin in the image, or remove NCCL_NET_PLUGIN."
+    };
+    let who =
+        set.map_or_else(|| "NCCL".to_owned(), |(value, place)| format!("NCCL_NET_PLUGIN={value} ({place})"));
+    let plugins = &context.seen.image.plugins;
+    if let Some(library) = plugins.values().find_map(|plugin| plugin.as_ref().ok()) {
+        if !library.fits {
+            return Outcome::fail(
+                Fault::Configuration,
+                format!("{} is for another architecture", library.path),
+                fix,
+            );
+        }
+        if !library.missing.is_empty() {
+            return Outcome::fail(
+                Fault::Configuration,
+                format!("{} needs {}, which the image does not have", library.path, listed(&library.missing)),
+                fix,
+            );
+        }
+        return Outcome::pass(library.path.clone());
+    }
+    let names: Vec<&str> = plugins.keys().map(String::as_str).collect();
+    match plugins.values().find_map(|plugin| plugin.as_ref().err().filter(|why| **why != Unreadable::Missing))
+    {
+        Some(why) => Outcome::unknown(format!("{}: {why}", listed(&names))),
+        None if names.is_empty() => Outcome::unknown("the plugin was not searched"),
+        None if efa => Outcome::fail(
+            Fault::Configuration,
+            format!("{who}: the image has no {}: NCCL uses TCP over sockets", listed(&names)),
+            fix,
+        ),
+        None => Outcome::warn(
+            Fault::Configuration,
+            format!("{who}: the image has no {}, so NCCL uses its own transport", listed(&names)),
+            fix,
+        ),
+    }
+}

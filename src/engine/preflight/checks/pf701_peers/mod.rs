@@ -1,0 +1,27 @@
+//! PF701: peers.
+
+use crate::preflight::check::{Check, Context, Found, Tally, listed};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::text::count;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF701", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    if context.seen.peers.is_empty() {
+        return Outcome::off("no expectation names a peer");
+    }
+    let mut tally = Tally::default();
+    for (peer, found) in &context.seen.peers {
+        tally.add(peer, found.clone().map_err(|why| Found::Bad(format!("cannot be reached: {why}"))));
+    }
+    if tally.bad.is_empty() {
+        return tally.without_bad(|good| Outcome::pass(format!("{} reachable", count(good.len(), "peer"))));
+    }
+    // A peer may start later than this pod.
+    Outcome::warn(
+        Fault::Configuration,
+        listed(&tally.bad),
+        "Check the name, NetworkPolicies, and whether the peer has started.",
+    )
+}

@@ -1,0 +1,35 @@
+//! Which rows of a GID table belong to this pod.
+
+use super::seen::{GidRow, Port};
+use crate::rdma::Unreadable;
+use crate::rdma::addresses::Address;
+use crate::rdma::gid::GidType;
+use core::net::IpAddr;
+
+/// Whose row it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Owner {
+    Pod,
+    /// Another network namespace; the interface that the row names.
+    Other(String),
+}
+
+/// Whose row it is. The kernel does not filter rows by network namespace, so the row of another pod may name an interface
+/// that exists here too: both the interface and the address must be ours.
+pub(super) fn owner(row: &GidRow, addresses: &[Address]) -> Result<Owner, Unreadable> {
+    let gid = row.gid.clone()?;
+    let interface = row.interface.clone()?;
+    let ours = addresses.iter().any(|a| a.interface == interface && a.address == gid.address());
+    Ok(if ours { Owner::Pod } else { Owner::Other(interface) })
+}
+
+/// Rows of a RoCE version that belong to this pod and are not link-local, with their addresses.
+pub(super) fn own_rows(port: &Port, addresses: &[Address], kind: GidType) -> Vec<(u32, IpAddr)> {
+    let rows = port.gids.as_deref().unwrap_or_default();
+    let own = rows.iter().filter(|row| row.kind == Ok(kind) && owner(row, addresses) == Ok(Owner::Pod));
+    own.filter_map(|row| {
+        let gid = row.gid.as_ref().ok().filter(|gid| !gid.is_link_local())?;
+        Some((row.index, gid.address()))
+    })
+    .collect()
+}

@@ -1,0 +1,49 @@
+//! What a shared library needs, from its ELF file.
+
+use crate::rdma::{Reading, Unreadable};
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, EM_AARCH64, EM_X86_64};
+use object::read::elf::{ElfFile, FileHeader};
+use object::{Endianness, elf};
+
+/// A shared library.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Elf {
+    /// Libraries that it needs.
+    pub needed: Vec<String>,
+    /// Folders in which it looks for them, as it writes them (`$ORIGIN`).
+    pub folders: Vec<String>,
+    /// Architecture, by the name that Rust gives to it; empty for others.
+    pub architecture: &'static str,
+}
+
+/// Most libraries that one needs. More is not a library.
+const MOST: usize = 512;
+
+/// Reads an ELF file of 64 bits.
+///
+/// # Errors
+/// Another kind of file, or one that is damaged.
+pub fn library(content: &[u8]) -> Reading<Elf> {
+    let damaged = |error: object::Error| Unreadable::Failed(format!("is not a readable ELF file: {error}"));
+    let file = ElfFile::<elf::FileHeader64<Endianness>>::parse(content).map_err(damaged)?;
+    let architecture = match file.elf_header().e_machine(file.endian()) {
+        EM_X86_64 => "x86_64",
+        EM_AARCH64 => "aarch64",
+        _ => "",
+    };
+    let mut found = Elf { architecture, ..Elf::default() };
+    let table = file.elf_dynamic_table().map_err(damaged)?;
+    for entry in table.iter() {
+        let text =
+            || table.string(entry).map(|text| String::from_utf8_lossy(text).into_owned()).map_err(damaged);
+        match entry.tag {
+            DT_NEEDED => found.needed.push(text()?),
+            DT_RPATH | DT_RUNPATH => found.folders.extend(text()?.split(':').map(str::to_owned)),
+            _ => {}
+        }
+        if found.needed.len() > MOST {
+            return Err(Unreadable::Failed("needs more than 512 libraries".to_owned()));
+        }
+    }
+    Ok(found)
+}

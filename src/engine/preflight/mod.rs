@@ -1,0 +1,19 @@
+//! `preflight`: what a pod sees of its fabric on its node, judged before training starts. Everything here takes bytes that
+//! the shell read (`pod_agent`), and gives verdicts and texts.
+
+mod check;
+pub mod checks;
+pub mod conf;
+mod distance;
+pub mod expect;
+pub mod facts;
+mod gid_rows;
+pub mod image;
+pub mod outcome;
+pub mod providers;
+mod rails;
+pub mod report;
+pub mod seen;
+mod usable;
+
+pub use check::Check;

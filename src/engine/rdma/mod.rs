@@ -1,0 +1,13 @@
+//! Formats of what Linux shows about RDMA devices and a process's limits: sysfs files, GIDs, counters, netlink messages,
+//! `/proc`. Bytes in; a value, or the reason why there is none. The formats are those of linux
+//! `drivers/infiniband/core/{sysfs,nldev}.c` where no other source is named.
+
+pub mod addresses;
+pub mod counter;
+pub mod gid;
+pub mod netlink;
+pub mod port;
+pub mod process;
+pub mod unreadable;
+
+pub use unreadable::{Reading, Unreadable};

@@ -1,0 +1,122 @@
+//! Bounded reads under a root directory. A pipe, a device or an endless file cannot hold them up.
+
+use crate::rdma::{Reading, Unreadable};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Longest file of sysfs that is read (bytes); the kernel gives at most a page.
+pub(super) const SYSFS: usize = 4 << 10;
+/// Longest other file that is read (bytes).
+pub(super) const OTHER: usize = 64 << 10;
+/// Most entries of a directory that are read.
+pub(super) const ENTRIES: usize = 4096;
+
+/// The root of the tree that is read: `/` in a pod, a directory in a test or for a recorded tree.
+#[derive(Debug, Clone)]
+pub struct Root {
+    path: PathBuf,
+}
+
+impl Root {
+    /// A root directory.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// Whether it is the root of the container, so that the kernel's answers are about the same tree.
+    #[must_use]
+    pub fn is_container(&self) -> bool {
+        self.path == Path::new("/")
+    }
+
+    /// Where a path of the container is.
+    #[must_use]
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.path.join(path.trim_start_matches('/'))
+    }
+
+    /// Reads a file.
+    pub(super) fn read(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = open(self.at(path), flags, Mode::empty()).map_err(errno)?;
+        let kind = fstat(&file).map(|stat| FileType::from_raw_mode(stat.st_mode)).map_err(errno)?;
+        if kind != FileType::RegularFile {
+            return Err(Unreadable::NotAFile);
+        }
+        let mut content = Vec::new();
+        fs::File::from(file)
+            .take(most as u64 + 1)
+            .read_to_end(&mut content)
+            .map_err(|error| reason(&error))?;
+        if content.len() > most { Err(Unreadable::TooLong(most)) } else { Ok(content) }
+    }
+
+    /// Reads a file of sysfs, and its value.
+    pub(super) fn value<T>(&self, path: &str, parse: fn(&[u8]) -> Reading<T>) -> Reading<T> {
+        parse(&self.read(path, SYSFS)?)
+    }
+
+    /// Names in a directory, sorted; numbers in names count as numbers.
+    pub(super) fn names(&self, path: &str) -> Reading<Vec<String>> {
+        let entries = fs::read_dir(self.at(path)).map_err(|error| reason(&error))?;
+        let mut names = Vec::new();
+        for entry in entries.take(ENTRIES + 1) {
+            let name = entry.map_err(|error| reason(&error))?.file_name();
+            names.extend(name.to_str().map(str::to_owned));
+        }
+        if names.len() > ENTRIES {
+            return Err(Unreadable::NotRead("the directory has more than 4096 entries"));
+        }
+        names.sort_by_cached_key(|name| natural(name));
+        Ok(names)
+    }
+
+    /// Whether a path exists.
+    pub(super) fn exists(&self, path: &str) -> bool {
+        fs::symlink_metadata(self.at(path)).is_ok()
+    }
+
+    /// Whether a file can be opened for reading and writing, as programs open device files.
+    pub(super) fn opens(&self, path: &str) -> Reading<()> {
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        open(self.at(path), flags, Mode::empty()).map(drop).map_err(errno)
+    }
+
+    /// The path without links, as a path of the container. A link that leads out of the root is not followed.
+    pub(super) fn real(&self, path: &str) -> Reading<String> {
+        let real = fs::canonicalize(self.at(path)).map_err(|error| reason(&error))?;
+        let root = fs::canonicalize(&self.path).map_err(|error| reason(&error))?;
+        let inside =
+            real.strip_prefix(root).map_err(|_| Unreadable::NotRead("the link leads out of the root"))?;
+        let text = inside.to_str().ok_or(Unreadable::NotRead("the path is not UTF-8"))?;
+        Ok(format!("/{text}"))
+    }
+
+    /// The last part of the path that a link leads to.
+    pub(super) fn link_name(&self, path: &str) -> Reading<String> {
+        let target = fs::read_link(self.at(path)).map_err(|error| reason(&error))?;
+        let name = target.file_name().and_then(|name| name.to_str());
+        name.map(str::to_owned).ok_or(Unreadable::NotRead("the link has no name"))
+    }
+}
+
+/// Sorts `mlx5_10` after `mlx5_9`.
+fn natural(name: &str) -> (String, u64, String) {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = name.strip_prefix(prefix).and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    (prefix.to_owned(), number, name.to_owned())
+}
+
+pub(super) fn reason(error: &io::Error) -> Unreadable {
+    // The system's number is named apart from its words.
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    Unreadable::of_errno(error.raw_os_error(), words)
+}
+
+pub(super) fn errno(error: rustix::io::Errno) -> Unreadable {
+    reason(&io::Error::from(error))
+}

@@ -1,0 +1,157 @@
+//! RDMA devices, their ports and GID rows, from sysfs.
+
+use super::files::Root;
+use crate::preflight::seen::{Device, GidRow, Interface, Port, VerbsNode};
+use crate::rdma::port::{LinkLayer, decimal, hexadecimal, link_layer, physical_state, rate, state};
+use crate::rdma::unreadable::name;
+use crate::rdma::{Reading, Unreadable, gid};
+
+const DEVICES: &str = "/sys/class/infiniband";
+const VERBS: &str = "/sys/class/infiniband_verbs";
+const INTERFACES: &str = "/sys/class/net";
+const DEVICE_FILES: &str = "/dev/infiniband";
+
+/// Most ports of a device that are read.
+const PORTS: usize = 16;
+/// Most rows of a GID or P_Key table that are read.
+const ROWS: u32 = 256;
+
+/// Entries of `/sys/class/infiniband_verbs`, and whether their device files can be opened.
+pub(super) fn nodes(root: &Root) -> Reading<Vec<VerbsNode>> {
+    let names = present(root, VERBS)?;
+    let entries = names.into_iter().filter(|name| name.starts_with("uverbs"));
+    let node = |name: String| VerbsNode {
+        device: root.value(&format!("{VERBS}/{name}/ibdev"), self::name),
+        opens: root.opens(&format!("{DEVICE_FILES}/{name}")),
+        name,
+    };
+    Ok(entries.map(node).collect())
+}
+
+/// Files `uverbsN` of `/dev/infiniband`.
+pub(super) fn device_files(root: &Root) -> Reading<Vec<String>> {
+    match root.names(DEVICE_FILES) {
+        Ok(names) => Ok(names.into_iter().filter(|name| name.starts_with("uverbs")).collect()),
+        Err(Unreadable::Missing) => Ok(Vec::new()),
+        Err(why) => Err(why),
+    }
+}
+
+/// Names in a directory of sysfs. Without it the kernel has no such devices, unless sysfs itself is missing.
+fn present(root: &Root, path: &str) -> Reading<Vec<String>> {
+    match root.names(path) {
+        Err(Unreadable::Missing) if root.exists(INTERFACES) => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+/// All devices. Tables of rows are read of those devices only whose file can be opened.
+pub(super) fn devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<Vec<Device>> {
+    let usable = |device: &str| {
+        let nodes = nodes.as_deref().unwrap_or_default();
+        nodes.iter().any(|node| node.opens.is_ok() && node.device.as_deref() == Ok(device))
+    };
+    let names = present(root, DEVICES)?;
+    Ok(names.into_iter().map(|name| device(root, usable(&name), name)).collect())
+}
+
+fn device(root: &Root, is_usable: bool, name: String) -> Device {
+    let path = format!("{DEVICES}/{name}");
+    let ports = root.names(&format!("{path}/ports")).map(|names| {
+        let numbers = names.iter().filter_map(|name| name.parse().ok()).take(PORTS);
+        numbers.map(|number| port(root, is_usable, &path, number)).collect()
+    });
+    Device {
+        pci_path: root.real(&format!("{path}/device")),
+        driver: root.link_name(&format!("{path}/device/driver")),
+        is_virtual: root.exists(&format!("{path}/device/physfn")),
+        ports,
+        name,
+    }
+}
+
+fn port(root: &Root, is_usable: bool, device: &str, number: u32) -> Port {
+    let path = format!("{device}/ports/{number}");
+    let at = |file: &str| format!("{path}/{file}");
+    let layer = root.value(&at("link_layer"), link_layer);
+    let unused = Unreadable::NotRead("the device cannot be opened");
+    Port {
+        number,
+        state: root.value(&at("state"), state),
+        physical_state: root.value(&at("phys_state"), physical_state),
+        rate: root.value(&at("rate"), rate),
+        lid: root.value(&at("lid"), hexadecimal),
+        sm_lid: root.value(&at("sm_lid"), hexadecimal),
+        pkeys: match (is_usable, &layer) {
+            (false, _) => Err(unused.clone()),
+            (true, Ok(LinkLayer::InfiniBand)) => pkeys(root, &path),
+            (true, Ok(_)) => Ok(Vec::new()),
+            (true, Err(why)) => Err(why.clone()),
+        },
+        gids: if is_usable { gid_rows(root, &path) } else { Err(unused) },
+        link_layer: layer,
+    }
+}
+
+/// P_Keys that are not empty, by row. The directory is missing where the table is empty.
+fn pkeys(root: &Root, port: &str) -> Reading<Vec<(u32, Reading<u16>)>> {
+    let mut rows = Vec::new();
+    for index in 0..ROWS {
+        match root.value(&format!("{port}/pkeys/{index}"), hexadecimal) {
+            Err(Unreadable::Missing) => break,
+            Ok(0) => {}
+            row => rows.push((index, row)),
+        }
+    }
+    Ok(rows)
+}
+
+/// Rows of the GID table, up to the last one that is not empty.
+fn gid_rows(root: &Root, port: &str) -> Reading<Vec<GidRow>> {
+    let mut rows: Vec<GidRow> = Vec::new();
+    let mut kept = 0;
+    for index in 0..ROWS {
+        let value = root.value(&format!("{port}/gids/{index}"), gid::gid);
+        if value == Err(Unreadable::Missing) {
+            break;
+        }
+        let is_empty = value.as_ref().is_ok_and(|gid| gid.is_empty());
+        // The attributes of an empty row are EINVAL, which NCCL meets too.
+        let (kind, interface) = if is_empty {
+            (Err(Unreadable::Invalid), Err(Unreadable::Invalid))
+        } else {
+            (
+                root.value(&format!("{port}/gid_attrs/types/{index}"), gid::gid_type),
+                root.value(&format!("{port}/gid_attrs/ndevs/{index}"), name),
+            )
+        };
+        rows.push(GidRow { index, gid: value, kind, interface });
+        if !is_empty {
+            kept = rows.len();
+        }
+    }
+    if rows.is_empty() {
+        return Err(Unreadable::Missing);
+    }
+    rows.truncate(kept);
+    Ok(rows)
+}
+
+/// Interfaces of the network namespace.
+pub(super) fn interfaces(root: &Root) -> Reading<Vec<Interface>> {
+    let names = root.names(INTERFACES)?;
+    let text = |content: &[u8]| name(content);
+    let interface = |name: String| {
+        let at = |file: &str| format!("{INTERFACES}/{name}/{file}");
+        Interface {
+            kind: root.value(&at("type"), decimal),
+            mtu: root.value(&at("mtu"), decimal),
+            operstate: root.value(&at("operstate"), text),
+            hardware_address: root.value(&at("address"), text),
+            devices: root.names(&at("device/infiniband")),
+            name,
+        }
+    };
+    // `bonding_masters` is a file among the links.
+    Ok(names.into_iter().filter(|name| name != "bonding_masters").map(interface).collect())
+}

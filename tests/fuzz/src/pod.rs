@@ -1,0 +1,81 @@
+//! Readers of what a pod sees: files of sysfs and `/proc`, messages of netlink, libraries, the documents of preflight.
+
+use fabric_admission::preflight::expect::Expectation;
+use fabric_admission::preflight::facts::Facts;
+use fabric_admission::preflight::image::{elf, loader_cache, versions};
+use fabric_admission::rdma::unreadable::name;
+use fabric_admission::rdma::{addresses, counter, gid, netlink, port, process};
+
+/// Bytes that a seed writes in hexadecimal, so that seeds are texts; any other input as it is.
+fn bytes(data: &[u8]) -> Vec<u8> {
+    let digits: Vec<u8> = data.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+    let value = |digit: u8| (digit as char).to_digit(16);
+    let pairs = digits.chunks(2).map(|pair| Some((value(pair[0])? * 16 + value(*pair.get(1)?)?) as u8));
+    pairs.collect::<Option<Vec<u8>>>().unwrap_or_else(|| data.to_vec())
+}
+
+/// Files of sysfs and `/proc`: what is read has the bounds of its kind, and a reason fits a line.
+pub fn sysfs(data: &[u8]) {
+    let short = |why: &dyn std::fmt::Display| {
+        let words = why.to_string();
+        assert!(words.len() < 400 && !words.contains('\n'), "{words:?}");
+    };
+    if let Err(why) = port::state(data) {
+        short(&why);
+    }
+    match port::physical_state(data) {
+        Ok(state) => assert!(state.number <= 7),
+        Err(why) => short(&why),
+    }
+    if let (Ok(rate), Ok(text)) = (port::rate(data), std::str::from_utf8(data)) {
+        assert!(
+            text.contains("Gb/sec") && text.trim_start().starts_with(&rate.gigabits().to_string()[..1])
+                || text.trim_start().starts_with('0')
+        );
+    }
+    if let Ok(gid) = gid::gid(data) {
+        assert_eq!(gid.is_empty(), gid.0 == [0; 16]);
+        let _ = (gid.address(), gid.guid(), gid.is_link_local());
+    }
+    if let Ok(name) = name(data) {
+        assert!(!name.is_empty() && !name.contains(['/', '\n', '\0']));
+    }
+    if let Ok(found) = addresses::listed(data) {
+        assert!(found.len() <= data.len());
+    }
+    let _ = (port::link_layer(data), port::hexadecimal(data), port::decimal(data), gid::gid_type(data));
+    let _ = (counter::port_counter("link_downed", data), counter::hardware_counter(data));
+    let _ = (process::memlock(data), process::ipc_lock(data), process::initial_user_namespace(data));
+}
+
+/// Answers of netlink: no more addresses than there can be in the bytes.
+pub fn netlink(data: &[u8]) {
+    let data = bytes(data);
+    let _ = netlink::mode(&data);
+    if let Ok((found, _)) = netlink::addresses(&data) {
+        assert!(found.len() <= data.len() / 24);
+        assert!(netlink::named(found, &[]).is_empty());
+    }
+}
+
+/// Libraries, and the cache of the loader.
+pub fn library(data: &[u8]) {
+    let data = bytes(data);
+    if let Ok(found) = elf::library(&data) {
+        assert!(found.needed.len() <= 512);
+    }
+    let _ = (versions::nccl(&data), versions::provider_number(&data));
+    assert!(loader_cache::paths(&data, "libibverbs.so.1").len() <= data.len() / 24);
+}
+
+/// The expectation and the facts: what is read has our version, and is read back as it is written.
+pub fn expectation(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(expected) = Expectation::parse(text) {
+        assert_eq!(expected.v, 1);
+        assert_eq!(Expectation::parse(&expected.to_text()).as_ref(), Ok(&expected));
+    }
+    if let Ok(facts) = Facts::parse(text) {
+        assert_eq!(Facts::parse(&facts.to_text()).as_ref(), Ok(&facts));
+    }
+}
