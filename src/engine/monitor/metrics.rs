@@ -59,7 +59,7 @@ pub(super) const OTHERS: [(&str, &str, &str, &str); 11] = [
     ),
     ("node_infiniband_rate_bytes_per_second", "bytes per second", "`ports/N/rate`", "Line rate of the port"),
     (
-        "fabric_monitor_counter_saturated",
+        "fabric_monitor_saturated",
         "1",
         "`ports/N/counters/*`",
         "A counter that has reached its maximum, where it stays; its rate says nothing",
@@ -135,7 +135,7 @@ pub fn text(readings: &Readings) -> String {
             Some((format!("{},counter=\"{file}\"", labels(port)), 1))
         })
     });
-    gauge(&mut out, "fabric_monitor_counter_saturated", saturated.collect());
+    gauge(&mut out, "fabric_monitor_saturated", saturated.collect());
     gauge(&mut out, "fabric_monitor_unreadable_files", vec![(String::new(), readings.unreadable)]);
     if let Some(shm) = readings.shm {
         gauge(&mut out, "fabric_monitor_shm_size_bytes", vec![(String::new(), shm.size)]);
@@ -226,13 +226,13 @@ mod tests {
         let text = text(&Readings { ports: vec![port], ..Readings::default() });
         for line in [
             "node_infiniband_link_downed_total{device=\"mlx5_0\",port=\"1\"} 255",
-            "fabric_monitor_counter_saturated{device=\"mlx5_0\",port=\"1\",counter=\"link_downed\"} 1",
+            "fabric_monitor_saturated{device=\"mlx5_0\",port=\"1\",counter=\"link_downed\"} 1",
             "node_infiniband_port_data_received_bytes_total{device=\"mlx5_0\",port=\"1\"} 40",
             "node_infiniband_rate_bytes_per_second{device=\"mlx5_0\",port=\"1\"} 50000000000",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }
-        assert_eq!(text.matches("counter_saturated{").count(), 1);
+        assert_eq!(text.matches("monitor_saturated{").count(), 1);
     }
 
     #[test]

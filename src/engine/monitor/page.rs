@@ -27,7 +27,7 @@ In shared mode of RDMA network namespaces, which is the kernel's default, a pod 
 state and the rate of a port are exported. Counters at device level are never read: reading them in a pod crashed kernels
 from 5.14 until 2025.
 
-A counter of few bits stops at its maximum. It is exported with this value, and `fabric_monitor_counter_saturated` names it.
+A counter of few bits stops at its maximum. It is exported with this value, and `fabric_monitor_saturated` names it.
 
 ## Counters of a port
 
