@@ -7,8 +7,9 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, discover, doctor, facts, json, kubernetes_version, multus, nccl, nodes,
-    patch, plan, pod, preflight, profile, rdma, report, resolve, review, rules, snapshot,
+    certificates, deadline, demands, discover, doctor, estimate, facts, json, known_lines,
+    kubernetes_version, monitor, multus, nccl, nccl_log, nodes, patch, plan, pod, preflight, profile, rdma,
+    report, resolve, review, rules, snapshot,
 };
 
 pub mod certificate_keeper;

@@ -8,10 +8,12 @@ mod client_certificates;
 mod discover;
 mod doctor;
 mod dry_runs;
+mod estimate;
 mod exit_code;
 mod explain;
 mod input;
 mod limit_flags;
+mod monitor;
 mod outputs;
 mod preflight;
 mod probe;
@@ -22,6 +24,7 @@ mod serve;
 mod terminal;
 mod tls;
 mod values;
+mod verify_log;
 mod version;
 mod why;
 
@@ -64,6 +67,12 @@ enum Command {
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
+    /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why it fell back, and which ranks differ
+    VerifyLog(verify_log::Arguments),
+    /// Estimate all-reduce time and GPU utilisation of a training on several fabrics, by formulas
+    Estimate(estimate::Arguments),
+    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    Monitor(monitor::Arguments),
     /// Show the version
     Version(version::Arguments),
 }
@@ -101,6 +110,9 @@ pub fn run() -> Exit {
         Command::Preflight(arguments) => preflight::run(&arguments, &mut out, &mut err),
         Command::Probe(arguments) => probe::run(&arguments, &mut out, &mut err),
         Command::Rules(arguments) => rules::run(&arguments, &mut out, &mut err),
+        Command::VerifyLog(arguments) => verify_log::run(&arguments, &mut out, &mut err),
+        Command::Estimate(arguments) => estimate::run(&arguments, &mut out, &mut err),
+        Command::Monitor(arguments) => monitor::run(&arguments, &mut err),
         Command::Version(arguments) => version::run(&arguments, &mut out),
     };
     let flushed = io::Write::flush(&mut out);

@@ -4,6 +4,7 @@
 //! from 5.14 until "RDMA/core: Don't expose hw_counters outside of init net namespace" (2025). So nothing here follows a
 //! directory below a device beyond the names that it knows.
 
+mod counters;
 mod files;
 mod gpus;
 mod image;
@@ -12,5 +13,6 @@ mod look;
 mod peers;
 mod rdma_devices;
 
+pub use counters::counters;
 pub use files::Root;
 pub use look::{Options, expectation, look};

@@ -83,13 +83,16 @@ mod cli {
     pub(crate) mod config;
     pub(crate) mod discover;
     pub(crate) mod doctor;
+    pub(crate) mod estimate;
     pub(crate) mod examples;
     pub(crate) mod explain;
+    pub(crate) mod monitor;
     pub(crate) mod profiles;
     pub(crate) mod schema;
     pub(crate) mod shown;
     pub(crate) mod streams;
     pub(crate) mod usage;
+    pub(crate) mod verify_log;
 }
 
 /// `preflight` on modelled trees and in real containers.
@@ -187,12 +190,15 @@ fn main() -> std::process::ExitCode {
     cli::ci_formats::add(&mut suite);
     cli::config::add(&mut suite);
     cli::explain::add(&mut suite);
+    cli::estimate::add(&mut suite);
     cli::examples::add(&mut suite);
     cli::profiles::add(&mut suite);
+    cli::monitor::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
     cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
+    cli::verify_log::add(&mut suite);
 
     preflight::images::add(&mut suite);
     preflight::namespaces::add(&mut suite);

@@ -1,20 +1,20 @@
 //! `explain "NET/IB : No device found"`: the known lines that a given one has.
 
 use super::annotation::of_rules;
-use super::known_lines::{ALL, LogLine};
 use super::rule::wrapped;
 use crate::cli::Exit;
+use crate::known_lines::{KNOWN_LINES, KnownLine};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The known lines that the text contains, or that contain the text.
-pub(super) fn find(text: &str) -> Vec<&'static LogLine> {
+pub(super) fn find(text: &str) -> Vec<&'static KnownLine> {
     let text = simple(text);
     // A word or two of a line are not enough to tell it from others.
     if text.len() < 8 {
         return Vec::new();
     }
-    let holds = |line: &&LogLine| {
+    let holds = |line: &&KnownLine| {
         let mut rest = text.as_str();
         let mut in_order = line.fragments.iter().all(|fragment| {
             let fragment = simple(fragment);
@@ -28,18 +28,19 @@ pub(super) fn find(text: &str) -> Vec<&'static LogLine> {
         in_order |= text.contains(' ') && start.is_some_and(|start| start < first);
         in_order
     };
-    ALL.iter().filter(holds).collect()
+    KNOWN_LINES.iter().filter(holds).collect()
 }
 
 /// The known line with the most words in common; at least two.
-pub(super) fn nearest(text: &str) -> Option<&'static LogLine> {
+pub(super) fn nearest(text: &str) -> Option<&'static KnownLine> {
     let text = simple(text);
     let words: BTreeSet<&str> = text.split(' ').filter(|word| word.len() > 2).collect();
-    let common = |line: &LogLine| {
+    let common = |line: &KnownLine| {
         let known = simple(&line.fragments.join(" "));
         known.split(' ').collect::<BTreeSet<_>>().intersection(&words).count()
     };
-    ALL.iter()
+    KNOWN_LINES
+        .iter()
         .map(|line| (common(line), line))
         .filter(|(common, _)| *common >= 2)
         .max_by_key(|(common, _)| *common)
@@ -54,13 +55,13 @@ fn simple(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-pub(super) fn explain(lines: &[&LogLine], out: &mut dyn Write) -> io::Result<Exit> {
+pub(super) fn explain(lines: &[&KnownLine], out: &mut dyn Write) -> io::Result<Exit> {
     for (at, line) in lines.iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
         }
-        let LogLine { fragments, from, cause, fix, rules, source } = line;
-        writeln!(out, "{:?} (from: {from})\n", fragments.join(" … "))?;
+        let KnownLine { from, cause, fix, rules, source, .. } = line;
+        writeln!(out, "{:?} (from: {from})\n", line.quoted())?;
         writeln!(out, "Cause\n{}\n\nFix\n{}", wrapped(cause), wrapped(fix))?;
         of_rules(rules, out)?;
         writeln!(out, "\nSource\n{}", wrapped(source))?;
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_line_finds_itself_and_has_rules_that_exist() {
-        for line in &ALL {
+        for line in &KNOWN_LINES {
             let text = line.fragments.join(" something ");
             assert!(find(&text).iter().any(|found| std::ptr::eq(*found, line)), "{text}");
             for id in line.rules {

@@ -2,7 +2,6 @@
 
 mod annotation;
 mod check;
-mod known_lines;
 mod log_line;
 mod rule;
 mod variable;
@@ -53,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 fn unknown(what: &str) -> String {
     if what.contains(' ') {
         let near = log_line::nearest(what);
-        let near = near.map(|line| format!("; did you mean {:?}?", line.fragments.join(" … ")));
+        let near = near.map(|line| format!("; did you mean {:?}?", line.quoted()));
         let near = near.unwrap_or_else(|| ".".to_owned());
         return format!(
             "no known line of a log has these words{near} Quote the part of the line that names the failure, without times, \

@@ -69,7 +69,5 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
         unknown_claims: own.unknown_claims.or(base.unknown_claims),
         placement: own.placement.clone().or_else(|| base.placement.clone()),
         bootstrap: own.bootstrap.clone().or_else(|| base.bootstrap.clone()),
-        preflight: own.preflight.clone().or_else(|| base.preflight.clone()),
-        monitor: own.monitor.clone().or_else(|| base.monitor.clone()),
     }
 }

@@ -21,6 +21,7 @@ pub mod rules_page;
 pub mod since;
 pub mod snippet;
 pub mod text;
+pub mod verify_log;
 pub mod why_layout;
 
 use crate::facts::Mode;

@@ -4,12 +4,14 @@
 
 pub mod cost;
 mod der;
+mod log;
 pub mod mutate;
 mod pod;
 mod text;
 mod world;
 
 pub use der::{agree, certificate};
+pub use log::nccl_log;
 pub use pod::{expectation, library, netlink, sysfs};
 pub use text::{cni, nccl, networks, quantity, shell, yaml};
 pub use world::{decision, objects, review};
@@ -25,6 +27,7 @@ pub const TARGETS: &[(&str, Check)] = &[
     ("expectation", expectation),
     ("library", library),
     ("nccl", nccl),
+    ("nccl_log", nccl_log),
     ("netlink", netlink),
     ("networks", networks),
     ("objects", objects),

@@ -10,6 +10,7 @@ use fabric_admission::report::audit::document as audit;
 use fabric_admission::report::baseline::Baseline;
 use fabric_admission::report::json::Document;
 use fabric_admission::report::profile_list;
+use fabric_admission::report::verify_log::document as verify_log;
 use fabric_admission::report::why_layout as why;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -110,6 +111,11 @@ pub(crate) fn add(suite: &mut Suite) {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<profile_list::Report>();
         Ok(golden(&path("profiles-v1.json"), Some(&text(&schema)?))?)
+    });
+    suite.add("schema::verify_log_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<verify_log::Document>();
+        Ok(golden(&path("verify-log-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::baseline_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
@@ -239,6 +245,18 @@ pub(crate) fn validate_profiles(report: &Value) -> Result<(), String> {
 /// A review against its published schema.
 pub(crate) fn validate_review(report: &Value) -> Result<(), String> {
     fits(report)
+}
+
+/// A result of `verify-log` against its published schema.
+pub(crate) fn validate_verify_log(result: &Value) -> Result<(), String> {
+    let schema: Value =
+        serde_json::from_str(&read(&path("verify-log-v1.json"))?).map_err(|e| e.to_string())?;
+    validate(result, &schema, &schema, "")?;
+    crate::support::round_trip::same(
+        "schema",
+        &Value::from("fabric-admission.dev/verify-log/v1"),
+        &result["schema"],
+    )
 }
 
 /// A report against the published schema and the contract's word on null.

@@ -6,9 +6,19 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/`, bottom to top. A module may name those of floors below its own, and none beside it. The same
 /// in words and as a picture: docs/design.md.
 pub(crate) const FLOORS: &[&[&str]] = &[
-    &["certificates", "deadline", "kubernetes_version", "manifest", "nccl", "rdma", "text"],
-    &["json", "preflight", "schemas", "telemetry", "tls"],
-    &["multus", "pod"],
+    &[
+        "certificates",
+        "deadline",
+        "estimate",
+        "known_lines",
+        "kubernetes_version",
+        "manifest",
+        "nccl",
+        "rdma",
+        "text",
+    ],
+    &["json", "nccl_log", "preflight", "schemas", "telemetry", "tls"],
+    &["monitor", "multus", "pod"],
     &["profile"],
     &["nodes"],
     &["facts"],

@@ -73,29 +73,78 @@ pub fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
+/// An annotation of a pull request.
+#[derive(Debug)]
+pub struct Annotation<'a> {
+    /// Level.
+    pub severity: Severity,
+    /// File.
+    pub file: &'a str,
+    /// `line=1`, and more properties of the place.
+    pub place: String,
+    /// First line of the annotation.
+    pub title: &'a str,
+}
+
+impl Annotation<'_> {
+    /// The name of its level in a command.
+    fn name(&self) -> &'static str {
+        match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        }
+    }
+}
+
+impl GitHub {
+    /// Writes an annotation, or beyond the limit a plain line that begins with the level and `plain`.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn annotate(
+        &mut self,
+        out: &mut dyn Write,
+        annotation: &Annotation<'_>,
+        plain: &str,
+        text: &str,
+    ) -> io::Result<()> {
+        let name = annotation.name();
+        let level = match annotation.severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+            Severity::Info => &mut self.notices,
+        };
+        let (at, title) = (property(annotation.file), property(annotation.title));
+        let command = format!("::{name} file={at},{},title={title}::{}", annotation.place, data(text));
+        level.add(out, command, &format!("{name} {plain} {}", text.replace('\n', " ")))
+    }
+}
+
 impl CiFormat for GitHub {
     fn add(&mut self, out: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
         for issue in issues {
-            let (level, name) = match issue.severity() {
-                Severity::Error => (&mut self.errors, "error"),
-                Severity::Warning => (&mut self.warnings, "warning"),
-                Severity::Info => (&mut self.notices, "notice"),
-            };
             let (rule, region) = (issue.finding.rule, issue.region);
             let (line, column, end) = (region.line, region.column, region.end_column);
-            let (at, title) = (property(file), property(&format!("{rule} {}", object(r))));
-            let command = format!(
-                "::{name} file={at},line={line},endLine={line},col={column},endColumn={end},title={title}::{}",
-                data(&issue.text())
-            );
+            let title = format!("{rule} {}", object(r));
+            let at = Annotation {
+                severity: issue.severity(),
+                file,
+                place: format!("line={line},endLine={line},col={column},endColumn={end}"),
+                title: &title,
+            };
             // The file's own name may have line breaks, which stay as escapes.
-            let file = printable(file, usize::MAX);
-            let plain = format!("{name} {rule} {file}:{line}:{column} {}", issue.text().replace('\n', " "));
+            let plain = format!("{rule} {}:{line}:{column}", printable(file, usize::MAX));
             // Annotations are few: those of the baseline would take the place of new ones.
             if issue.baseline == Some(BaselineState::Unchanged) {
-                writeln!(out, "{}", log_text(&plain))?;
+                let name = at.name();
+                writeln!(
+                    out,
+                    "{}",
+                    log_text(&format!("{name} {plain} {}", issue.text().replace('\n', " ")))
+                )?;
             } else {
-                level.add(out, command, &plain)?;
+                self.annotate(out, &at, &plain, &issue.text())?;
             }
         }
         Ok(())

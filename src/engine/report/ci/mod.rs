@@ -7,7 +7,7 @@ mod issue;
 mod junit;
 mod sarif;
 
-pub use github::{GitHub, data as command_text, log_text, property as command_property};
+pub use github::{Annotation, GitHub, data as command_text, log_text, property as command_property};
 pub use gitlab::GitLab;
 pub use issue::{Fingerprints, Issue, Region};
 pub use junit::{JUnit, escaped as xml_text};

@@ -1,0 +1,184 @@
+//! `monitor`: metrics of the RDMA devices of a pod, and the transport that NCCL uses. One thread, no state but the log.
+
+mod log;
+
+use super::Exit;
+use crate::monitor::{text, transport_of};
+use crate::nccl_log::Transport;
+use crate::pod_agent::{Root, counters};
+use crate::preflight::facts::Facts;
+use http::{Method, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use log::Followed;
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Concurrent connections, time for one, and most bytes of a request's head.
+const CONNECTIONS: usize = 8;
+const DEADLINE: Duration = Duration::from_secs(5);
+const REQUEST: usize = 8 << 10;
+/// Longest facts file.
+const FACTS: u64 = 1 << 20;
+/// Time between two log lines about a fallback.
+const PAUSE: Duration = Duration::from_secs(600);
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Address of the metrics, such as :9406 or 127.0.0.1:9406
+    #[arg(long, value_name = "ADDRESS", default_value = ":9406", value_parser = address)]
+    listen: SocketAddr,
+    /// facts.json that preflight wrote
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
+    /// Directory that the paths /sys and /dev are below; for a recorded tree
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+    /// Folder with logs of NCCL (NCCL_DEBUG_FILE) of one container
+    #[arg(long, value_name = "DIR")]
+    nccl_log: Option<PathBuf>,
+}
+
+/// `:9406` listens on all addresses.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let whole = if text.starts_with(':') { format!("[::]{text}") } else { text.to_owned() };
+    whole.parse().map_err(|_| "write an address and a port, such as :9406 or 127.0.0.1:9406".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit> {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            writeln!(err, "error: cannot start the runtime: {error}")?;
+            return Ok(Exit::Internal);
+        }
+    };
+    let state = Rc::new(State {
+        root: Root::new(&arguments.root),
+        facts: facts(arguments, err)?,
+        folder: arguments.nccl_log.clone(),
+        log: RefCell::default(),
+        reported: RefCell::default(),
+    });
+    let served = tokio::task::LocalSet::new().block_on(&runtime, serve(arguments.listen, state, err));
+    match served {
+        Ok(()) => Ok(Exit::Clean),
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", arguments.listen)?;
+            Ok(Exit::Internal)
+        }
+    }
+}
+
+/// The facts of preflight. A file of another form or version is reported once, and its metrics are absent.
+fn facts(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Option<Facts>> {
+    let Some(path) = &arguments.facts else { return Ok(None) };
+    let read = || {
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+        io::Read::read_to_string(&mut io::Read::take(file, FACTS), &mut text)
+            .map_err(|error| error.to_string())?;
+        Facts::parse(&text)
+    };
+    match read() {
+        Ok(facts) => Ok(Some(facts)),
+        Err(error) => {
+            writeln!(err, "warning: --facts: {}: {error}; metrics of facts are absent", path.display())?;
+            Ok(None)
+        }
+    }
+}
+
+struct State {
+    root: Root,
+    facts: Option<Facts>,
+    folder: Option<PathBuf>,
+    log: RefCell<Followed>,
+    /// When a fallback was last logged.
+    reported: RefCell<Option<Instant>>,
+}
+
+impl State {
+    fn metrics(&self) -> String {
+        let mut readings = counters(&self.root);
+        readings.facts.clone_from(&self.facts);
+        if let Some(folder) = &self.folder {
+            let mut followed = self.log.borrow_mut();
+            followed.read(folder);
+            readings.transport = transport_of(&followed.log);
+        }
+        if readings.transport == Some(Transport::Tcp) {
+            let mut reported = self.reported.borrow_mut();
+            if reported.is_none_or(|at| at.elapsed() >= PAUSE) {
+                *reported = Some(Instant::now());
+                // A log that cannot be written must not stop the metrics.
+                let _ = writeln!(
+                    io::stderr(),
+                    "{{\"event\":\"tcp-fallback\",\"message\":\"NCCL sends over TCP between nodes; fabric-admission verify-log shows why\"}}"
+                );
+            }
+        }
+        text(&readings)
+    }
+}
+
+async fn serve(address: SocketAddr, state: Rc<State>, err: &mut dyn Write) -> io::Result<()> {
+    let listener = TcpListener::bind(address).await?;
+    let mut term = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    writeln!(err, "{{\"event\":\"listening\",\"address\":\"{}\"}}", listener.local_addr()?)?;
+    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            _ = term.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Too many open files: without a pause this would spin.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else { continue };
+        let state = Rc::clone(&state);
+        tokio::task::spawn_local(async move {
+            let answer = service_fn(|request: http::Request<hyper::body::Incoming>| {
+                let answer = answer(request.method(), request.uri().path(), &state);
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).keep_alive(false).max_buf_size(REQUEST);
+            let served = http.serve_connection(TokioIo::new(stream), answer);
+            // A client that is slow or gone is its own matter.
+            let _ = timeout(DEADLINE, served).await;
+            drop(slot);
+        });
+    }
+}
+
+fn answer(method: &Method, path: &str, state: &State) -> Response<Full<Bytes>> {
+    let (status, body) = match (method, path) {
+        (&Method::GET, "/metrics") => (StatusCode::OK, state.metrics()),
+        (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
+        (&Method::GET, _) => (StatusCode::NOT_FOUND, "GET /metrics or /healthz\n".to_owned()),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, "only GET\n".to_owned()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    let kind = header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}

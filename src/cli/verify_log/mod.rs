@@ -1,0 +1,138 @@
+//! `verify-log`: reads logs of NCCL, and reports what `crate::nccl_log` finds in them.
+
+use super::Exit;
+use super::exit_code::FailOn;
+use super::terminal;
+use crate::nccl_log::{Lines, Log, Place};
+use crate::report::Unread;
+use crate::report::ci::{Annotation, CiFormat, GitHub, log_text};
+use crate::report::verify_log::document::Document;
+use crate::report::verify_log::text;
+use crate::text::printable;
+use clap::ValueEnum;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of one read.
+const CHUNK: usize = 256 * 1024;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Log with the output of NCCL, of one rank or of many; `-` is standard input, also without a FILE
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    /// Expected transport by its name in the log, such as IB, Libfabric or Socket; repeatable. By default each transport
+    /// but TCP is right
+    #[arg(long, value_name = "NAME")]
+    expect: Vec<String>,
+    /// Lowest severity of a finding for which the command exits with code 1
+    #[arg(long, value_enum, default_value_t = FailOn::Error)]
+    fail_on: FailOn,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text for a terminal
+    Text,
+    /// One JSON document, schema fabric-admission.dev/verify-log/v1
+    Json,
+    /// Workflow commands of GitHub: annotations with file and line
+    Github,
+}
+
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let stdin = [PathBuf::from("-")];
+    let files = if arguments.files.is_empty() { &stdin[..] } else { &arguments.files };
+    if arguments.files.is_empty() && io::stdin().is_terminal() {
+        writeln!(err, "error: no FILE: name a log, or pipe one to standard input")?;
+        return Ok(Exit::Usage);
+    }
+    let mut log = Log::default();
+    let mut errors = Vec::new();
+    for (input, file) in files.iter().enumerate() {
+        if let Err(error) = read(&mut log, input, file) {
+            let file = file.display().to_string();
+            writeln!(err, "error: {}: {error}", printable(&file, 400))?;
+            errors.push(Unread { file, line: 1, column: 1, message: error.to_string() });
+        }
+    }
+    let names: Vec<String> = files.iter().map(|file| name(file)).collect();
+    let unreadable = !errors.is_empty();
+    let document = Document::new(&log, &names, &arguments.expect, errors);
+    match arguments.output {
+        Format::Text => text::write(out, &document, terminal::width())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &document)?;
+            writeln!(out)?;
+        }
+        Format::Github => github(out, &document)?,
+    }
+    Ok(Exit::of_review(unreadable, document.worst(), arguments.fail_on))
+}
+
+fn name(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+}
+
+/// Reads one input to its end, or to the first error: the lines before it count.
+fn read(log: &mut Log, input: usize, file: &Path) -> io::Result<()> {
+    let mut source: Box<dyn Read> =
+        if file == Path::new("-") { Box::new(io::stdin().lock()) } else { Box::new(open(file)?) };
+    let mut lines = Lines::default();
+    let mut line = 0;
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let length = match source.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
+            line += 1;
+            log.add(cut, Place { input, line });
+        });
+    }
+    lines.end(|cut| {
+        line += 1;
+        log.add(cut, Place { input, line });
+    });
+    Ok(())
+}
+
+fn open(file: &Path) -> io::Result<File> {
+    let opened = File::open(file)?;
+    if opened.metadata()?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory; name the log files in it"));
+    }
+    Ok(opened)
+}
+
+/// Annotations, then the last lines of the text.
+fn github(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    let mut github = GitHub::default();
+    for finding in &document.findings {
+        let file = finding.file.as_deref().unwrap_or_default();
+        let line = finding.line.unwrap_or(1);
+        let of = finding.communicator.as_deref().map(|id| format!("communicator {id}: ")).unwrap_or_default();
+        let annotation = Annotation {
+            severity: finding.severity,
+            file,
+            place: format!("line={line}"),
+            title: &format!("verify-log {}", finding.kind),
+        };
+        let plain = format!("{} {}:{line}", finding.kind, printable(file, 400));
+        let message = printable(&finding.message, 2000);
+        github.annotate(out, &annotation, &plain, &format!("{of}{message}\nfix: {}", finding.fix))?;
+    }
+    github.end(out, &document.errors)?;
+    let mut summary = Vec::new();
+    text::summary(&mut summary, document)?;
+    let summary = anstream::adapter::strip_bytes(&summary).into_vec();
+    let summary = String::from_utf8_lossy(&summary);
+    summary.lines().try_for_each(|line| writeln!(out, "{}", log_text(line)))
+}

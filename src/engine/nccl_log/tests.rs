@@ -1,0 +1,56 @@
+use super::*;
+
+/// A log of some lines.
+fn log(text: &str) -> Log {
+    let (mut lines, mut log, mut line) = (Lines::default(), Log::default(), 0);
+    lines.push(text.as_bytes(), |cut| {
+        line += 1;
+        log.add(cut, Place { input: 0, line });
+    });
+    lines.end(|cut| log.add(cut, Place { input: 0, line: line + 1 }));
+    log
+}
+
+fn begin(process: u32, address: u32, rank: u32, size: u32, id: u32) -> String {
+    format!(
+        "h{process}:{process}:9 [0] NCCL INFO ncclCommInitRank comm {address:#x} rank {rank} nranks {size} cudaDev 0 nvmlDev 0 \
+         busId 1000 commId {id:#x} - Init START\n"
+    )
+}
+
+#[test]
+fn numbers_of_a_log_need_bounded_memory() {
+    let mut text = String::new();
+    for n in 0..90_000 {
+        text += &begin(n, n, 0, u32::MAX, n);
+        text += &format!("h{n}:{n}:9 [0] NCCL INFO Using network net-{n}\n");
+    }
+    let log = log(&text);
+    assert!(log.communicators().len() <= 8192, "{}", log.communicators().len());
+    assert!(log.skipped.beyond_limits > 0);
+    // A size out of a log makes no list of that length.
+    let found = judge(&log, &[]);
+    assert!(found.len() <= 1010, "{}", found.len());
+}
+
+#[test]
+fn a_channel_belongs_to_the_last_communicator_with_that_rank() {
+    let text = begin(1, 0xa, 0, 4, 1) + &begin(1, 0xb, 1, 2, 2);
+    let channel = "h1:1:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 3[0] [send] via NET/IB/0/GDRDMA\n";
+    let log = log(&(text + channel));
+    let ends: Vec<u32> = log.communicators().iter().map(|c| log.ranks(c)[0].direct).collect();
+    assert_eq!(ends, [1, 0]);
+}
+
+#[test]
+fn an_unnamed_rank_has_its_channels() {
+    let log = log("h:1:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 3[0] [send] via NET/Socket/0\n");
+    let found = judge(&log, &[]);
+    assert!(found.iter().any(|f| f.kind == Kind::TcpFallback), "{found:?}");
+}
+
+/// A process keeps one bit for each known line.
+#[test]
+fn known_lines_fit_their_bits() {
+    assert!(crate::known_lines::KNOWN_LINES.len() <= 64);
+}

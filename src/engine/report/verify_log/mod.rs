@@ -1,0 +1,4 @@
+//! The result of `verify-log`.
+
+pub mod document;
+pub mod text;

@@ -1,0 +1,97 @@
+//! `estimate`: the published example through the command line, its JSON and wrong values. The formulas:
+//! `src/engine/estimate`.
+
+use crate::support::round_trip::same;
+use crate::support::suite::Suite;
+use crate::support::{golden, root, run};
+use fabric_admission::estimate::Document;
+use serde_json::Value;
+
+const EXAMPLE: [&str; 9] = [
+    "estimate",
+    "--parameters",
+    "bert-base",
+    "--precision",
+    "fp32",
+    "--compute",
+    "150ms",
+    "--iterations",
+    "100000",
+];
+
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("estimate::the_published_example", || Ok(published()?));
+    suite.add("estimate::rails_of_a_profile", || Ok(profile()?));
+    suite.add("estimate::schema_is_current", || {
+        let settings = schemars::generate::SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Document>();
+        let text = serde_json::to_string_pretty(&schema)? + "\n";
+        Ok(golden(&root().join("docs/schema/estimate-v1.json"), Some(&text))?)
+    });
+    for (name, arguments, words) in [
+        ("parameters", &["--parameters", "seven", "--compute", "1s"][..], "such as 7B"),
+        ("time", &["--parameters", "7B", "--compute", "soon"], "such as 150ms"),
+        ("zero_time", &["--parameters", "7B", "--compute", "0s"], "such as 150ms"),
+        ("fabric", &["--parameters", "7B", "--compute", "1s", "--fabric", "token-ring"], "100gbe-rdma"),
+        ("rate", &["--parameters", "7B", "--compute", "1s", "--rate=-1"], "such as 400"),
+        ("no_rate", &["--parameters", "7B", "--compute", "1s", "--rails", "8"], "--rate"),
+        (
+            "profile",
+            &["--parameters", "7B", "--compute", "1s", "--rate", "400", "--profile", "quantum"],
+            "roce-sriov",
+        ),
+        (
+            "efa",
+            &["--parameters", "7B", "--compute", "1s", "--rate", "100", "--profile", "aws-efa"],
+            "--transport",
+        ),
+    ] {
+        suite.add(format!("estimate::mistake::{name}"), move || {
+            let ran = run(&[&["estimate"], arguments].concat(), b"", root())?;
+            same("exit code", 2, ran.code)?;
+            same(&ran.stderr, true, ran.stderr.contains(words))?;
+            Ok(same("stdout", "", ran.stdout.as_str())?)
+        });
+    }
+}
+
+fn json(arguments: &[&str]) -> Result<Value, String> {
+    let ran = run(&[arguments, &["-o", "json"]].concat(), b"", root())?;
+    same("exit code", 0, ran.code)?;
+    let json: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
+    let schema = crate::support::read(&root().join("docs/schema/estimate-v1.json"))?;
+    let schema: Value = serde_json::from_str(&schema).map_err(|e| e.to_string())?;
+    super::schema::validate(&json, &schema, &schema, "")?;
+    Ok(json)
+}
+
+/// 440 MB of gradients; 4.0 s, 400 ms and 40 ms; GPUs busy 3.6% and 79%; 115 and 5.3 hours.
+fn published() -> Result<(), String> {
+    let ran = run(&EXAMPLE, b"", root())?;
+    let shown = |id: &str, cells: &[&str]| {
+        let row = ran.stdout.lines().find(|line| line.starts_with(id)).unwrap_or_default();
+        let missing: Vec<&&str> = cells.iter().filter(|cell| !row.contains(*cell)).collect();
+        same(&format!("cells that are missing in {row:?}"), Vec::<&&str>::new(), missing)
+    };
+    same(&ran.stdout, true, ran.stdout.contains("440 MB of gradients"))?;
+    shown("1 GbE ", &[" 4.0 s ", " 3.6% ", "115 h", "severely network-bound"])?;
+    shown("10 GbE", &["400 ms"])?;
+    shown("100 GbE RDMA", &["40 ms", "79%", "5.3 h", "compute-bound"])?;
+    let json = json(&EXAMPLE)?;
+    same("fabrics", 5, json["fabrics"].as_array().map_or(0, Vec::len))?;
+    same("gradients", Some(440e6), json["step"]["gradientBytes"].as_f64())
+}
+
+/// 8 rails of 400 Gb/s with RoCE: 360 GB/s.
+fn profile() -> Result<(), String> {
+    let step = ["estimate", "--parameters", "70B", "--compute", "2s", "--gpus", "64", "--rate", "400"];
+    for more in
+        [&["--profile", "roce-sriov"][..], &["--rails", "8"], &["--rails", "8", "--transport", "roce"]]
+    {
+        let json = json(&[&step[..], more].concat())?;
+        same("title", &Value::from("8 x 400 Gb/s RoCE"), &json["fabrics"][0]["title"])?;
+        same("throughput", Some(360e9), json["fabrics"][0]["bytesPerSecond"].as_f64())?;
+        same("fabrics", 1, json["fabrics"].as_array().map_or(0, Vec::len))?;
+    }
+    Ok(())
+}
