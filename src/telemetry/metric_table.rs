@@ -124,7 +124,7 @@ metrics! {
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
         "Decisions on pods and workloads with accelerators, by profile; profiles after the first 200 count as `other`, pods without a profile as `none`");
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
-        "Findings that the webhook reported, by rule, severity, and mode of the decision");
+        "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],
         "Changes of pods, by kind: made, or only planned (mode audit, or --mutate off)");
     RESOLUTIONS = Metric::counter("resolutions", &["outcome", "mode"],
@@ -201,7 +201,7 @@ metrics! {
     CERTIFICATE_FAILURES = Metric::counter("certificate_failures", &["call"],
         "Failed API calls for the server's Secret, caBundles and Events, by type of call");
     CERTIFICATE_CONFLICTS = Metric::counter("certificate_conflicts", &["call"],
-        "Writes of the server's Secret and caBundles that failed because another client wrote first, by type of call");
+        "Updates by the server of its Secret or a caBundle that failed because another client had changed the object, by type of call");
     CERTIFICATE_BACK_OFFS = Metric::counter("certificate_back_offs", &[],
         "How often this replica paused its writes of certificates, because another client kept changing the same objects");
 }

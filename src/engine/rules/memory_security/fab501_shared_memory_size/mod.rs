@@ -62,11 +62,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             && !mounted_later(context, index)
             && (known.is_some() || !has_refused_quantity(container))
         {
-            let who = known.map(|n| count(n as usize, "accelerator"));
-            let who = who.unwrap_or_else(|| "an unknown number of accelerators".to_owned());
+            let many = known.map(|n| format!(" for {}", count(n as usize, "accelerator")));
+            let many = many.unwrap_or_else(|| ", and the number of accelerators is unknown".to_owned());
             findings.add(
                 path,
-                format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB for {who}"),
+                format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB{many}"),
                 fix,
             );
         }

@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec",
         message,
-        "Change this constraint, or name the profile of the nodes where the pod can run.",
+        "Change this constraint, or set the profile annotation to a profile of the nodes where the pod can run.",
     );
 }
 
