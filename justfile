@@ -34,6 +34,10 @@ release-e2e binary="target/release-files/linux/amd64/fabric-admission":
 bench:
     cargo bench --locked
 
+# Instructions of ten reviews, compared with benches/guard/instructions.txt. Needs valgrind.
+bench-guard:
+    cargo bench --locked --bench guard
+
 # Cost of following a cluster of 10,000 nodes: time, memory, CPU.
 bench-cluster:
     cargo bench --locked --bench cluster
