@@ -11,6 +11,9 @@ use crate::pod::PodView;
 use crate::pod::own_containers::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, PROGRAM, RUN_PATH};
 use crate::preflight::expect::{Expectation, VARIABLE};
 use crate::profile::{Monitor, Preflight, PreflightInstall};
+use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeMap;
 
 /// User of our image, for pods whose own user is root.
 const USER: &str = "65532";
@@ -171,17 +174,22 @@ fn mount(volume: &str, path: &str, sub_path: Option<&str>, read_only: bool) -> S
     object(&members)
 }
 
+/// The members of an object, as they are written.
+type Members = BTreeMap<String, Box<RawValue>>;
+
 /// A security context with `IPC_LOCK` added, every other field as it is.
 fn with_ipc_lock(text: &str) -> Option<String> {
-    let mut context: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
-    let capabilities = context.entry("capabilities").or_insert_with(|| serde_json::json!({}));
-    if capabilities.is_null() {
-        *capabilities = serde_json::json!({});
-    }
-    let add = capabilities.as_object_mut()?.entry("add").or_insert_with(|| serde_json::json!([]));
-    if add.is_null() {
-        *add = serde_json::json!([]);
-    }
-    add.as_array_mut()?.push("IPC_LOCK".into());
+    let mut context: Members = serde_json::from_str(text).ok()?;
+    let mut capabilities: Members = member(&context, "capabilities")?;
+    let mut add: Vec<String> = member(&capabilities, "add")?;
+    add.push("IPC_LOCK".to_owned());
+    capabilities.insert("add".to_owned(), to_raw_value(&add).ok()?);
+    context.insert("capabilities".to_owned(), to_raw_value(&capabilities).ok()?);
     serde_json::to_string(&context).ok()
+}
+
+/// A member, or the default where it is absent or null; `None` where it has another type.
+fn member<T: Default + DeserializeOwned>(of: &Members, key: &str) -> Option<T> {
+    let Some(text) = of.get(key) else { return Some(T::default()) };
+    serde_json::from_str::<Option<T>>(text.get()).ok().map(Option::unwrap_or_default)
 }

@@ -64,11 +64,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             let many = known.map(|n| format!(" for {}", count(n as usize, "accelerator")));
             let many = many.unwrap_or_else(|| ", and the number of accelerators is unknown".to_owned());
-            findings.add(
-                path,
-                format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB{many}"),
-                fix,
-            );
+            findings.add(path, format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB{many}"), fix);
         }
     }
     for volume in mounted(context) {
