@@ -38,6 +38,10 @@ bench:
 bench-guard:
     cargo bench --locked --bench guard
 
+# Where the instructions of one of these reviews go, by function. Needs valgrind.
+bench-guard-phases review="a pod that names its profile":
+    cargo bench --locked --bench guard -- phases "{{review}}"
+
 # Cost of following a cluster of 10,000 nodes: time, memory, CPU.
 bench-cluster:
     cargo bench --locked --bench cluster
@@ -45,6 +49,62 @@ bench-cluster:
 # The same with 130,000 nodes; takes a few minutes.
 bench-cluster-full:
     cargo bench --locked --bench cluster -- --nodes 130000
+
+# A constant rate with the connections of an API server, beside a constant answer and a server that reads the same fields.
+# `cargo bench --bench load -- --help` lists the options, `--against URL` among them. So for all recipes up to bench-relist.
+bench-load *options:
+    cargo bench --locked --bench load -- {{options}}
+
+# CPU per request at 1 to 1,000 requests per second.
+bench-rates *options:
+    cargo bench --locked --bench load -- --layer constant,constant-cores,full --rate 1,10,100,1000 {{options}}
+
+# Bodies of 4 kB to 2.9 MB.
+bench-payloads *options:
+    cargo bench --locked --bench load -- --payload 4k,7.5k,25k,196k,2.9M --rate 5 {{options}}
+
+# Containers and variables of a pod.
+bench-pods *options:
+    cargo bench --locked --bench load -- --layer constant,full --containers 1,8,50 --env 10,100 {{options}}
+
+# Nodes of the cluster: the first lists take a minute.
+bench-nodes *options:
+    cargo bench --locked --bench load -- --layer full --nodes 10,1000,10000,130000 {{options}}
+
+# NetworkAttachmentDefinitions of the cluster.
+bench-networks *options:
+    cargo bench --locked --bench load -- --layer full --networks 10,1000,10000 {{options}}
+
+# FabricProfiles of the cluster.
+bench-profiles *options:
+    cargo bench --locked --bench load -- --layer full --profiles 1,16,512 {{options}}
+
+# As many reviews as 25 connections carry.
+bench-throughput *options:
+    cargo bench --locked --bench load -- --burst 20000 --connections 25 {{options}}
+
+# The pods of a gang: 1,024 at once over 25 connections.
+bench-gang *options:
+    cargo bench --locked --bench load -- --burst 1024 --connections 25 {{options}}
+
+# The same while the server lists 130,000 nodes again.
+bench-relist *options:
+    cargo bench --locked --bench load -- --burst 1024 --connections 25 --layer full --relist --nodes 130000 {{options}}
+
+# Measures all tables of docs/performance.md anew and writes them into the page. Takes most of an hour.
+performance *options:
+    just bench-load --page layers {{options}}
+    just bench-rates --page rates {{options}}
+    just bench-payloads --page payloads {{options}}
+    just bench-pods --page pods {{options}}
+    just bench-nodes --page nodes {{options}}
+    just bench-networks --page networks {{options}}
+    just bench-profiles --page profiles {{options}}
+    just bench-throughput --page throughput {{options}}
+    just bench-gang --page gang {{options}}
+    just bench-relist --page relist {{options}}
+    UPDATE_GOLDEN=1 just bench-guard
+    UPDATE_GOLDEN=1 cargo test --locked --test it -- cost::the_page
 
 # Long certificate tests: 200 starts of three replicas, and two minutes of rotations under creates.
 certificates:

@@ -7,15 +7,21 @@
 use fabric_admission_engine::text;
 #[doc(inline)]
 pub use fabric_admission_engine::{
-    certificates, deadline, demands, discover, doctor, estimate, facts, json, known_lines,
-    kubernetes_version, monitor, multus, nccl, nccl_log, nodes, patch, plan, pod, preflight, profile, rdma,
-    report, resolve, review, rules, snapshot,
+    certificates, deadline, demands, estimate, facts, json, known_lines, kubernetes_version, monitor, multus,
+    nccl, nccl_log, nodes, patch, plan, pod, preflight, profile, rdma, resolve, review, rules, snapshot,
 };
 
+#[doc(inline)]
+pub use fabric_admission_discover::discover;
+#[doc(inline)]
+pub use fabric_admission_doctor::doctor;
+#[doc(inline)]
+pub use fabric_admission_manifest::manifest;
+#[doc(inline)]
+pub use fabric_admission_report::report;
+
 pub mod certificate_keeper;
-pub mod cli;
 pub mod cluster;
-pub mod manifest;
 pub mod pod_agent;
 pub mod server;
 pub mod telemetry;

@@ -4,5 +4,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     fabric_admission::manifest::install_quiet_panic_hook();
-    ExitCode::from(fabric_admission::cli::run() as u8)
+    ExitCode::from(fabric_admission_cli::cli::run() as u8)
 }

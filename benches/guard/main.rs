@@ -3,6 +3,8 @@
 //!
 //! Instructions do not depend on the load of the machine. They depend on the toolchain and on the processor's
 //! instruction set (memchr chooses its code at run time), which the file names.
+//!
+//! `cargo bench --bench guard -- phases "a Job"` shows by function where the instructions of a review go.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,6 +13,7 @@
     clippy::print_stderr
 )]
 
+mod phases;
 mod reviews;
 #[path = "../scene/mod.rs"]
 mod scene;
@@ -31,6 +34,18 @@ fn main() -> ExitCode {
         && once == "once"
     {
         return repeat(name, times.parse().unwrap());
+    }
+    // `cargo bench` adds an argument of its own.
+    if let [_, phases, name, ..] = arguments.as_slice()
+        && phases == "phases"
+    {
+        return match phases::print(name) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        };
     }
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("SKIPPED: valgrind is not installed, so no instructions were counted");

@@ -16,9 +16,10 @@ pub(crate) struct Review {
 
 impl Review {
     /// Decides on the review and writes the answer, as a request does. Returns the length of the answer in bytes.
+    #[inline(never)] // callgrind counts what happens within
     pub(crate) fn answer(&self, snapshot: &Snapshot) -> usize {
         let answer = handle(&self.body, self.entry, snapshot).unwrap();
-        response::render(&answer).unwrap().len()
+        response::render(&answer).len()
     }
 
     /// The length of the request's body, in bytes.

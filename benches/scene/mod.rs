@@ -17,19 +17,27 @@ pub(crate) fn builder() -> Builder {
 
 /// Adds the namespace of the pod, and so many networks; the first is the one of the pod's profile.
 pub(crate) fn networks(builder: &mut Builder, networks: usize) {
-    let namespace = json!({"metadata": {"name": "team", "labels": {"fabric-admission.dev/mode": "enforce"}}});
-    builder.add(Layer::Live, "", "Namespace", &namespace.to_string(), "").unwrap();
+    builder.add(Layer::Live, "", "Namespace", &namespace().to_string(), "").unwrap();
     for i in 0..networks {
-        let (name, resource) = match i {
-            0 => ("sriov-rdma-network".to_owned(), "nvidia.com/sriov_resource".to_owned()),
-            _ => (format!("network-{i}"), format!("example.com/resource_{i}")),
-        };
-        let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": resource});
-        let metadata = json!({"name": name, "namespace": "default", "annotations": annotations});
-        let network = json!({"metadata": metadata, "spec": {"config": "{}"}});
         let (group, kind) = ("k8s.cni.cncf.io", "NetworkAttachmentDefinition");
-        builder.add(Layer::Live, group, kind, &network.to_string(), "").unwrap();
+        builder.add(Layer::Live, group, kind, &network(i).to_string(), "").unwrap();
     }
+}
+
+/// The namespace of the pod.
+pub(crate) fn namespace() -> Value {
+    json!({"metadata": {"name": "team", "labels": {"fabric-admission.dev/mode": "enforce"}}})
+}
+
+/// A network; the first is the one of the pod's profile.
+pub(crate) fn network(number: usize) -> Value {
+    let (name, resource) = match number {
+        0 => ("sriov-rdma-network".to_owned(), "nvidia.com/sriov_resource".to_owned()),
+        _ => (format!("network-{number}"), format!("example.com/resource_{number}")),
+    };
+    let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": resource});
+    let metadata = json!({"name": name, "namespace": "default", "annotations": annotations});
+    json!({"metadata": metadata, "spec": {"config": "{}"}})
 }
 
 /// A request as a 1.36 API server sends it for a pod that the job controller makes.

@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
     let (man, completions) = (directory.join("man"), directory.join("completions"));
     std::fs::create_dir_all(&man)?;
     std::fs::create_dir_all(&completions)?;
-    let command = fabric_admission::cli::command();
+    let command = fabric_admission_cli::cli::command();
     clap_mangen::generate_to(command.clone(), &man)?;
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         clap_complete::generate_to(shell, &mut command.clone(), "fabric-admission", &completions)?;

@@ -27,9 +27,9 @@ pub(crate) use expiry::Expiry;
 pub use metrics::Metrics;
 pub(crate) use own_port::Port;
 pub(crate) use readiness::CertificateReadiness;
-pub(crate) use self_check::{Silence, chain as served_chain};
+pub use self_check::{Silence, chain as served_chain};
 pub use settings::{Mode, Settings};
-pub(crate) use verify::chain as verify_chain;
+pub use verify::chain as verify_chain;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;

@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 
 /// Why no chain was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Silence {
+pub enum Silence {
     /// The port closed the connection, as it does when it has too many.
     Closed,
     /// Nobody listens, or the kernel has taken the connection and nobody answers.
@@ -83,7 +83,7 @@ pub(super) fn loopback(bound: SocketAddr) -> Vec<SocketAddr> {
 }
 
 /// The chain at the first of these addresses that can be reached.
-pub(crate) async fn chain(
+pub async fn chain(
     addresses: &[SocketAddr],
     deadline: Duration,
 ) -> Result<Vec<CertificateDer<'static>>, Silence> {

@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// Why not.
-pub(crate) fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) -> Result<(), String> {
+pub fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) -> Result<(), String> {
     if bundle.is_empty() {
         return Err("the caBundle is empty".to_owned());
     }

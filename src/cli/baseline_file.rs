@@ -1,6 +1,6 @@
 //! Baseline files of `audit` and `review`.
 
-use crate::report::baseline::Baseline;
+use crate::report::baseline::{Baseline, Entry};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -38,17 +38,19 @@ fn nearest(path: &Path) -> String {
     near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default()
 }
 
-/// Writes a baseline, one finding a line, so that a change of the file is easy to read.
-pub(super) fn write(file: File, baseline: &Baseline) -> io::Result<()> {
+/// Writes a baseline, one finding a line, so that a change of the file is easy to read. `head` has no entries: those of a
+/// long run are never in memory at once.
+pub(super) fn write(file: File, head: &Baseline, entries: impl Iterator<Item = Entry>) -> io::Result<()> {
     let mut file = BufWriter::new(file);
-    let head = Baseline { entries: Vec::new(), ..baseline.clone() };
-    let head = serde_json::to_string(&head)?;
+    let head = serde_json::to_string(head)?;
     let (before, after) = head.split_once("\"entries\":[").unwrap_or((&head, ""));
     write!(file, "{before}\"entries\":[")?;
-    for (number, entry) in baseline.entries.iter().enumerate() {
-        let comma = if number == 0 { "" } else { "," };
-        write!(file, "{comma}\n  {}", serde_json::to_string(entry)?)?;
+    let mut end = "";
+    for entry in entries {
+        let comma = if end.is_empty() { "" } else { "," };
+        write!(file, "{comma}\n  {}", serde_json::to_string(&entry)?)?;
+        end = "\n";
     }
-    writeln!(file, "{}{after}", if baseline.entries.is_empty() { "" } else { "\n" })?;
+    writeln!(file, "{end}{after}")?;
     file.flush()
 }

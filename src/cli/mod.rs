@@ -69,12 +69,27 @@ enum Command {
     Rules(rules::Arguments),
     /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why it fell back, and which ranks differ
     VerifyLog(verify_log::Arguments),
-    /// Estimate all-reduce time and GPU utilisation of a training on several fabrics, by formulas
+    /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics, by formulas
     Estimate(estimate::Arguments),
     /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
     Monitor(monitor::Arguments),
     /// Show the version
     Version(version::Arguments),
+}
+
+/// The command line with only the monitor, which runs beside every training: what clap builds for the flags of all other
+/// commands would stay in its memory.
+#[derive(Debug, Parser)]
+#[command(name = "fabric-admission", version, about, max_term_width = 110)]
+struct MonitorArguments {
+    #[command(subcommand)]
+    command: MonitorCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum MonitorCommand {
+    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    Monitor(monitor::Arguments),
 }
 
 /// The command line, for its man pages and completions.
@@ -86,8 +101,16 @@ pub fn command() -> clap::Command {
 /// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> Exit {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let is_monitor = std::env::args_os().nth(1).is_some_and(|command| command == "monitor");
+    let parsed = if is_monitor {
+        MonitorArguments::try_parse().map(
+            |MonitorArguments { command: MonitorCommand::Monitor(arguments) }| Command::Monitor(arguments),
+        )
+    } else {
+        Arguments::try_parse().map(|arguments| arguments.command)
+    };
+    let command = match parsed {
+        Ok(command) => command,
         Err(error) => {
             let usage = error.use_stderr();
             // With a closed pipe there is nowhere to report this error.
@@ -97,7 +120,7 @@ pub fn run() -> Exit {
     };
     let mut out = Closable { inner: anstream::stdout(), closed: false };
     let mut err = anstream::stderr();
-    let outcome = match arguments.command {
+    let outcome = match command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
         Command::Why(arguments) => why::run(&arguments, &mut out, &mut err),
         Command::Audit(arguments) => audit::run(&arguments, &mut out, &mut err),

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// Namespace for the two pods; the namespace must have mode `enforce`
     #[arg(long, short, value_name = "NAME")]
     namespace: String,
-    /// Profile that the namespace may use
+    /// FabricProfile that the namespace may use
     #[arg(long, value_name = "NAME")]
     profile: String,
     /// Kubeconfig of the API server; default: the pod's service account

@@ -29,12 +29,19 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Err(exit) => return Ok(exit),
     };
     let (namespace, profile) = (prepared.namespace, prepared.profile);
-    let setting =
-        Setting { namespace, mode: None, profile, audience: None, ignores: Ignores::default(), why: true };
-    let mut skipped = prepared.loaded.skipped.clone();
+    let setting = Setting {
+        namespace,
+        mode: None,
+        profile,
+        audience: None,
+        ignores: Ignores::default(),
+        why: true,
+        estimate: None,
+    };
     let mut unread = prepared.unread;
-    let (mut reviews, changed) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
-    unread.extend(changed);
+    let (mut reviews, problems) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+    let mut skipped = problems.skipped;
+    unread.extend(problems.unread.into_iter().map(|(unread, _)| unread));
     for review in &mut reviews {
         skipped.append(&mut review.skipped);
         unread.append(&mut review.unread);

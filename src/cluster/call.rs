@@ -7,11 +7,14 @@ const CALL: Duration = Duration::from_secs(10);
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CallFault {
+pub enum CallFault {
+    /// No response within the deadline.
     #[error("no response from the API server in time")]
     Timeout,
+    /// The client or the API server refused the call.
     #[error(transparent)]
     Api(#[from] kube::Error),
+    /// The response is not the expected JSON.
     #[error("the response of the API server could not be parsed: {0}")]
     Answer(#[from] serde_json::Error),
 }

@@ -57,24 +57,26 @@ impl Kind {
 
 /// One of our objects, with the fields used here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Configuration {
+pub struct Configuration {
     version: String,
-    pub(crate) webhooks: Vec<Webhook>,
+    /// Its webhooks, in the order of the object.
+    pub webhooks: Vec<Webhook>,
 }
 
 /// One webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Webhook {
-    pub(crate) name: String,
+pub struct Webhook {
+    /// The name of the webhook.
+    pub name: String,
     /// The server name that the API server asks for.
-    pub(crate) host: String,
+    pub host: String,
     /// The caBundle, decoded; empty where there is none.
-    pub(crate) bundle: Vec<u8>,
+    pub bundle: Vec<u8>,
 }
 
 impl Configuration {
     /// The fields of an object.
-    pub(crate) fn of(object: &Value) -> Self {
+    pub fn of(object: &Value) -> Self {
         let webhooks =
             object.get("webhooks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let text = |value: &Value, pointer: &str| {

@@ -6,15 +6,20 @@ use serde_json::Value;
 
 /// The answer of the API server.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// The pod as it would be stored.
     Created(Value),
-    /// The API server refuses it: its message, and its reason, such as `Forbidden`.
-    Refused { message: String, reason: String },
+    /// The API server refuses it.
+    Refused {
+        /// Its message.
+        message: String,
+        /// Its reason, such as `Forbidden`.
+        reason: String,
+    },
 }
 
 /// Creates a pod as a dry run.
-pub(crate) async fn create_pod(client: &Client, namespace: &str, pod: &Value) -> Result<Answer, CallFault> {
+pub async fn create_pod(client: &Client, namespace: &str, pod: &Value) -> Result<Answer, CallFault> {
     let request = http::Request::post(format!("/api/v1/namespaces/{namespace}/pods?dryRun=All"))
         .header(http::header::ACCEPT, "application/json")
         .header(http::header::CONTENT_TYPE, "application/json")

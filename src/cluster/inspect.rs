@@ -35,7 +35,7 @@ async fn json(client: &Client, path: &str) -> Result<(http::HeaderMap, Value), F
 }
 
 /// An object by its path; `None` where it does not exist.
-pub(crate) async fn object(client: &Client, path: &str) -> Result<Option<Value>, String> {
+pub async fn object(client: &Client, path: &str) -> Result<Option<Value>, String> {
     match json(client, path).await {
         Ok((_, object)) => Ok(Some(object)),
         Err(Failure::Absent) => Ok(None),
@@ -44,7 +44,7 @@ pub(crate) async fn object(client: &Client, path: &str) -> Result<Option<Value>,
 }
 
 /// All objects of a collection; none where the kind is not installed.
-pub(crate) async fn objects(client: &Client, path: &str, labels: Option<&str>) -> Result<Vec<Value>, String> {
+pub async fn objects(client: &Client, path: &str, labels: Option<&str>) -> Result<Vec<Value>, String> {
     let encoded = |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
     let listing = Listing {
         path: path.to_owned(),
@@ -75,14 +75,14 @@ pub(crate) async fn objects(client: &Client, path: &str, labels: Option<&str>) -
 }
 
 /// `/version`, and the header `Date` of the answer.
-pub(crate) async fn version(client: &Client) -> Result<(Value, Option<String>), String> {
+pub async fn version(client: &Client) -> Result<(Value, Option<String>), String> {
     let (headers, version) = json(client, "/version").await.map_err(why)?;
     let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
     Ok((version, date.map(str::to_owned)))
 }
 
 /// The lines of a text that are wanted.
-pub(crate) async fn lines(
+pub async fn lines(
     client: &Client,
     path: &str,
     wanted: impl Fn(&str) -> bool,
@@ -122,7 +122,7 @@ pub(crate) async fn lines(
 }
 
 /// Whether an access review allows what it asks about.
-pub(crate) async fn allows(client: &Client, kind: &str, spec: &Value) -> Result<bool, String> {
+pub async fn allows(client: &Client, kind: &str, spec: &Value) -> Result<bool, String> {
     let plural = format!("{}s", kind.to_lowercase());
     let body = serde_json::json!({"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec});
     let request = http::Request::post(format!("/apis/authorization.k8s.io/v1/{plural}"))

@@ -13,9 +13,9 @@ mod call;
 pub mod certificate_objects;
 pub mod client;
 pub mod discovery;
-pub(crate) mod dry_run;
+pub mod dry_run;
 mod event;
-pub(crate) mod inspect;
+pub mod inspect;
 pub mod kinds;
 mod lease;
 mod list;
@@ -33,7 +33,7 @@ mod text;
 mod version;
 mod watch;
 
-pub(crate) use call::CallFault;
+pub use call::CallFault;
 pub use metrics::Metrics;
 pub use pace::{Pace, PageSize};
 pub use phases::{Phase, Phases};
@@ -45,7 +45,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 /// The watches of a cluster, as futures that never end by themselves. After a panic the caller starts the future again,
-/// and it lists its kind anew. Cheap to clone.
+/// and it lists its kind again. Cheap to clone.
 #[derive(Clone)]
 pub struct Watches {
     client: kube::Client,

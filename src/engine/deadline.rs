@@ -1,23 +1,86 @@
 //! The time limit of one decision. The core has no clock: the caller hands in the question whether the time is over, and
-//! the decision asks it between templates, objects and rules.
+//! the decision asks it between templates, objects and rules. Comparisons of names have a limit of their own, since small
+//! objects, which are decided without a clock, may ask for many.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Pairs of letters that one decision compares in search of the name that somebody probably meant. They are enough for
+/// 1,000 names of 20 letters; each takes about two nanoseconds.
+const PAIRS: usize = 500_000;
+
+/// Pairs of letters that take as long as the question whether a profile is for a namespace.
+const LOOKUP: usize = 32;
+
+/// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
+const TEXT: usize = 1 << 20;
 
 /// The time limit of one decision. A decision that it cut short is incomplete and must not be used.
 pub struct Deadline<'a> {
     over: Option<&'a (dyn Fn() -> bool + Sync)>,
     cut: AtomicBool,
+    pairs: AtomicUsize,
+    text: AtomicUsize,
 }
 
-/// No time limit: for small objects, and for the command line.
-pub static NEVER: Deadline<'static> = Deadline { over: None, cut: AtomicBool::new(false) };
+/// No limit at all.
+pub static NEVER: Deadline<'static> = Deadline {
+    over: None,
+    cut: AtomicBool::new(false),
+    pairs: AtomicUsize::new(usize::MAX),
+    text: AtomicUsize::new(usize::MAX),
+};
 
 impl<'a> Deadline<'a> {
     /// A time limit that is over when the answer is true.
     #[must_use]
     pub fn when(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Self { over: Some(over), cut: AtomicBool::new(false) }
+        Self { over: Some(over), ..Self::without_clock() }
+    }
+
+    /// No time limit: for one small object, and for the command line.
+    #[must_use]
+    pub const fn without_clock() -> Self {
+        Self {
+            over: None,
+            cut: AtomicBool::new(false),
+            pairs: AtomicUsize::new(PAIRS),
+            text: AtomicUsize::new(TEXT),
+        }
+    }
+
+    /// The names to compare with a wanted one, as long as this decision may compare. A hint may thus be missing; findings
+    /// do not depend on it.
+    pub fn compared<'n>(
+        &self,
+        wanted: &str,
+        names: impl Iterator<Item = &'n str>,
+    ) -> impl Iterator<Item = &'n str> {
+        let wanted = wanted.len();
+        names.take_while(move |name| {
+            let cost = wanted.saturating_mul(name.len()).max(1);
+            take(&self.pairs, cost)
+        })
+    }
+
+    /// Whether one of these fits. Each question counts as `LOOKUP` pairs of letters; `None` where this decision may
+    /// compare no more.
+    pub fn any<T>(&self, all: &[T], fits: impl Fn(&T) -> bool) -> Option<bool> {
+        for one in all {
+            if !take(&self.pairs, LOOKUP) {
+                return None;
+            }
+            if fits(one) {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// Whether this decision may read so much text of a known ConfigMap (bytes).
+    #[must_use]
+    pub fn reads(&self, length: usize) -> bool {
+        take(&self.text, length)
     }
 
     /// Whether to stop here. Once it is over it stays over, so that an incomplete decision is known as such at the end.
@@ -31,8 +94,36 @@ impl<'a> Deadline<'a> {
     }
 }
 
+/// Takes an amount from what is left; not if less is left.
+fn take(left: &AtomicUsize, amount: usize) -> bool {
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(amount)).is_ok()
+}
+
 impl fmt::Debug for Deadline<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deadline").field("limited", &self.over.is_some()).field("cut", &self.cut).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_decision_compares_so_many_letters() {
+        let deadline = Deadline::without_clock();
+        let names = || std::iter::repeat_n("0123456789", 10_000);
+        assert_eq!(deadline.compared("0123456789", names()).count(), PAIRS / 100);
+        assert_eq!(deadline.compared("0123456789", names()).count(), 0);
+        assert_eq!(NEVER.compared("0123456789", names()).count(), 10_000);
+    }
+
+    #[test]
+    fn one_decision_asks_so_many_questions_and_reads_so_much() {
+        let deadline = Deadline::without_clock();
+        assert_eq!(deadline.any(&[1, 2, 3], |n| *n == 2), Some(true));
+        assert_eq!(deadline.any(&[1; 1000], |n| *n == 2), Some(false));
+        assert_eq!(deadline.any(&[1; PAIRS / LOOKUP], |n| *n == 2), None);
+        assert!(deadline.reads(TEXT) && !deadline.reads(1) && deadline.reads(0) && NEVER.reads(TEXT * 2));
     }
 }

@@ -55,7 +55,7 @@ const NCCL_SOURCE: &str = "NVIDIA/nccl, src/transport/net_ib.cc and src/misc, 2.
 const WEBHOOK_SOURCE: &str = "docs/failures.md, measured with kube-apiserver 1.36";
 
 /// All known lines.
-pub static KNOWN_LINES: [KnownLine; 34] = [
+pub static KNOWN_LINES: [KnownLine; 35] = [
     KnownLine {
         fragments: &["NET/IB : No device found"],
         meaning: Meaning::Reason,
@@ -80,7 +80,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         meaning: Meaning::Reason,
         from: "NCCL, with NCCL_DEBUG=INFO",
         cause: "NCCL runs over TCP. On a node with an RDMA fabric, a line before this one names the reason.",
-        fix: "Read the lines NET/IB and NET/Plugin before it. With NCCL_NET=IB, NCCL stops with an error instead.",
+        fix: "Read the lines NET/IB and NET/Plugin before this line. If you also set NCCL_NET=IB, NCCL stops with an error instead of using TCP.",
         rules: &["FAB401", "FAB413", "FAB601"],
         source: NCCL_SOURCE,
     },
@@ -155,9 +155,18 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         meaning: Meaning::Failure,
         from: "NCCL, bootstrap",
         cause: "NCCL_SOCKET_IFNAME matches no interface of the pod.",
-        fix: "Set NCCL_SOCKET_IFNAME to an interface that every pod of the job has and can reach, usually eth0, or remove it.",
+        fix: "Set NCCL_SOCKET_IFNAME to an interface that every pod of the job has and can reach, usually eth0, or remove the variable.",
         rules: &["FAB411", "FAB415"],
         source: "NVIDIA/nccl, src/bootstrap.cc",
+    },
+    KnownLine {
+        fragments: &["exceeded error retry count"],
+        meaning: Meaning::Failure,
+        from: "NCCL, bootstrap",
+        cause: "A rank cannot open a TCP connection to another rank. The interface of the bootstrap has no route between the nodes, or a NetworkPolicy or a service mesh blocks the connection.",
+        fix: "Set NCCL_SOCKET_IFNAME to the interface of the cluster network, usually eth0, and allow TCP between the pods of the job.",
+        rules: &["FAB415"],
+        source: "NVIDIA/nccl, src/misc/socket.cc",
     },
     KnownLine {
         fragments: &["ncclIbRoceGetVersionNum"],
@@ -192,7 +201,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         fragments: &["incompatible devices"],
         meaning: Meaning::Failure,
         from: "NCCL",
-        cause: "One rank has an InfiniBand device and another one a RoCE device at the same position.",
+        cause: "One rank has an InfiniBand device, but another rank has a RoCE device at the same position.",
         fix: "Run all pods of the job on one fabric: name one FabricProfile, or select the nodes of one fabric.",
         rules: &["FAB806", "FAB412"],
         source: NCCL_SOURCE,
@@ -239,8 +248,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         fragments: &["Count not open libibverbs.so.1"],
         meaning: Meaning::Reason,
         from: "NCCL 2.30, with NCCL_DEBUG=INFO",
-        cause: "The image has no libibverbs, so NCCL cannot use RDMA and falls back to TCP. NCCL tries libibverbs.so first, so that \
-                name alone is not a failure.",
+        cause: "The image has no libibverbs, so NCCL cannot use RDMA and falls back to TCP. NCCL tries libibverbs.so first, so a line with only that name is not a failure.",
         fix: "Install libibverbs and the provider library of the NIC (Debian: libibverbs1, ibverbs-providers) in the image.",
         rules: &[],
         source: "NVIDIA/nccl, src/misc/ibvsymbols.cc, 2.30",
@@ -250,7 +258,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         meaning: Meaning::Reason,
         from: "aws-ofi-nccl",
         cause: "The plugin for EFA cannot start. NCCL then uses TCP, unless NCCL_NET names the plugin.",
-        fix: "Read the lines NET/OFI before it. Check that the container requests vpc.amazonaws.com/efa, and that the image has libfabric \
+        fix: "Read the lines NET/OFI before this line. Check that the container requests vpc.amazonaws.com/efa, and that the image has libfabric \
               of the EFA installer.",
         rules: &["FAB601", "FAB602"],
         source: "aws/aws-ofi-nccl issue 889",
@@ -259,7 +267,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         fragments: &["Failed to initialize any NET plugin"],
         meaning: Meaning::Failure,
         from: "NCCL 2.27 and newer",
-        cause: "No transport of NCCL can start. With NCCL_NET set, the named transport is missing or finds no device.",
+        cause: "No transport of NCCL can start. If NCCL_NET is set, the transport that it names is missing or finds no device.",
         fix: "Check NCCL_NET and NCCL_NET_PLUGIN against the plugins of the image, and request the RDMA resource in the container.",
         rules: &["FAB413", "FAB801"],
         source: "NVIDIA/nccl, src/plugin/net.cc, 2.27 to 2.30",
@@ -278,7 +286,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         meaning: Meaning::Failure,
         from: "NCCL",
         cause: "The port of a NIC lost its link while the job ran.",
-        fix: "Check the cable, the transceiver and the port of the switch.",
+        fix: "Check the cable, the transceiver and the switch port.",
         rules: &[],
         source: NCCL_SOURCE,
     },
@@ -286,8 +294,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         fragments: &["GID table changed"],
         meaning: Meaning::Failure,
         from: "NCCL",
-        cause: "An address was added to or removed from an interface of the NIC while the job ran. Connections that use a moved GID fail \
-                next.",
+        cause: "An address was added to or removed from an interface of the NIC while the job ran. Connections that use a moved GID then fail.",
         fix: "Find what changes addresses on the node (a new pod on a shared NIC, DHCP, IPv6 autoconfiguration), and remove \
               NCCL_IB_GID_INDEX.",
         rules: &["FAB414"],
@@ -299,7 +306,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         from: "NCCL",
         cause: "NVLink SHARP cannot allocate multicast memory: the fabric manager, /dev/nvidia-caps or an IMEX channel is missing, or the \
                 GPU is partitioned. In 2.27 and 2.28 NCCL continues without NVLS.",
-        fix: "Check the fabric manager of the node. NCCL_NVLS_ENABLE=0 works around it and costs bandwidth.",
+        fix: "Check the fabric manager of the node. NCCL_NVLS_ENABLE=0 avoids the failure, but costs bandwidth.",
         rules: &[],
         source: "NVIDIA/nccl issues 1672 and 1562",
     },
@@ -307,7 +314,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         fragments: &["Unable to open device"],
         meaning: Meaning::Harmless,
         from: "NCCL",
-        cause: "The node has this RDMA device, and the container was not given it. In shared network namespace mode a container sees \
+        cause: "The node has this RDMA device, but the container did not get the device. In shared network namespace mode a container sees \
                 all devices of the node in /sys.",
         fix: "Ignore the line if NCCL uses the devices of the pod. If NCCL finds no other device, request the RDMA resource.",
         rules: &["FAB202"],
@@ -360,7 +367,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         from: "API server",
         cause: "The webhook did not answer in time. Often a firewall between control plane and nodes drops the connection: private \
                 clusters allow only some ports.",
-        fix: "Allow the control plane to reach the target port of the Service, and check that NetworkPolicies admit it.",
+        fix: "Allow the control plane to reach the target port of the Service, and check that NetworkPolicies admit the connection.",
         rules: &[],
         source: WEBHOOK_SOURCE,
     },
@@ -379,8 +386,7 @@ pub static KNOWN_LINES: [KnownLine; 34] = [
         from: "API server",
         cause: "A patch of a mutating webhook does not fit the pod. The API server refuses the pod, and failurePolicy: Ignore does \
                 not prevent this. The error names no webhook.",
-        fix: "Annotate the pod with fabric-admission.dev/inject: \"false\". If the pod is then created, report the pod as a bug of \
-              fabric-admission; else another webhook sends the patch.",
+        fix: "Annotate the pod with fabric-admission.dev/inject: \"false\". If the pod is then created, report the pod as a bug of fabric-admission; otherwise another webhook sends the patch.",
         rules: &[],
         source: WEBHOOK_SOURCE,
     },

@@ -16,8 +16,6 @@
 pub mod certificates;
 pub mod deadline;
 pub mod demands;
-pub mod discover;
-pub mod doctor;
 pub mod estimate;
 pub mod facts;
 pub mod json;
@@ -34,7 +32,6 @@ pub mod pod;
 pub mod preflight;
 pub mod profile;
 pub mod rdma;
-pub mod report;
 pub mod resolve;
 pub mod review;
 pub mod rules;

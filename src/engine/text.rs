@@ -1,16 +1,26 @@
 //! Small texts: suggestions, pointers, words for people.
 
+use std::fmt;
+
 /// Most characters of a name that are compared: the cost is the product of two lengths, and names come from outside.
 const COMPARED: usize = 64;
 
 /// The nearest of some names, if one is near enough to be the intended one. Two swapped letters count as one mistake.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = start(wanted);
-    names
-        .map(|name| (strsim::osa_distance(wanted, start(name)), name))
-        .min()
-        .filter(|(d, name)| *d <= 2.max(name.len() / 3))
-        .map(|(_, name)| name)
+    let most = |name: &str| 2.max(name.len() / 3);
+    let near = |name: &'a str| Some((distance(wanted, name, most(name))?, name));
+    names.filter_map(near).min().map(|(_, name)| name)
+}
+
+/// The mistakes between two names, where they are at most `most`. Names whose lengths differ by more are not compared.
+fn distance(wanted: &str, name: &str, most: usize) -> Option<usize> {
+    let (wanted, name) = (start(wanted), start(name));
+    // Lengths in letters; a letter of UTF-8 has up to four bytes.
+    let (a, b) = (wanted.len(), name.len());
+    if a.min(b) + most < a.max(b) && wanted.chars().count().abs_diff(name.chars().count()) > most {
+        return None;
+    }
+    Some(strsim::osa_distance(wanted, name)).filter(|mistakes| *mistakes <= most)
 }
 
 /// The name that a misspelt one was probably meant to be. It is nearer than [`nearest`] asks, and not another number of a
@@ -20,9 +30,7 @@ pub fn misspelt<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Optio
     let near = |name: &str| {
         let bare = name.split_once('/').is_some_and(|(_, bare)| bare == wanted);
         let most = 1.max(name.len() / 6);
-        bare || name.len() > 3
-            && strsim::osa_distance(start(wanted), start(name)) <= most
-            && series(name) != pattern
+        bare || name.len() > 3 && distance(wanted, name, most).is_some() && series(name) != pattern
     };
     let found = names.filter(|name| *name != wanted && near(name));
     found.min_by_key(|name| (strsim::osa_distance(start(wanted), start(name)), *name))
@@ -48,7 +56,7 @@ fn start(name: &str) -> &str {
 
 /// A reference token of a JSON pointer (RFC 6901): `~` and `/` escaped.
 #[must_use]
-pub(crate) fn token(text: &str) -> String {
+pub fn token(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     for c in text.chars() {
         match c {
@@ -60,22 +68,59 @@ pub(crate) fn token(text: &str) -> String {
     out
 }
 
+/// Writes a token of a JSON pointer between the quotes of a text in JSON.
+pub(crate) fn push_token(out: &mut String, text: &str) {
+    for (nth, part) in text.split('/').enumerate() {
+        if nth > 0 {
+            out.push_str("~1");
+        }
+        match part.contains('~') {
+            true => push_inner(out, &token(part)),
+            false => push_inner(out, part),
+        }
+    }
+}
+
+/// Writes a number. The places of real containers have one digit.
+pub(crate) fn push_number(out: &mut String, number: usize) {
+    match u8::try_from(number) {
+        Ok(digit @ 0..10) => out.push(char::from(b'0' + digit)),
+        _ => out.push_str(&number.to_string()),
+    }
+}
+
 /// Writes a text as JSON.
 pub(crate) fn push_json(out: &mut String, text: &str) {
+    out.push('"');
+    push_inner(out, text);
+    out.push('"');
+}
+
+/// Writes what stands between the quotes of a text in JSON.
+pub(crate) fn push_inner(out: &mut String, text: &str) {
     // Nearly every text. It looks at every byte, so that the compiler uses vectors.
-    if text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {
-        out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    if !text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {
+        out.push_str(text);
         return;
     }
-    out.push('"');
-    out.push_str(text);
-    out.push('"');
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    out.push_str(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
 }
 
 /// A count with its noun.
 #[must_use]
 pub fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("{n} {noun}") } else { format!("{n} {noun}s") }
+    Count(n, noun).to_string()
+}
+
+/// The same, to be written as a part of a text.
+pub(crate) struct Count<'a>(pub(crate) usize, pub(crate) &'a str);
+
+impl fmt::Display for Count<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(n, noun) = self;
+        write!(f, "{n} {noun}{}", if *n == 1 { "" } else { "s" })
+    }
 }
 
 /// Format characters, and the separators of lines and paragraphs: Unicode's categories Cf, Zl and Zp
@@ -111,11 +156,15 @@ pub fn is_unprintable(c: char) -> bool {
     c.is_control() || !c.is_ascii() && INVISIBLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
 }
 
+/// Whether a text is printed as it is, as nearly every name is: nothing to escape, and at most `max` bytes.
+pub(crate) fn is_printable(text: &str, max: usize) -> bool {
+    text.len() <= max && text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~'))
+}
+
 /// Text from outside, for a line that a person reads: control and format characters escaped, cut to `max` characters.
 #[must_use]
 pub fn printable(text: &str, max: usize) -> String {
-    // Nearly every name: nothing to escape and nothing to cut.
-    if text.len() <= max && text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~')) {
+    if is_printable(text, max) {
         return text.to_owned();
     }
     let mut out = String::new();
@@ -136,8 +185,8 @@ pub(crate) const MAX_TREE: usize = 256 * 1024;
 /// A generic document out of a JSON text.
 ///
 /// # Errors
-/// The error of `serde_json` for a text that is not JSON, or an error for one longer than [`MAX_TREE`].
-pub(crate) fn tree(text: &str) -> serde_json::Result<serde_json::Value> {
+/// The error of `serde_json` for a text that is not JSON, or an error for one longer than 256 KiB.
+pub fn tree(text: &str) -> serde_json::Result<serde_json::Value> {
     check_size(text)?;
     serde_json::from_str(text)
 }
@@ -190,6 +239,11 @@ mod tests {
     fn escapes_pointer_tokens() {
         assert_eq!(token("k8s.v1.cni.cncf.io/networks"), "k8s.v1.cni.cncf.io~1networks");
         assert_eq!(token("a~b"), "a~0b");
+        for text in ["", "/", "a/b", "~/~1/é", "k8s.v1.cni.cncf.io/networks", "//"] {
+            let mut pushed = String::new();
+            push_token(&mut pushed, text);
+            assert_eq!(pushed, token(text), "{text:?}");
+        }
     }
 
     #[test]

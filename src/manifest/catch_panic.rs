@@ -23,8 +23,9 @@ pub fn install_quiet_panic_hook() {
     });
 }
 
-/// Whether a panic of this thread is one that [`catch`] turns into an input error.
-pub(crate) fn is_caught() -> bool {
+/// Whether a panic of this thread is one that the reader of YAML turns into an input error.
+#[must_use]
+pub fn is_caught() -> bool {
     QUIET.get()
 }
 

@@ -28,7 +28,7 @@ mod yaml;
 mod yaml_causes;
 
 pub use catch_panic::install_quiet_panic_hook;
-pub(crate) use catch_panic::is_caught;
+pub use catch_panic::is_caught;
 pub use document::{Document, Duplicate, Item};
 pub use emit::to_yaml;
 pub use error::InputError;

@@ -1,64 +1,196 @@
-//! Counters of all ports, for the monitor: a fixed list of files.
+//! Readings of the monitor: a fixed list of files, and answers of the kernel.
 
-use super::files::{Root, SYSFS};
+use super::files::{OTHER, Root, SYSFS};
 use super::kernel::{Kernel, Recorded, Running};
-use crate::monitor::{COUNTERS, Folder, Port, Readings, SharedMemory};
+use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, Readings, SharedMemory};
 use crate::rdma::counter::{Counter, hardware_counter, port_counter};
-use crate::rdma::port::{physical_state, rate, state};
+use crate::rdma::gid::{Gid, gid};
+use crate::rdma::net_dev;
+use crate::rdma::netlink::NamespaceMode;
+use crate::rdma::port::{LinkLayer, decimal, link_layer, physical_state, rate, state};
 use crate::rdma::{Reading, Unreadable};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 const DEVICES: &str = "/sys/class/infiniband";
 /// Most devices and most ports of a device that are read.
 const MOST_DEVICES: usize = 512;
 const MOST_PORTS: usize = 16;
+/// Most rows of a GID table.
+const ROWS: u32 = 256;
+/// `ARPHRD_INFINIBAND`, the type of an interface of IP over InfiniBand.
+const IPOIB: u64 = 32;
 
-/// Reads what one scrape exports.
-#[must_use]
-pub fn counters(root: &Root) -> Readings {
-    let mut readings = Readings::default();
-    let devices = root.names(DEVICES).unwrap_or_default();
-    for device in devices.into_iter().take(MOST_DEVICES) {
-        let ports = root.names(&format!("{DEVICES}/{device}/ports")).unwrap_or_default();
-        let numbers = ports.iter().filter_map(|name| name.parse().ok()).take(MOST_PORTS);
-        for number in numbers {
-            let port = port(root, &device, number, &mut readings.unreadable);
-            readings.ports.push(port);
-        }
-    }
-    let kernel: &dyn Kernel = if root.is_container() { &Running { root } } else { &Recorded { root } };
-    readings.shm =
-        kernel.filesystem("/dev/shm").ok().map(|shm| SharedMemory { size: shm.size, free: shm.free });
-    readings
+/// Reads what a scrape exports.
+#[derive(Debug)]
+pub struct Counters {
+    root: Root,
+    devices: BTreeSet<String>,
+    gids: BTreeMap<(String, u32), Gids>,
+    scrapes: usize,
 }
 
-fn port(root: &Root, device: &str, number: u32, unreadable: &mut u64) -> Port {
+impl Counters {
+    /// A reader of all devices, or of those named. In shared mode of RDMA namespaces a pod sees all devices of its node.
+    #[must_use]
+    pub fn new(root: Root, devices: BTreeSet<String>) -> Self {
+        Self { root, devices, gids: BTreeMap::new(), scrapes: 0 }
+    }
+
+    /// Reads everything once.
+    pub fn read(&mut self) -> Readings {
+        let mut readings = Readings::default();
+        let names = self.root.names(DEVICES).unwrap_or_default();
+        let is_read = |name: &String| self.devices.is_empty() || self.devices.contains(name);
+        for device in names.into_iter().filter(is_read).take(MOST_DEVICES) {
+            let ports = self.root.names(&format!("{DEVICES}/{device}/ports")).unwrap_or_default();
+            for number in ports.iter().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {
+                readings.ports.push(port(&self.root, &device, number, &mut readings.unreadable));
+            }
+        }
+        let root = self.root.clone();
+        let kernel: &dyn Kernel =
+            if root.is_container() { &Running { root: &root } } else { &Recorded { root: &root } };
+        by_netlink(&root, kernel, &mut readings);
+        self.observe_gids(kernel, &mut readings);
+        readings.interfaces = interfaces(&root, &mut readings.unreadable);
+        let shm = kernel.filesystem("/dev/shm");
+        readings.shm = shm.ok().map(|shm| SharedMemory { size: shm.size, free: shm.free });
+        self.scrapes = self.scrapes.wrapping_add(1);
+        readings
+    }
+
+    /// Reads the known rows of every port, and the whole table of one port: a table has up to 256 rows, most of them
+    /// empty.
+    fn observe_gids(&mut self, kernel: &dyn Kernel, readings: &mut Readings) {
+        let addresses = kernel.addresses().ok();
+        let addresses: Option<BTreeSet<IpAddr>> =
+            addresses.map(|found| found.into_iter().map(|found| found.address).collect());
+        let turn = self.scrapes.checked_rem(readings.ports.len());
+        let Readings { ports, unreadable, .. } = readings;
+        for (at, port) in ports.iter_mut().enumerate() {
+            let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
+            let row = |row: u32| {
+                let file = format!("{path}/gids/{row}");
+                let value = self.root.value(&file, gid);
+                if let Err(why) = &value
+                    && !matches!(why, Unreadable::Missing | Unreadable::Invalid | Unreadable::Unsupported)
+                {
+                    unreadable.push((file, why.clone()));
+                }
+                (row, value)
+            };
+            let gids = self.gids.entry((port.device.clone(), port.port)).or_default();
+            let known = gids.rows().filter(|_| turn != Some(at));
+            let layer = self.root.value(&format!("{path}/link_layer"), link_layer);
+            let by_address = addresses.as_ref().filter(|_| layer == Ok(LinkLayer::Ethernet));
+            let is_own =
+                |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
+            match known {
+                Some(rows) => gids.again(rows.into_iter().map(row), is_own),
+                None => {
+                    let missing = |(_, gid): &(u32, Reading<Gid>)| *gid == Err(Unreadable::Missing);
+                    let table: Vec<_> = (0..ROWS).map(row).take_while(|row| !missing(row)).collect();
+                    if table.is_empty() {
+                        continue;
+                    }
+                    gids.whole(table, is_own);
+                }
+            }
+            port.gid_changes = gids.changes();
+        }
+    }
+}
+
+fn port(root: &Root, device: &str, number: u32, unreadable: &mut Vec<(String, Unreadable)>) -> Port {
     let path = format!("{DEVICES}/{device}/ports/{number}");
-    // A file that does not exist is the usual case in shared mode; a driver without support says so.
-    let mut known = |missing: &Unreadable| {
-        *unreadable += u64::from(!matches!(missing, Unreadable::Missing | Unreadable::Unsupported));
-    };
     let mut port = Port { device: device.to_owned(), port: number, ..Port::default() };
-    port.state = kept(root.value(&format!("{path}/state"), state), &mut known).map(|state| state as u32);
-    port.physical_state =
-        kept(root.value(&format!("{path}/phys_state"), physical_state), &mut known).map(|state| state.number);
-    port.gigabits = kept(root.value(&format!("{path}/rate"), rate), &mut known).map(|rate| rate.gigabits());
+    let mut file = Files { root, unreadable };
+    port.state = file.value(format!("{path}/state"), state).map(|state| state as u32);
+    port.physical_state = file.value(format!("{path}/phys_state"), physical_state).map(|state| state.number);
+    port.gigabits = file.value(format!("{path}/rate"), rate).map(|rate| rate.gigabits());
     for folder in [Folder::Port, Folder::Hardware] {
         let below = format!("{path}/{}", folder.name());
         if !root.exists(&below) {
             continue;
         }
         for (at, counter) in COUNTERS.iter().enumerate().filter(|(_, counter)| counter.folder == folder) {
-            let content = root.read(&format!("{below}/{}", counter.file), SYSFS);
-            let value = content.and_then(|content| match folder {
-                Folder::Port => port_counter(counter.file, &content),
-                Folder::Hardware => hardware_counter(&content).map(Counter::Value),
+            let value = file.value(format!("{below}/{}", counter.file), |content| match folder {
+                Folder::Port => port_counter(counter.file, content),
+                Folder::Hardware => hardware_counter(content).map(Counter::Value),
             });
-            port.counters.extend(kept(value, &mut known).map(|value| (at, value)));
+            port.counters.extend(value.map(|value| (at, value)));
         }
     }
     port
 }
 
-fn kept<T>(reading: Reading<T>, missing: &mut impl FnMut(&Unreadable)) -> Option<T> {
-    reading.inspect_err(missing).ok()
+/// In shared mode the files of `hw_counters` are missing, and the kernel gives the same values by netlink.
+fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
+    let folder = Folder::Hardware.name();
+    let is_missing =
+        |port: &Port| !root.exists(&format!("{DEVICES}/{}/ports/{}/{folder}", port.device, port.port));
+    let wanted: BTreeSet<(String, u32)> = readings
+        .ports
+        .iter()
+        .filter(|port| is_missing(port))
+        .map(|port| (port.device.clone(), port.port))
+        .collect();
+    if wanted.is_empty() || kernel.namespace_mode() != Ok(NamespaceMode::Shared) {
+        return;
+    }
+    let asked: Vec<(&str, u32)> = wanted.iter().map(|(device, port)| (device.as_str(), *port)).collect();
+    let found = match kernel.hardware_counters(&asked) {
+        Ok(found) => found,
+        Err(why) => return readings.unreadable.push(("netlink RDMA_NLDEV_CMD_STAT_GET".to_owned(), why)),
+    };
+    for port in &mut readings.ports {
+        for (name, value) in found.get(&(port.device.clone(), port.port)).into_iter().flatten() {
+            let of_name = |counter: &&crate::monitor::PortCounter| {
+                counter.folder == Folder::Hardware && counter.file == name
+            };
+            let place = COUNTERS.iter().position(|counter| of_name(&counter));
+            port.counters.extend(place.map(|at| (at, Counter::Value(*value))));
+        }
+    }
+}
+
+/// Interfaces of the network namespace with their bytes.
+fn interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
+    let content = root.read("/proc/net/dev", OTHER).and_then(|content| net_dev::interfaces(&content));
+    match content {
+        Ok(found) => {
+            let kind = |name: &str| root.value(&format!("/sys/class/net/{name}/type"), decimal);
+            let interface = |bytes: net_dev::InterfaceBytes| {
+                let is_ipoib = kind(&bytes.interface) == Ok(IPOIB);
+                Interface { bytes, is_ipoib }
+            };
+            found.into_iter().map(interface).collect()
+        }
+        Err(Unreadable::Missing) => Vec::new(),
+        Err(why) => {
+            unreadable.push(("/proc/net/dev".to_owned(), why));
+            Vec::new()
+        }
+    }
+}
+
+/// Files, and those that could not be read.
+struct Files<'f> {
+    root: &'f Root,
+    unreadable: &'f mut Vec<(String, Unreadable)>,
+}
+
+impl Files<'_> {
+    /// A value. A file that does not exist is the usual case in shared mode, and a driver may lack support.
+    fn value<T>(&mut self, path: String, parse: impl FnOnce(&[u8]) -> Reading<T>) -> Option<T> {
+        match self.root.read(&path, SYSFS).and_then(|content| parse(&content)) {
+            Ok(value) => Some(value),
+            Err(Unreadable::Missing | Unreadable::Unsupported) => None,
+            Err(why) => {
+                self.unreadable.push((path, why));
+                None
+            }
+        }
+    }
 }

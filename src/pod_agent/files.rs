@@ -54,6 +54,19 @@ impl Root {
         if content.len() > most { Err(Unreadable::TooLong(most)) } else { Ok(content) }
     }
 
+    /// Size of a file that can be read (bytes).
+    pub(super) fn size(&self, path: &str) -> Reading<u64> {
+        if !path.starts_with('/') {
+            return Err(Unreadable::NotRead("the path is not absolute"));
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let found = fstat(open(self.at(path), flags, Mode::empty()).map_err(errno)?).map_err(errno)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile => Ok(u64::try_from(found.st_size).unwrap_or(0)),
+            _ => Err(Unreadable::NotAFile),
+        }
+    }
+
     /// Reads a file of sysfs, and its value.
     pub(super) fn value<T>(&self, path: &str, parse: fn(&[u8]) -> Reading<T>) -> Reading<T> {
         parse(&self.read(path, SYSFS)?)
@@ -89,8 +102,9 @@ impl Root {
     pub(super) fn real(&self, path: &str) -> Reading<String> {
         let real = fs::canonicalize(self.at(path)).map_err(|error| reason(&error))?;
         let root = fs::canonicalize(&self.path).map_err(|error| reason(&error))?;
-        let inside =
-            real.strip_prefix(root).map_err(|_| Unreadable::NotRead("the link leads out of the root"))?;
+        let inside = real
+            .strip_prefix(root)
+            .map_err(|_| Unreadable::NotRead("the symbolic link leads out of the directory of --root"))?;
         let text = inside.to_str().ok_or(Unreadable::NotRead("the path is not UTF-8"))?;
         Ok(format!("/{text}"))
     }

@@ -2,6 +2,7 @@
 
 use super::files::{OTHER, Root};
 use super::kernel::Kernel;
+use crate::preflight::gpu_file;
 use crate::preflight::seen::{Gpu, SharedMemory};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::BTreeMap;
@@ -37,9 +38,7 @@ fn addresses(root: &Root) -> Reading<BTreeMap<u32, String>> {
     let mut found = BTreeMap::new();
     for name in root.names(&format!("{DRIVER}/gpus"))?.into_iter().take(GPUS) {
         let content = root.read(&format!("{DRIVER}/gpus/{name}/information"), OTHER)?;
-        let text = String::from_utf8_lossy(&content).into_owned();
-        let minor = text.lines().find_map(|line| line.strip_prefix("Device Minor:")?.trim().parse().ok());
-        found.insert(minor.ok_or_else(|| Unreadable::odd(&content))?, name);
+        found.insert(gpu_file::minor(&content)?, name);
     }
     Ok(found)
 }

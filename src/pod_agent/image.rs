@@ -84,7 +84,18 @@ impl Loader<'_> {
 pub(super) fn image(
     root: &Root,
     environment: &BTreeMap<String, String>,
+    plugin: Option<&str>,
     devices: &Reading<Vec<Device>>,
+) -> Image {
+    image_until(root, environment, plugin, devices, Instant::now() + BUDGET)
+}
+
+fn image_until(
+    root: &Root,
+    environment: &BTreeMap<String, String>,
+    plugin: Option<&str>,
+    devices: &Reading<Vec<Device>>,
+    end: Instant,
 ) -> Image {
     let variable = |name: &str| environment.get(name).map(String::as_str).unwrap_or_default();
     let paths = variable("LD_LIBRARY_PATH").split(':').filter(|path| path.starts_with('/'));
@@ -92,13 +103,13 @@ pub(super) fn image(
         root,
         first: paths.map(str::to_owned).collect(),
         cache: root.read("/etc/ld.so.cache", CACHE).unwrap_or_default(),
-        end: Instant::now() + BUDGET,
+        end,
     };
     let path = loader.find("libibverbs.so.1", &[]);
     let verbs = path.clone().and_then(|path| loader.library(&path));
     let private_abi = path.clone().and_then(|path| {
         let content = root.read(&path, LIBRARY)?;
-        versions::provider_number(&content).ok_or(Unreadable::NotRead("libibverbs names no provider"))
+        versions::provider_number(&content).ok_or(Unreadable::NotRead("libibverbs has no text -rdmavNN.so"))
     });
     let folders = provider_folders(root, path.as_deref().ok());
     let mut providers = BTreeMap::new();
@@ -109,7 +120,7 @@ pub(super) fn image(
             providers.insert(name.to_owned(), found.and_then(|path| loader.library(&path)));
         }
     }
-    let plugins = plugin_names(variable("NCCL_NET_PLUGIN")).into_iter();
+    let plugins = plugin_names(plugin.unwrap_or_default()).into_iter();
     let plugin = |name: String| {
         let found = loader.find(&name, &[]).and_then(|path| loader.library(&path));
         (name, found)
@@ -160,7 +171,11 @@ fn plugin_names(set: &str) -> Vec<String> {
 fn nccl(loader: &Loader<'_>) -> Reading<(NcclVersion, String)> {
     const LIBRARY: &str = "libnccl.so.2";
     let mut found: Vec<(NcclVersion, String)> = Vec::new();
-    let mut paths: Vec<String> = loader.find(LIBRARY, &[]).into_iter().collect();
+    let mut paths = match loader.find(LIBRARY, &[]) {
+        Ok(path) => vec![path],
+        Err(Unreadable::Missing) => Vec::new(),
+        Err(why) => return Err(why),
+    };
     let packages = package_folders(loader.root);
     let of_packages = |part: &str| -> Vec<String> {
         let paths = packages.iter().map(|folder| format!("{folder}/{part}"));
@@ -223,5 +238,57 @@ fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
         }
         kept = filled.min(versions::OVERLAP);
         block.copy_within(filled - kept..filled, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A root with the libraries of an image; `NAME` of a test keeps them apart.
+    fn root(name: &str) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("fabric-image-{name}-{}", std::process::id()));
+        let folder = path.join("usr/lib/python3.12/site-packages/nvidia/nccl/lib");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("libnccl.so.2"), "NCCL version 2.27.5+cuda12.9").unwrap();
+        fs::write(path.join("usr/lib/libibverbs.so.1"), "lib%s-rdmav59.so").unwrap();
+        path
+    }
+
+    #[test]
+    fn a_search_out_of_time_is_unknown_and_finds_nothing_missing() {
+        let path = root("late");
+        let none = BTreeMap::new();
+        let late = image_until(&Root::new(&path), &none, Some("spcx"), &Ok(Vec::new()), Instant::now());
+        assert_eq!(late.verbs.map(|library| library.path), Err(OUT_OF_TIME));
+        assert_eq!(late.private_abi, Err(OUT_OF_TIME));
+        assert_eq!(late.nccl, Err(OUT_OF_TIME));
+        assert_eq!(late.plugins.len(), 2);
+        assert!(late.plugins.values().all(|plugin| plugin.as_ref().err() == Some(&OUT_OF_TIME)));
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn a_search_ends_while_it_reads_a_library() {
+        let path = root("slow");
+        let library = path.join("usr/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2");
+        // A file with a hole: 64 GiB that are never on the disk.
+        fs::File::create(&library).unwrap().set_len(64 << 30).unwrap();
+        let started = Instant::now();
+        let end = started + Duration::from_millis(200);
+        let found = image_until(&Root::new(&path), &BTreeMap::new(), None, &Ok(Vec::new()), end);
+        assert_eq!(found.nccl, Err(OUT_OF_TIME));
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn a_search_in_time_finds_the_version() {
+        let path = root("early");
+        let found = image(&Root::new(&path), &BTreeMap::new(), None, &Ok(Vec::new()));
+        assert_eq!(found.private_abi, Ok(59));
+        assert_eq!(found.nccl.map(|(version, _)| version.to_string()), Ok("2.27.5".to_owned()));
+        fs::remove_dir_all(&path).unwrap();
     }
 }

@@ -2,14 +2,12 @@
 //! `.preflight`, so that a tree holds all that a run needs.
 
 use super::files::{OTHER, Root, errno};
+use super::netlink_socket::NetlinkSocket;
 use crate::preflight::seen::Filesystem;
 use crate::rdma::addresses::{self, Address};
 use crate::rdma::netlink::{self, NamespaceMode};
-use crate::rdma::{Reading, Unreadable};
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{
-    AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
-};
+use crate::rdma::{Reading, Unreadable, stat};
+use rustix::net::netlink::RDMA;
 use std::collections::BTreeMap;
 
 /// What is asked of the kernel.
@@ -20,8 +18,10 @@ pub(super) trait Kernel {
     fn addresses(&self) -> Reading<Vec<Address>>;
     /// Mode of RDMA namespaces.
     fn namespace_mode(&self) -> Reading<NamespaceMode>;
+    /// Counters of ports by netlink. A port whose driver has none is absent.
+    fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters>;
     /// Environment variables.
-    fn environment(&self) -> BTreeMap<String, String>;
+    fn environment(&self) -> Reading<BTreeMap<String, String>>;
 }
 
 /// The kernel of this container.
@@ -49,7 +49,7 @@ impl Kernel for Running<'_> {
 
     fn addresses(&self) -> Reading<Vec<Address>> {
         let mut found = Vec::new();
-        ask(None, &netlink::addresses_request(), |answer| {
+        NetlinkSocket::open(None)?.ask(&netlink::addresses_request(), |answer| {
             let (some, last) = netlink::addresses(answer)?;
             found.extend(some);
             Ok(last)
@@ -66,47 +66,49 @@ impl Kernel for Running<'_> {
 
     fn namespace_mode(&self) -> Reading<NamespaceMode> {
         let mut found = Err(Unreadable::NotRead("the kernel did not answer"));
-        ask(Some(rustix::net::netlink::RDMA), &netlink::mode_request(), |answer| {
+        NetlinkSocket::open(Some(RDMA))?.ask(&netlink::mode_request(), |answer| {
             found = netlink::mode(answer);
             Ok(true)
         })?;
         found
     }
 
-    fn environment(&self) -> BTreeMap<String, String> {
+    fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
+        let mut socket = NetlinkSocket::open(Some(RDMA))?;
+        let mut devices = BTreeMap::new();
+        socket.ask(&stat::devices_request(), |answer| {
+            let (some, last) = stat::devices(answer)?;
+            devices.extend(some.into_iter().map(|(index, name)| (name, index)));
+            Ok(last)
+        })?;
+        let mut found = HardwareCounters::new();
+        for (device, port) in ports {
+            let Some(index) = devices.get(*device) else { continue };
+            let mut counters = Vec::new();
+            let asked = socket.ask(&stat::counters_request(*index, *port), |answer| {
+                counters = stat::counters(answer)?;
+                Ok(true)
+            });
+            if asked.is_ok() {
+                found.insert(((*device).to_owned(), *port), counters);
+            }
+        }
+        Ok(found)
+    }
+
+    fn environment(&self) -> Reading<BTreeMap<String, String>> {
         let text = |name: std::ffi::OsString| name.into_string().ok();
-        std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
+        Ok(std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect())
     }
 }
 
-/// Sends a request and hands each part of the answer on, until one is the last.
-fn ask(
-    family: Option<Protocol>,
-    request: &[u8],
-    mut part: impl FnMut(&[u8]) -> Reading<bool>,
-) -> Reading<()> {
-    /// Most parts of an answer: 64 interfaces with a few addresses each are two or three.
-    const PARTS: usize = 1000;
-    let socket =
-        socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, family).map_err(errno)?;
-    // The kernel answers within the call to send, so that the answer is there before it is awaited.
-    bind(&socket, &SocketAddrNetlink::new(0, 0)).map_err(errno)?;
-    send(&socket, request, SendFlags::empty()).map_err(errno)?;
-    let mut buffer = vec![0_u8; 64 << 10];
-    for _ in 0..PARTS {
-        let (length, _) = recv(&socket, buffer.as_mut_slice(), RecvFlags::DONTWAIT).map_err(errno)?;
-        let answer = buffer.get(..length).unwrap_or_default();
-        if answer.is_empty() || part(answer)? {
-            return Ok(());
-        }
-    }
-    Err(Unreadable::NotRead("the kernel's answer has no end"))
-}
+/// Counters by device and port.
+pub(super) type HardwareCounters = BTreeMap<(String, u32), Vec<(String, u64)>>;
 
 impl Recorded<'_> {
     fn file(&self, name: &str) -> Reading<Vec<u8>> {
         self.root.read(&format!("/.preflight/{name}"), OTHER).map_err(|why| match why {
-            Unreadable::Missing => Unreadable::NotRead("the recorded tree does not hold it"),
+            Unreadable::Missing => Unreadable::NotRead("the recorded tree does not have this file"),
             other => other,
         })
     }
@@ -143,10 +145,20 @@ impl Kernel for Recorded<'_> {
         }
     }
 
-    fn environment(&self) -> BTreeMap<String, String> {
-        let content = self.file("environment").unwrap_or_default();
+    fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
+        let mut found = HardwareCounters::new();
+        for (device, port, name, value) in stat::listed(&self.file("rdma-counters")?)? {
+            if ports.contains(&(device.as_str(), port)) {
+                found.entry((device, port)).or_default().push((name, value));
+            }
+        }
+        Ok(found)
+    }
+
+    fn environment(&self) -> Reading<BTreeMap<String, String>> {
+        let content = self.file("environment")?;
         let text = String::from_utf8_lossy(&content);
         let lines = text.lines().filter_map(|line| line.split_once('='));
-        lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        Ok(lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }

@@ -2,7 +2,8 @@
 
 use super::files::{OTHER, Root};
 use super::kernel::{Kernel, Recorded, Running};
-use super::{gpus, image, peers, rdma_devices};
+use super::{gpus, image, peers, rdma_devices, settings};
+use crate::nccl::NcclVersion;
 use crate::preflight::expect::{Expectation, VARIABLE};
 use crate::preflight::seen::{Limits, Seen};
 use crate::rdma::process;
@@ -21,8 +22,8 @@ pub struct Options {
 pub fn expectation(options: &Options) -> Option<String> {
     let root = &options.root;
     let of_environment = || match root.is_container() {
-        true => Running { root }.environment().remove(VARIABLE),
-        false => Recorded { root }.environment().remove(VARIABLE),
+        true => Running { root }.environment().ok()?.remove(VARIABLE),
+        false => Recorded { root }.environment().ok()?.remove(VARIABLE),
     };
     options.expect.clone().or_else(of_environment)
 }
@@ -35,13 +36,27 @@ pub fn look(options: &Options) -> Seen {
     let recorded = Recorded { root };
     let kernel: &dyn Kernel = if root.is_container() { &running } else { &recorded };
     let mut environment = kernel.environment();
-    environment.retain(|name, _| is_read(name));
+    let home = environment.as_ref().ok().and_then(|variables| variables.get("HOME").cloned());
+    environment.iter_mut().for_each(|variables| variables.retain(|name, _| settings::is_read(name)));
     let expectation = expectation(options).map(|text| Expectation::parse(&text)).transpose();
+    let variables = environment.clone().unwrap_or_default();
     let nodes = rdma_devices::nodes(root);
     let devices = rdma_devices::devices(root, &nodes);
+    let expected = expectation.as_ref().ok().and_then(Option::as_ref);
+    let image_conf = settings::image_conf(root);
+    let user_conf =
+        |version: Option<NcclVersion>| settings::user_conf(root, &variables, home.as_deref(), version);
+    let first_conf = user_conf(None);
+    let setting = |name: &str| settings::setting(name, &variables, (&first_conf, &image_conf), expected);
+    let image = image::image(root, &variables, setting("NCCL_NET_PLUGIN"), &devices);
+    let version = image.nccl.as_ref().ok().map(|(version, _)| *version);
+    let topology = setting("NCCL_TOPO_FILE").map(|path| root.size(path));
     let peers = expectation.iter().flatten().flat_map(|expected| expected.peers.clone());
     Seen {
-        image: image::image(root, &environment, &devices),
+        image,
+        user_conf: user_conf(version),
+        image_conf,
+        topology,
         devices,
         nodes,
         device_files: rdma_devices::device_files(root),
@@ -61,13 +76,4 @@ pub fn look(options: &Options) -> Seen {
         environment,
         expectation,
     }
-}
-
-/// Whether a variable matters to a check. Others, and those that may hold a secret, are not kept.
-fn is_read(name: &str) -> bool {
-    const PREFIXES: [&str; 6] = ["NCCL_", "FI_", "OFI_NCCL_", "IBV_", "RDMAV_", "MLX5_"];
-    const SECRETS: [&str; 4] = ["KEY", "SECRET", "TOKEN", "PSK"];
-    // The row of a partition key is not a secret.
-    let secret = SECRETS.iter().any(|part| name.contains(part)) && name != "NCCL_IB_PKEY";
-    !secret && (name == "LD_LIBRARY_PATH" || PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }

@@ -10,9 +10,11 @@ mod gpus;
 mod image;
 mod kernel;
 mod look;
+mod netlink_socket;
 mod peers;
 mod rdma_devices;
+mod settings;
 
-pub use counters::counters;
+pub use counters::Counters;
 pub use files::Root;
 pub use look::{Options, expectation, look};

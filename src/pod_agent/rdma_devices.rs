@@ -88,7 +88,12 @@ fn port(root: &Root, is_usable: bool, device: &str, number: u32) -> Port {
             (true, Ok(_)) => Ok(Vec::new()),
             (true, Err(why)) => Err(why.clone()),
         },
-        gids: if is_usable { gid_rows(root, &path) } else { Err(unused) },
+        gids: match (is_usable, &layer) {
+            (true, _) => gid_rows(root, &path, ROWS),
+            // Row 0 has the GUID, by which an IPoIB child names its device.
+            (false, Ok(LinkLayer::InfiniBand)) => gid_rows(root, &path, 1),
+            (false, _) => Err(unused),
+        },
         link_layer: layer,
     }
 }
@@ -107,10 +112,10 @@ fn pkeys(root: &Root, port: &str) -> Reading<Vec<(u32, Reading<u16>)>> {
 }
 
 /// Rows of the GID table, up to the last one that is not empty.
-fn gid_rows(root: &Root, port: &str) -> Reading<Vec<GidRow>> {
+fn gid_rows(root: &Root, port: &str, most: u32) -> Reading<Vec<GidRow>> {
     let mut rows: Vec<GidRow> = Vec::new();
     let mut kept = 0;
-    for index in 0..ROWS {
+    for index in 0..most {
         let value = root.value(&format!("{port}/gids/{index}"), gid::gid);
         if value == Err(Unreadable::Missing) {
             break;

@@ -66,7 +66,7 @@ pub(super) fn answer(
     Some(match decided {
         Ok(Err(EnvelopeError::Late)) => return None,
         Ok(Ok(None)) => busy(state, Shed::Memory, MEMORY),
-        Ok(Ok(Some((outcome, Ok(text), verdict, took)))) => {
+        Ok(Ok(Some((outcome, text, verdict, took)))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
             match body.replace(text) {
                 Ok(()) => json(body),
@@ -79,11 +79,6 @@ pub(super) fn answer(
             let error = printable(&error.to_string(), 300);
             tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
             plain(StatusCode::BAD_REQUEST, &error)
-        }
-        Ok(Ok(Some((_, Err(error), ..)))) => {
-            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
-            tracing::error!(%error, "response could not be encoded as JSON");
-            fault()
         }
         Err(_) => {
             state.metrics.panicked();

@@ -70,7 +70,7 @@ pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Ve
         also_held = text(Some(&decision.also_held.join(" ")), MAX_PROFILES),
         rules = rules(Severity::Error),
         warnings = rules(Severity::Warning),
-        changes = ChangeKind::counts(changes),
+        changes = %ChangeKind::counts(changes),
         duration_seconds = took.as_secs_f64(),
         "{message}"
     );

@@ -189,6 +189,11 @@ impl Held {
         self.weight.decoded()
     }
 
+    /// Escape sequences in the body, as far as a large one is known (count).
+    pub(super) fn escapes(&self) -> usize {
+        self.weight.escapes()
+    }
+
     /// Adds bytes if the budget has room for them. Allocated capacity counts, not length. The capacity grows by a part of
     /// itself; a vector by its own rule would double it beyond what is counted.
     pub(super) fn push(&mut self, data: &[u8]) -> Result<(), NoRoom> {

@@ -102,7 +102,11 @@ pub async fn run(
     // TLS admits only clients that show a certificate, once an authority of clients is given.
     let audience = if clients.is_some() { Audience::Tenant } else { Audience::Anyone };
     let metrics = Metrics::new();
-    metrics.published(&snapshot);
+    match &facts {
+        // The profiles of a live cluster are known with its first Snapshot.
+        Facts::Live(_) => metrics.expect(&snapshot),
+        Facts::Fixed | Facts::Files(_) => metrics.published(&snapshot),
+    }
     let state = Arc::new(State {
         audience,
         snapshot: ArcSwap::from_pointee(snapshot),

@@ -4,7 +4,7 @@
 
 use super::answers::{Decide, answer, fault, plain};
 use super::budgets::{DECODED, Turn};
-use super::decoded_size::DecodedSize;
+use super::decoded_size::{DecodedSize, MAX_ESCAPES};
 use super::held::{Held, SMALL};
 use super::state::State;
 use crate::deadline::Deadline;
@@ -61,6 +61,9 @@ pub(super) async fn decide(
 ) -> Response {
     let started = Instant::now();
     let work = async {
+        if held.escapes() > MAX_ESCAPES {
+            return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_escapes(held.escapes())));
+        }
         let decoded = held.decoded();
         let turn = match held.bytes().len() + beside.weighed() > SMALL {
             // Only the body may be too much.
@@ -130,6 +133,12 @@ fn too_many_entries(decoded: usize) -> String {
     let (takes, most) = (decoded >> 20, DECODED >> 20);
     format!(
         "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
+    )
+}
+
+fn too_many_escapes(escapes: usize) -> String {
+    format!(
+        "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
     )
 }
 

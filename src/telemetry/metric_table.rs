@@ -116,13 +116,15 @@ macro_rules! metrics {
 
 metrics! {
     REQUESTS = Metric::counter("requests", &["entry", "mode", "result"],
-        "AdmissionReview requests, by webhook endpoint (entry), mode of the decision, and result");
+        "AdmissionReview requests, by webhook endpoint, mode of the decision, and result");
     REQUEST_DURATION = Metric::new(Kind::Histogram, "request_duration", &["entry"],
         "Processing time of a request, from the complete body to the response, without TLS").in_unit(Unit::Seconds);
     NAMESPACE_DECISIONS = Metric::counter("namespace_decisions", &["namespace", "entry", "mode", "result"],
         "Decisions on pods and workloads in scope, by namespace; namespaces after the first 200 count as `other`, like namespaces that are not opted in");
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
         "Decisions on pods and workloads with accelerators, by profile; profiles after the first 200 count as `other`, pods without a profile as `none`");
+    PROFILE_CHANGED = Metric::gauge("profile_changed_timestamp", &["profile"],
+        "Time of the last change of each profile that the server has seen since its start, as Unix time; 0 without a change; a profile that was created or deleted has changed too").in_unit(Unit::Seconds);
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],

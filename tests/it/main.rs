@@ -54,6 +54,7 @@ mod engine {
     pub(crate) mod convergence;
     pub(crate) mod corpus;
     pub(crate) mod cost;
+    pub(crate) mod crowd;
     pub(crate) mod golden;
     pub(crate) mod harm;
     pub(crate) mod in_the_pod;
@@ -86,6 +87,7 @@ mod cli {
     pub(crate) mod estimate;
     pub(crate) mod examples;
     pub(crate) mod explain;
+    pub(crate) mod many_files;
     pub(crate) mod monitor;
     pub(crate) mod profiles;
     pub(crate) mod schema;
@@ -100,13 +102,15 @@ mod preflight {
     pub(crate) mod images;
     pub(crate) mod namespaces;
     pub(crate) mod page;
+    pub(crate) mod reads;
     pub(crate) mod trees;
     pub(crate) mod writes;
 }
 
-/// `serve`: over real TLS, with files or with a scripted API server; and its rights.
+/// `serve`: over real TLS, with files or with a scripted API server; its rights; the driver that measures it.
 mod server {
     pub(crate) mod live;
+    pub(crate) mod load;
     pub(crate) mod rights;
     pub(crate) mod webhook;
 }
@@ -167,6 +171,7 @@ fn main() -> std::process::ExitCode {
     engine::convergence::add(&mut suite);
     engine::corpus::add(&mut suite);
     engine::cost::add(&mut suite);
+    engine::crowd::add(&mut suite);
     engine::golden::add(&mut suite);
     engine::harm::add(&mut suite);
     engine::in_the_pod::add(&mut suite);
@@ -196,6 +201,7 @@ fn main() -> std::process::ExitCode {
     cli::monitor::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
+    cli::many_files::add(&mut suite);
     cli::shown::add(&mut suite);
     cli::usage::add(&mut suite);
     cli::verify_log::add(&mut suite);
@@ -203,10 +209,12 @@ fn main() -> std::process::ExitCode {
     preflight::images::add(&mut suite);
     preflight::namespaces::add(&mut suite);
     preflight::page::add(&mut suite);
+    preflight::reads::add(&mut suite);
     preflight::trees::add(&mut suite);
     preflight::writes::add(&mut suite);
 
     server::live::add(&mut suite);
+    server::load::add(&mut suite);
     server::rights::add(&mut suite);
     server::webhook::add(&mut suite);
 

@@ -24,7 +24,7 @@ pub(in crate::cli) struct Arguments {
     /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
     #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "cluster")]
     pub(super) kubeconfig: Option<PathBuf>,
-    /// Most objects of one request, for --live; by default as many as give about 1 MB
+    /// Maximum number of objects in one list request, for --live; default: as many objects as fit in about 1 MB
     #[arg(long, value_name = "COUNT", requires = "live", conflicts_with = "cluster", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(super) page_size: Option<u16>,
     /// Deadline of each request, in seconds, for --live
@@ -46,7 +46,7 @@ pub(in crate::cli) struct Arguments {
     /// Write the findings to a baseline file, for --new-since
     #[arg(long, value_name = "FILE")]
     pub(super) write_baseline: Option<PathBuf>,
-    /// Compare with a baseline file: only new findings and incomparable results count for the exit code
+    /// Compare with a baseline file: only new findings, and results that cannot be compared, count for the exit code
     #[arg(long, value_name = "FILE")]
     pub(super) new_since: Option<PathBuf>,
     /// Lowest severity of a finding for which the command exits with code 1

@@ -120,8 +120,8 @@ pub(super) fn files(
         objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
         seen.add(documents);
     };
-    let mut loaded = input::files::read(&arguments.cluster, false, &mut visit);
-    problems.errors.append(&mut loaded.unread);
+    let (loaded, unreadable) = input::files::read(&arguments.cluster, false, &mut visit);
+    problems.errors.extend(unreadable.unread);
     let snapshot = builder.build();
     // In a file that cannot be read there may be more namespaces.
     let namespaces = problems.errors.is_empty().then(|| seen.namespaces(&snapshot));

@@ -64,15 +64,9 @@ impl Seen {
 pub(super) fn read(judge: &Judge<'_>, loaded: &Loaded) -> (Results, Vec<Unread>) {
     let (mut results, mut unread) = (Results::default(), Vec::new());
     for batch in loaded.batches() {
-        for file in batch {
-            match file {
-                Err(changed) => unread.push(changed),
-                Ok(file) => {
-                    for (object, json) in file.documents.iter().flat_map(objects) {
-                        judge.object(&object, json, &mut results);
-                    }
-                }
-            }
+        unread.extend(batch.problems.unread.into_iter().map(|(changed, _)| changed));
+        for (object, json) in batch.files.iter().flat_map(|file| &file.documents).flat_map(objects) {
+            judge.object(&object, json, &mut results);
         }
     }
     (results, unread)

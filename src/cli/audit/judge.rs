@@ -2,7 +2,7 @@
 
 use super::again::created_again;
 use super::owners::{Head, Owners};
-use crate::deadline::NEVER;
+use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::annotated::Annotated;
 use crate::pod::workload;
@@ -102,7 +102,7 @@ impl Judge<'_> {
             mode: Mode::Enforce,
             opted_in: true,
             profile: self.profile,
-            deadline: &NEVER,
+            deadline: &Deadline::without_clock(),
         };
         let decided = decide_workload(request, self.snapshot);
         let name = line(top.object);

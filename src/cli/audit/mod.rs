@@ -50,18 +50,21 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
-    let now = document.baseline();
+    let mut now = document.baseline();
     let unreadable = !document.errors.is_empty();
     document.comparison = before.map(|before| {
         let comparison = Comparison::new(&before, &now);
         if unreadable { comparison.with_unreadable_inputs() } else { comparison }
     });
+    let entries = std::mem::take(&mut now.entries).into_iter();
     if let Some(path) = &arguments.write_baseline {
         if failed {
             writeln!(err, "error: --write-baseline: not written, since a list failed")?;
         } else if unreadable {
             writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
-        } else if let Err(error) = File::create(path).and_then(|file| baseline_file::write(file, &now)) {
+        } else if let Err(error) =
+            File::create(path).and_then(|file| baseline_file::write(file, &now, entries))
+        {
             writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
             return Ok(Exit::Internal);
         }

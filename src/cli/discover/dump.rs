@@ -30,7 +30,7 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
                 }
             }
         };
-        let read = files::read(std::slice::from_ref(path), false, &mut visit);
+        let (_, read) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(read.unread);
     }
     input::report(&problems, err)?;

@@ -107,7 +107,7 @@ fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn W
         }
     }
     for unknown in &found.unknown {
-        let nodes = count(unknown.nodes.len(), "node");
+        let nodes = unknown.subject();
         writeln!(err, "warning: no profile for {nodes}: {}. {}", unknown.reason, unknown.question)?;
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {

@@ -50,7 +50,11 @@ pub(super) fn of_doctor(
     let mut rights = Vec::new();
     for source in sources {
         let right = Right::new(source.verb(), source.group, source.plural);
-        let right = if source.within == Within::Installation { right.within(namespace) } else { right };
+        let right = match source.within {
+            Within::Installation => right.within(namespace),
+            Within::Default => right.within("default"),
+            Within::Cluster | Within::AllNamespaces => right,
+        };
         match source.pick {
             Pick::Named(_) if source.plural == "configmaps" => {
                 rights.extend(profiles.map(|name| right.named(name)));

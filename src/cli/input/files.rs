@@ -1,12 +1,12 @@
 //! Files, directories and standard input to documents. An unreadable file does not affect the others.
 
-use super::loaded::{Loaded, name, unreadable};
+use super::loaded::Loaded;
+use super::of_file::{Problems, name, no_input, unreadable};
 use super::parts::{Part, Place};
-use super::reader::{Reader, Waiting};
+use super::reader::{Needs, Reader, Waiting};
 use crate::manifest::Document;
 use crate::report::Unread;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,43 +17,53 @@ const MAX_DEPTH: usize = 64;
 
 /// Reads files, directories and standard input, and shows each part to `visit` once, in order. An empty standard input is
 /// an error unless `allow_empty`: the command before the pipe may have failed. So is a directory without manifests.
+/// Returns what was read, and what cannot be read.
 pub(in crate::cli) fn read(
     paths: &[PathBuf],
     allow_empty: bool,
     visit: &mut dyn FnMut(&[Document]),
-) -> Loaded {
-    let mut unread = Vec::new();
-    let mut files = Vec::new();
-    for path in paths {
-        let before = files.len();
-        list(path, &mut files, &mut unread);
-        if !allow_empty && files.len() == before && path.is_dir() {
-            let message = "no manifests in this directory (*.yaml, *.yml, *.json)";
-            unread.push((unreadable(&name(path), message), None));
-        }
-    }
-    let mut reader = Reader::new(allow_empty, visit);
-    reader.loaded.unread = unread;
-    for path in &files {
-        reader.file(path);
-    }
-    reader.decode();
-    reader.loaded
+) -> (Loaded, Problems) {
+    let mut loaded = read_with(Reader::new(Needs::All, allow_empty, visit), paths, allow_empty).end();
+    let problems = loaded.take_problems();
+    (loaded, problems)
 }
 
-/// Adds a text that does not come from a file.
-pub(in crate::cli) fn add(
-    loaded: &mut Loaded,
-    name: &str,
-    text: Vec<u8>,
+/// The same for inputs that are reviewed afterwards: `visit` sees at least the documents that may be facts, and the
+/// batches have what cannot be read. `more` are texts with their names that do not come from files.
+pub(in crate::cli) fn read_facts(
+    paths: &[PathBuf],
+    more: impl Iterator<Item = (String, Vec<u8>)>,
+    allow_empty: bool,
     visit: &mut dyn FnMut(&[Document]),
-) {
-    let mut reader = Reader::new(true, visit);
-    reader.loaded = std::mem::take(loaded);
-    let part = Part { text, place: Place::Stream, line: 1 };
-    reader.waiting.push(Waiting { name: Arc::from(name), part, continues: false, last: true, empty: false });
-    reader.decode();
-    *loaded = reader.loaded;
+) -> Loaded {
+    let mut reader = read_with(Reader::new(Needs::Facts, allow_empty, visit), paths, allow_empty);
+    for (name, text) in more {
+        let part = Part { text, place: Place::Stream, line: 1 };
+        reader.add(Waiting { name: Arc::from(name), part, continues: false, last: true, empty: false });
+    }
+    reader.end()
+}
+
+fn read_with<'v>(mut reader: Reader<'v>, paths: &[PathBuf], allow_empty: bool) -> Reader<'v> {
+    let mut had_stdin = false;
+    for path in paths {
+        if path == Path::new("-") && std::mem::replace(&mut had_stdin, true) {
+            continue;
+        }
+        if !reader.file(path) {
+            continue;
+        }
+        let (mut files, mut unread) = (Vec::new(), Vec::new());
+        walk(path, 0, &mut files, &mut unread);
+        if !allow_empty && files.is_empty() {
+            unread.push(unreadable(&name(path), "no manifests in this directory (*.yaml, *.yml, *.json)"));
+        }
+        unread.into_iter().for_each(|unread| reader.fail(unread));
+        for path in &files {
+            reader.file(path);
+        }
+    }
+    reader
 }
 
 /// The files of a path, in the order of the reader.
@@ -77,37 +87,24 @@ pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
     hasher.finish()
 }
 
-fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<(Unread, Option<String>)>) {
+fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<Unread>) {
     if path == Path::new("-") {
-        if !files.iter().any(|f| f == path) {
-            files.push(path.to_path_buf());
-        }
+        files.push(path.to_path_buf());
         return;
     }
     match std::fs::metadata(path) {
-        Err(error) => {
-            let message = match error.kind() {
-                io::ErrorKind::NotFound => "no such file or directory".to_owned(),
-                _ => error.to_string(),
-            };
-            unread.push((unreadable(&name(path), &message), None));
-        }
+        Err(error) => unread.push(no_input(path, &error)),
         Ok(meta) if meta.is_dir() => walk(path, 0, files, unread),
         Ok(_) => files.push(path.to_path_buf()),
     }
 }
 
 /// Files of a directory by name; hidden ones are skipped.
-fn walk(
-    directory: &Path,
-    depth: usize,
-    files: &mut Vec<PathBuf>,
-    unread: &mut Vec<(Unread, Option<String>)>,
-) {
+fn walk(directory: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut Vec<Unread>) {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => {
-            unread.push((unreadable(&name(directory), &error.to_string()), None));
+            unread.push(unreadable(&name(directory), &error.to_string()));
             return;
         }
     };
@@ -124,7 +121,7 @@ fn walk(
                 walk(&path, depth + 1, files, unread);
             }
         } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e))
-            && std::fs::metadata(&path).is_ok_and(|m| m.is_file())
+            && (kind.is_file() || std::fs::metadata(&path).is_ok_and(|m| m.is_file()))
         {
             files.push(path);
         }

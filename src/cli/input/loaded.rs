@@ -1,15 +1,17 @@
-//! Inputs as they were read: the first documents decoded, further ones as places to read again, so that memory does not
-//! grow with the number of documents.
+//! Inputs as they were read: the first documents with facts decoded, other documents as places to read, so that memory
+//! does not grow with the number of documents.
 
-use super::parts::KeptText;
-use crate::manifest::{self, Document, Item};
-use crate::report::{Place, Skipped, Source, Unread};
+use super::kept_text::KeptText;
+use super::of_file::{OfFile, OfPart, Problems, name, unreadable};
+use crate::manifest::{self, Document};
+use crate::report::{Place, Source, Unread};
 use rayon::prelude::*;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
 /// One file, or a part of it, and its documents.
+#[derive(Default)]
 pub(in crate::cli) struct File {
     /// Bytes as read: unchanged documents are written again as they came.
     pub(in crate::cli) text: Vec<u8>,
@@ -24,23 +26,31 @@ pub(in crate::cli) struct File {
 #[derive(Default)]
 pub(in crate::cli) struct Loaded {
     pub(super) parts: Vec<Loading>,
-    /// Number of documents.
-    pub(in crate::cli) documents: usize,
-    pub(in crate::cli) unread: Vec<(Unread, Option<String>)>,
-    pub(in crate::cli) skipped: Vec<Skipped>,
 }
 
 /// A part of an input.
-pub(super) enum Loading {
+pub(super) struct Loading {
+    pub(super) content: Content,
+    /// Found in the first reading; most parts have none.
+    pub(super) problems: Option<Box<Problems>>,
+}
+
+pub(super) enum Content {
     Decoded(File),
-    /// To be read and decoded again.
-    Later {
-        name: Arc<str>,
-        kept: KeptText,
-        line: u32,
-        continues: bool,
-        index: usize,
-    },
+    /// A whole file, to be decoded.
+    Whole(Arc<Path>, KeptText),
+    /// A part of a file that has been decoded once.
+    Again(Box<Again>),
+}
+
+/// To be decoded again.
+pub(super) struct Again {
+    pub(super) name: Arc<str>,
+    pub(super) kept: KeptText,
+    pub(super) line: u32,
+    pub(super) continues: bool,
+    /// Number of the documents before it in the file.
+    pub(super) index: usize,
 }
 
 /// A part with its documents at hand.
@@ -59,47 +69,115 @@ impl Deref for Ready<'_> {
     }
 }
 
-/// Documents at hand at once, about.
-const BATCH: usize = 1024;
-/// Parts that are read again at once.
-const PARTS: usize = 2;
+/// Some parts, and what was found while they were read.
+#[derive(Default)]
+pub(in crate::cli) struct Batch<'a> {
+    pub(in crate::cli) files: Vec<Ready<'a>>,
+    pub(in crate::cli) problems: Problems,
+}
+
+/// Text of one batch (bytes), about.
+const BATCH: usize = 512 << 10;
 
 impl Loaded {
-    /// Everything in order, as much at a time as is decided in parallel. An input that has changed since it was read
-    /// first is an error.
-    pub(in crate::cli) fn batches(&self) -> impl Iterator<Item = Vec<Result<Ready<'_>, Unread>>> {
+    /// Everything in order, as much at once as is decided in parallel. An input that has changed since it was read first is
+    /// an error.
+    pub(in crate::cli) fn batches(&self) -> impl Iterator<Item = Batch<'_>> {
         let mut left = self.parts.as_slice();
         std::iter::from_fn(move || {
-            let (mut documents, mut again) = (0, 0);
-            let full = left.iter().position(|part| {
-                match part {
-                    Loading::Decoded(file) => documents += file.documents.len(),
-                    Loading::Later { .. } => again += 1,
-                }
-                documents >= BATCH || again >= PARTS
-            });
-            let (batch, rest) = left.split_at_checked(full.map_or(left.len(), |last| last + 1))?;
+            let (now, rest) = left.split_at_checked(batch(left))?;
             left = rest;
-            if batch.is_empty() { None } else { Some(batch.par_iter().map(Loading::ready).collect()) }
+            if now.is_empty() {
+                return None;
+            }
+            let mut batch = Batch::default();
+            let ready: Vec<_> = now.par_iter().map(Loading::ready).collect();
+            for (file, problems) in ready {
+                batch.problems.append(problems);
+                batch.files.extend(file);
+            }
+            Some(batch)
         })
+    }
+
+    /// Takes out what was found in the first reading.
+    pub(super) fn take_problems(&mut self) -> Problems {
+        let mut all = Problems::default();
+        for problems in self.parts.iter_mut().filter_map(|part| part.problems.take()) {
+            all.append(*problems);
+        }
+        all
+    }
+
+    /// Adds an input that cannot be read.
+    pub(super) fn fail(&mut self, unread: Unread) {
+        let problems = Problems { unread: vec![(unread, None)], ..Problems::default() };
+        let content = Content::Decoded(File::default());
+        self.parts.push(Loading { content, problems: Some(Box::new(problems)) });
+    }
+
+    /// Adds problems to the last part.
+    pub(super) fn note(&mut self, problems: Problems) {
+        if !problems.is_empty()
+            && let Some(last) = self.parts.last_mut()
+        {
+            last.problems.get_or_insert_default().append(problems);
+        }
+    }
+}
+
+/// How many of some parts are the next batch. A file is in one batch as far as it is in memory.
+fn batch(parts: &[Loading]) -> usize {
+    let mut bytes = 0;
+    let mut ends = |(at, part): (usize, &Loading)| {
+        bytes += part.content.len();
+        let goes_on = || match parts.get(at + 1).map(|next| &next.content) {
+            Some(Content::Decoded(next)) => next.continues,
+            _ => false,
+        };
+        bytes >= BATCH && !goes_on()
+    };
+    parts.iter().enumerate().position(&mut ends).map_or(parts.len(), |last| last + 1)
+}
+
+impl Content {
+    /// Bytes.
+    fn len(&self) -> usize {
+        match self {
+            Self::Decoded(file) => file.text.len(),
+            Self::Whole(_, kept) => kept.len(),
+            Self::Again(again) => again.kept.len(),
+        }
     }
 }
 
 impl Loading {
-    fn ready(&self) -> Result<Ready<'_>, Unread> {
-        match self {
-            Self::Decoded(file) => Ok(Ready::Held(file)),
-            Self::Later { name, kept, line, continues, index } => {
-                let text = kept.read().map_err(|error| Unread {
-                    file: name.to_string(),
-                    line: *line,
-                    column: 1,
-                    message: format!("the input cannot be read a second time: {error}"),
-                })?;
-                let documents = decode(name, &text, *line, *index);
-                Ok(Ready::Read(File { text, line: *line, continues: *continues, documents }))
+    fn ready(&self) -> (Option<Ready<'_>>, Problems) {
+        let known = self.problems.as_deref().cloned().unwrap_or_default();
+        let (name, kept) = match &self.content {
+            Content::Decoded(file) => return (Some(Ready::Held(file)), known),
+            Content::Whole(path, kept) => (Arc::from(name(path)), kept),
+            Content::Again(again) => (Arc::clone(&again.name), &again.kept),
+        };
+        let text = match kept.read() {
+            Ok(text) => text,
+            Err(error) => {
+                let mut problems = known;
+                let line = if let Content::Again(again) = &self.content { again.line } else { 1 };
+                problems.unread.push((Unread { line, ..unreadable(&name, &error.to_string()) }, None));
+                return (None, problems);
             }
-        }
+        };
+        let (line, continues, before) = match &self.content {
+            Content::Again(again) => (again.line, again.continues, again.index),
+            Content::Decoded(_) | Content::Whole(..) => (1, false, 0),
+        };
+        let mut of_file = OfFile::behind(before);
+        let part = OfPart { name: &name, bytes: &text, continues, last: true };
+        let documents = of_file.part(part, manifest::part(&name, &text, line));
+        // A part that was decoded before has had its problems noted then.
+        let problems = if let Content::Whole(..) = &self.content { of_file.end() } else { known };
+        (Some(Ready::Read(File { text, line, continues, documents })), problems)
     }
 }
 
@@ -113,28 +191,4 @@ pub(in crate::cli) fn source(document: &Document, json: &str, pointer: &str) -> 
 pub(in crate::cli) fn place(document: &Document, part: (&str, &str), pointer: &str) -> Place {
     let position = document.locate_in(part, pointer);
     Place { line: position.line, column: position.column }
-}
-
-/// A document by its number in the file, behind so many in the parts before.
-pub(super) fn numbered(mut document: Document, before: usize) -> Document {
-    document.index += before;
-    document
-}
-
-/// The documents of a part that is read again.
-fn decode(name: &Arc<str>, text: &[u8], line: u32, index: usize) -> Vec<Document> {
-    let documents = manifest::part(name, text, line).0.into_iter().filter_map(|item| match item {
-        Item::Document(document) => Some(numbered(document, index)),
-        Item::Error(_) | Item::Empty { .. } => None,
-    });
-    documents.collect()
-}
-
-/// The name of an input, as reports show it.
-pub(super) fn name(path: &Path) -> String {
-    if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
-}
-
-pub(super) fn unreadable(file: &str, message: &str) -> Unread {
-    Unread { file: file.to_owned(), line: 1, column: 1, message: message.to_owned() }
 }

@@ -1,10 +1,13 @@
 //! Inputs of every offline command: manifests, profiles and facts about the cluster. YAML and JSON themselves are read
 //! in `manifest`; what a command does with the objects is in its own file.
 
+mod fact_kinds;
 pub(super) mod files;
+mod kept_text;
 pub(super) mod live;
 mod loaded;
 pub(super) mod objects;
+mod of_file;
 mod parts;
 pub(super) mod profile_faults;
 pub(super) mod profiles;
@@ -12,19 +15,21 @@ mod reader;
 
 use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
 use crate::manifest::Document;
-use crate::profile::{Ignorable, Profile};
+use crate::profile::{FabricProfile, Ignorable, Profile};
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::rules::inputs::REPEATED_KEY;
 use crate::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use clap::ValueEnum;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Exit;
-pub(super) use loaded::{File, Loaded, Ready, place, source};
+pub(super) use loaded::{Batch, File, Loaded, Ready, place, source};
+pub(super) use of_file::Problems;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Inputs {
@@ -137,8 +142,8 @@ pub(super) struct Choice {
     /// pods with a FabricProfile, field `ignorable` of the FabricProfile takes the place of this flag
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Name of a DRA driver or DeviceClass without NICs, in addition to the built-in names. The webhook adds no networks
-    /// to a pod with a claim for any other driver. `*` matches any text; repeatable
+    /// Name of a DRA driver or DeviceClass that never allocates NICs, in addition to the built-in names. The webhook adds
+    /// networks to a pod only if each of its claims has such a driver or class. `*` matches any text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }
@@ -234,7 +239,8 @@ impl Choice {
     }
 }
 
-/// Inputs and facts, ready for decisions. Unreadable inputs have been reported.
+/// Inputs and facts, ready for decisions. Facts that cannot be read have been reported; what else cannot be read is
+/// reported with the batch that has it.
 pub(super) struct Prepared {
     pub(super) loaded: Loaded,
     pub(super) snapshot: Snapshot,
@@ -253,6 +259,21 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
     }
 }
 
+/// What is known before any input is read: profiles and facts of files.
+pub(super) struct Given {
+    bases: Vec<FabricProfile>,
+    builder: Builder,
+    problems: objects::Problems,
+}
+
+impl Given {
+    /// The same knowledge for other inputs. Its problems have been reported.
+    pub(super) fn again(&self) -> Self {
+        let problems = objects::Problems::default();
+        Self { bases: self.bases.clone(), builder: self.builder.clone(), problems }
+    }
+}
+
 /// Reads everything. `Err` with the exit code where nothing can be decided; the reason has been reported.
 /// `operator_namespaces`: those whose objects describe the cluster; all without.
 pub(super) fn prepare(
@@ -260,6 +281,18 @@ pub(super) fn prepare(
     operator_namespaces: Option<BTreeSet<String>>,
     err: &mut dyn Write,
 ) -> io::Result<Result<Prepared, Exit>> {
+    match given(arguments, operator_namespaces, err)? {
+        Ok(given) => prepare_with(arguments, given, err),
+        Err(exit) => Ok(Err(exit)),
+    }
+}
+
+/// Reads the profiles and the facts of files.
+pub(super) fn given(
+    arguments: &Inputs,
+    operator_namespaces: Option<BTreeSet<String>>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Given, Exit>> {
     let bases = match profiles::bases() {
         Ok(bases) => bases,
         Err(error) => {
@@ -283,17 +316,26 @@ pub(super) fn prepare(
         let mut visit = |documents: &[Document]| {
             objects::facts(documents, Layer::Cluster, own, &mut builder, &mut problems);
         };
-        let cluster = files::read(std::slice::from_ref(path), false, &mut visit);
+        let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
     }
-    let (mut paths, mut pods, mut running) = (Vec::new(), Vec::new(), Vec::new());
-    for path in &arguments.paths {
-        match path.to_str().and_then(|p| p.strip_prefix("pod/")).filter(|_| arguments.live) {
-            Some(name) => pods.push(name.to_owned()),
-            None => paths.push(path.clone()),
-        }
-    }
+    Ok(Ok(Given { bases, builder, problems }))
+}
+
+/// Reads the inputs, and the cluster where it is live.
+pub(super) fn prepare_with(
+    arguments: &Inputs,
+    given: Given,
+    err: &mut dyn Write,
+) -> io::Result<Result<Prepared, Exit>> {
+    let Given { bases, mut builder, mut problems } = given;
+    let own = arguments.namespace.as_deref().unwrap_or("default");
+    let (mut paths, mut pods, mut running) =
+        (Cow::Borrowed(arguments.paths.as_slice()), Vec::new(), Vec::new());
     if arguments.live {
+        let named = |path: &PathBuf| Some(path.to_str()?.strip_prefix("pod/")?.to_owned());
+        pods.extend(paths.iter().filter_map(named));
+        paths.to_mut().retain(|path| named(path).is_none());
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
         let named = live::Also::Pods(own, &pods);
         match live::look(kubeconfig, context, builder, named, err)? {
@@ -304,11 +346,8 @@ pub(super) fn prepare(
     let mut visit = |documents: &[Document]| {
         objects::facts(documents, Layer::Input, own, &mut builder, &mut problems);
     };
-    let mut loaded = files::read(&paths, arguments.allow_empty, &mut visit);
-    for (name, text) in pods.iter().zip(running) {
-        files::add(&mut loaded, &format!("pod/{name}"), text.into_bytes(), &mut visit);
-    }
-    problems.errors.append(&mut loaded.unread);
+    let running = pods.iter().zip(running).map(|(name, text)| (format!("pod/{name}"), text.into_bytes()));
+    let loaded = files::read_facts(&paths, running, arguments.allow_empty, &mut visit);
     let snapshot = builder.build();
     if let Err(message) = arguments.choice.check(&snapshot) {
         writeln!(err, "error: {message}")?;
@@ -377,7 +416,7 @@ pub(super) fn facts_from_files(
         let mut visit = |documents: &[Document]| {
             objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
         };
-        let cluster = files::read(std::slice::from_ref(path), false, &mut visit);
+        let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
     }
     report(&problems, err)?;
@@ -397,7 +436,7 @@ pub(super) fn facts_from_files(
     Ok(problems.errors.is_empty().then_some((builder, snapshot)))
 }
 
-/// Reports what cannot be read.
+/// Reports facts that cannot be read.
 pub(super) fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
     for fact in &problems.warnings {
         writeln!(
@@ -406,7 +445,12 @@ pub(super) fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::R
             fact.file, fact.line, fact.column, fact.message
         )?;
     }
-    for (problem, snippet) in &problems.errors {
+    report_unread(&problems.errors, err)
+}
+
+/// Reports what cannot be read at all, with the lines of the file.
+pub(super) fn report_unread(unread: &[(Unread, Option<String>)], err: &mut dyn Write) -> io::Result<()> {
+    for (problem, snippet) in unread {
         let (file, message) = (log_text(&problem.file), log_text(&problem.message));
         writeln!(err, "error: {file}:{}:{}: {message}", problem.line, problem.column)?;
         if let Some(snippet) = snippet {

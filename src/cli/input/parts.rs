@@ -1,9 +1,8 @@
 //! Inputs in parts of bounded size: a stream of a million documents is read piece by piece, and never held as a whole.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 /// About how long a part is (bytes). It ends before a line that separates documents.
@@ -22,7 +21,7 @@ pub(super) struct Part {
 /// Where a part can be read again.
 pub(super) enum Place {
     File {
-        path: Arc<PathBuf>,
+        path: Arc<Path>,
         start: u64,
     },
     /// Of an input that can be read once only.
@@ -31,7 +30,7 @@ pub(super) enum Place {
 
 /// The parts of one input.
 pub(super) struct Parts {
-    path: Arc<PathBuf>,
+    path: Arc<Path>,
     reader: Box<dyn Read>,
     /// Whether it can be read again.
     regular: bool,
@@ -44,17 +43,22 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    /// Opens an input; `None` for a directory.
+    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let (reader, regular): (Box<dyn Read>, bool) = match path == Path::new("-") {
             true => (Box::new(io::stdin()), false),
             false => {
                 let file = File::open(path)?;
-                let regular = file.metadata()?.is_file();
-                (Box::new(file), regular)
+                let kind = file.metadata()?.file_type();
+                if kind.is_dir() {
+                    return Ok(None);
+                }
+                (Box::new(file), kind.is_file())
             }
         };
-        let path = Arc::new(path.to_path_buf());
-        Ok(Self { path, reader, regular, cut: None, rest: Vec::new(), start: 0, line: 1, ended: false })
+        let path = Arc::from(path);
+        let (rest, ended) = (Vec::new(), false);
+        Ok(Some(Self { path, reader, regular, cut: None, rest, start: 0, line: 1, ended }))
     }
 
     /// Whether all of it has been read.
@@ -121,72 +125,12 @@ fn last_separator(text: &[u8], from: usize) -> Option<usize> {
     Some(from + at + 1)
 }
 
-/// Text that can be read again: of a stream, in a temporary file without a name.
-pub(super) enum KeptText {
-    File { path: Arc<PathBuf>, start: u64, length: usize },
-    Spooled { file: Arc<File>, start: u64, length: usize },
-    Text(Vec<u8>),
-}
-
-impl KeptText {
-    /// Reads it again.
-    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
-        let exact = |file: &File, start: u64, length: usize| {
-            let mut text = vec![0; length];
-            file.read_exact_at(&mut text, start)?;
-            Ok(text)
-        };
-        match self {
-            Self::File { path, start, length } => exact(&File::open(path.as_path())?, *start, *length),
-            Self::Spooled { file, start, length } => exact(file, *start, *length),
-            Self::Text(text) => Ok(text.clone()),
-        }
-    }
-}
-
-/// Holds the text of streams.
-#[derive(Default)]
-pub(super) struct Spool {
-    file: Option<Arc<File>>,
-    end: u64,
-}
-
-impl Spool {
-    pub(super) fn keep(&mut self, place: Place, text: Vec<u8>) -> KeptText {
-        match place {
-            Place::File { path, start } => KeptText::File { path, start, length: text.len() },
-            Place::Stream => self.spooled(&text).unwrap_or(KeptText::Text(text)),
-        }
-    }
-
-    /// `None` where no file can be written: then the text stays in memory.
-    fn spooled(&mut self, text: &[u8]) -> Option<KeptText> {
-        if self.file.is_none() {
-            self.file = Some(Arc::new(unnamed().ok()?));
-        }
-        let file = Arc::clone(self.file.as_ref()?);
-        (&*file).write_all(text).ok()?;
-        let start = self.end;
-        self.end += text.len() as u64;
-        Some(KeptText::Spooled { file, start, length: text.len() })
-    }
-}
-
-/// A temporary file that only this process has. The system removes it with the process.
-fn unnamed() -> io::Result<File> {
-    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
-    let path = std::env::temp_dir().join(format!("fabric-admission-{}-{now}", std::process::id()));
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parts(text: &'static [u8]) -> Vec<(usize, u32)> {
-        let mut parts = Parts::open(Path::new("/dev/null")).unwrap();
+        let mut parts = Parts::open(Path::new("/dev/null")).unwrap().unwrap();
         parts.reader = Box::new(text);
         let mut found = Vec::new();
         while let Some(part) = parts.next().unwrap() {

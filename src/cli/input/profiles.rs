@@ -93,8 +93,8 @@ pub(in crate::cli) fn all(
             }
         }
     };
-    let loaded = files::read(&[PathBuf::from(path)], false, &mut visit);
-    problems.extend(loaded.unread);
+    let (_, unreadable) = files::read(&[PathBuf::from(path)], false, &mut visit);
+    problems.extend(unreadable.unread);
     profiles
 }
 

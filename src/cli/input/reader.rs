@@ -1,10 +1,12 @@
-//! Reads inputs part by part: decodes some in parallel, shows their documents once, and keeps the first of them.
+//! Reads inputs part by part: decodes in parallel what the first reading needs, shows its documents once, and keeps some.
 
-use super::loaded::{File, Loaded, Loading, name, numbered, unreadable};
-use super::parts::{Part, Parts, Spool};
+use super::fact_kinds::FactKinds;
+use super::kept_text::Spool;
+use super::loaded::{Again, Content, File, Loaded, Loading};
+use super::of_file::{OfFile, OfPart, name, no_input, unreadable};
+use super::parts::{Part, Parts, Place};
 use crate::manifest::{self, Document, Item};
-use crate::report::{Skipped, Source, Unread};
-use crate::text::count;
+use crate::report::Unread;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,15 +17,23 @@ const KEEP: usize = 8 << 20;
 const AT_ONCE: usize = 2 << 20;
 /// Parts that are decoded in parallel.
 const PARTS_AT_ONCE: usize = 512;
-/// Documents of one input that are reported as unreadable; more are counted.
-const MAX_UNREADABLE: usize = 1_000;
+
+/// The documents that the first reading needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    All,
+    /// Those that may be facts. A file without one is decoded as it is reviewed.
+    Facts,
+}
 
 /// Reads the inputs of one run.
 pub(super) struct Reader<'v> {
     pub(super) loaded: Loaded,
-    pub(super) visit: &'v mut dyn FnMut(&[Document]),
-    pub(super) waiting: Vec<Waiting>,
+    visit: &'v mut dyn FnMut(&[Document]),
+    needs: Needs,
+    kinds: FactKinds,
     allow_empty: bool,
+    waiting: Vec<Waiting>,
     /// Bytes in `waiting`.
     bytes: usize,
     /// Bytes whose documents stay decoded.
@@ -43,28 +53,15 @@ pub(super) struct Waiting {
     pub(super) empty: bool,
 }
 
-/// What the parts of one file share.
-#[derive(Default)]
-struct OfFile {
-    /// Index of the next document.
-    index: usize,
-    /// Whether any part has an item.
-    any: bool,
-    /// Every document of a template fails for the same reason: the first is reported, and the others are counted. The
-    /// cause, the place of its error, and their number.
-    templates: Vec<(&'static str, usize, usize)>,
-    /// Errors that are reported, and the first of those that are only counted, with their number.
-    errors: usize,
-    more: Option<(Unread, usize)>,
-}
-
 impl<'v> Reader<'v> {
-    pub(super) fn new(allow_empty: bool, visit: &'v mut dyn FnMut(&[Document])) -> Self {
+    pub(super) fn new(needs: Needs, allow_empty: bool, visit: &'v mut dyn FnMut(&[Document])) -> Self {
         Self {
             loaded: Loaded::default(),
             visit,
-            waiting: Vec::new(),
+            needs,
+            kinds: FactKinds::new(),
             allow_empty,
+            waiting: Vec::new(),
             bytes: 0,
             kept: 0,
             spool: Spool::default(),
@@ -72,13 +69,18 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// Reads a file or standard input.
-    pub(super) fn file(&mut self, path: &Path) {
+    /// Reads a file or standard input. Returns whether it is a directory instead.
+    pub(super) fn file(&mut self, path: &Path) -> bool {
+        match Parts::open(path) {
+            Ok(Some(parts)) => self.parts(path, parts),
+            Ok(None) => return true,
+            Err(error) => self.fail(no_input(path, &error)),
+        }
+        false
+    }
+
+    fn parts(&mut self, path: &Path, mut parts: Parts) {
         let name: Arc<str> = Arc::from(name(path));
-        let mut parts = match Parts::open(path) {
-            Ok(parts) => parts,
-            Err(error) => return self.fail(unreadable(&name, &error.to_string())),
-        };
         let mut continues = false;
         loop {
             let line = parts.line();
@@ -88,118 +90,100 @@ impl<'v> Reader<'v> {
                     let last = parts.ended();
                     let alone = last && !continues && path == Path::new("-");
                     let empty = !self.allow_empty && alone && part.text.trim_ascii().is_empty();
-                    self.bytes += part.text.len();
-                    self.waiting.push(Waiting { name: Arc::clone(&name), part, continues, last, empty });
-                    if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
-                        self.decode();
-                    }
+                    self.add(Waiting { name: Arc::clone(&name), part, continues, last, empty });
                 }
                 Err(error) => {
-                    self.fail(Unread { line, ..unreadable(&name, &error.to_string()) });
-                    self.of_file = OfFile::default();
-                    return;
+                    self.decode();
+                    let problems = std::mem::take(&mut self.of_file).end();
+                    self.loaded.note(problems);
+                    return self.fail(Unread { line, ..unreadable(&name, &error.to_string()) });
                 }
             }
             continues = true;
         }
     }
 
-    /// Adds an error behind those of the inputs before it.
-    fn fail(&mut self, unread: Unread) {
-        self.decode();
-        self.loaded.unread.push((unread, None));
-    }
-
-    /// Decodes the parts that wait.
-    pub(super) fn decode(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        self.bytes = 0;
-        let decoded: Vec<_> =
-            waiting.par_iter().map(|w| manifest::part(&w.name, &w.part.text, w.part.line)).collect();
-        for (waiting, (items, indexes)) in waiting.into_iter().zip(decoded) {
-            self.part(waiting, items, indexes);
+    /// Adds a part behind those before it.
+    pub(super) fn add(&mut self, waiting: Waiting) {
+        self.bytes += waiting.part.text.len();
+        self.waiting.push(waiting);
+        if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
+            self.decode();
         }
     }
 
-    fn part(&mut self, waiting: Waiting, items: Vec<Item>, indexes: usize) {
+    /// Adds an error behind those of the inputs before it.
+    pub(super) fn fail(&mut self, unread: Unread) {
+        self.decode();
+        self.loaded.fail(unread);
+    }
+
+    /// Everything that was read.
+    pub(super) fn end(mut self) -> Loaded {
+        self.decode();
+        self.loaded
+    }
+
+    /// Decodes the parts that wait.
+    fn decode(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let (needs, kinds) = (self.needs, &self.kinds);
+        let decoded: Vec<_> = waiting
+            .par_iter()
+            .map(|w| w.is_needed(needs, kinds).then(|| manifest::part(&w.name, &w.part.text, w.part.line)))
+            .collect();
+        for (waiting, decoded) in waiting.into_iter().zip(decoded) {
+            match decoded {
+                Some(decoded) => self.part(waiting, decoded),
+                None => {
+                    let Waiting { name, part, .. } = waiting;
+                    let path = match &part.place {
+                        Place::File { path, .. } => Arc::clone(path),
+                        Place::Stream => Arc::from(Path::new(&*name)),
+                    };
+                    let content = Content::Whole(path, self.spool.keep(part));
+                    self.loaded.parts.push(Loading { content, problems: None });
+                }
+            }
+        }
+    }
+
+    /// Takes a part that is decoded.
+    fn part(&mut self, waiting: Waiting, decoded: (Vec<Item>, usize)) {
         let Waiting { name, part, continues, last, empty } = waiting;
         if empty {
             let message = "standard input is empty: the command before the pipe may have failed; to accept empty input, \
                            use --allow-empty";
-            self.loaded.unread.push((unreadable(&name, message), None));
             self.of_file = OfFile::default();
-            return;
+            return self.loaded.fail(unreadable(&name, message));
         }
-        let index = self.of_file.index;
-        self.of_file.index += indexes;
-        self.of_file.any |= !items.is_empty();
-        if last && !self.of_file.any {
-            let reason = if continues { "no document" } else { manifest::without_document(&part.text) };
-            let source = Source { file: name.to_string(), document: 0, line: 1, pointer: String::new() };
-            self.loaded.skipped.push(Skipped { source, reason: reason.to_owned() });
-        }
-        let mut documents = Vec::new();
-        for item in items {
-            match item {
-                Item::Document(document) => documents.push(numbered(document, index)),
-                Item::Error(error) => self.of_file.error(error, &mut self.loaded.unread),
-                Item::Empty { .. } => {}
-            }
-        }
-        if last {
-            std::mem::take(&mut self.of_file).end(&mut self.loaded.unread);
-        }
+        let (line, index) = (part.line, self.of_file.index);
+        let of_part = OfPart { name: &name, bytes: &part.text, continues, last };
+        let documents = self.of_file.part(of_part, decoded);
         (self.visit)(&documents);
-        self.loaded.documents += documents.len();
-        let line = part.line;
         self.kept = self.kept.saturating_add(part.text.len());
         // A file of one part is kept with the others of its size; what is above the limit is read again.
-        self.loaded.parts.push(match self.kept <= KEEP {
-            true => Loading::Decoded(File { text: part.text, line, continues, documents }),
+        let content = match self.kept <= KEEP {
+            true => Content::Decoded(File { text: part.text, line, continues, documents }),
             false => {
-                let kept = self.spool.keep(part.place, part.text);
-                Loading::Later { name, kept, line, continues, index }
+                let kept = self.spool.keep(part);
+                Content::Again(Box::new(Again { name, kept, line, continues, index }))
             }
-        });
+        };
+        self.loaded.parts.push(Loading { content, problems: None });
+        if last {
+            let problems = std::mem::take(&mut self.of_file).end();
+            self.loaded.note(problems);
+        }
     }
 }
 
-impl OfFile {
-    fn error(&mut self, error: manifest::InputError, unread: &mut Vec<(Unread, Option<String>)>) {
-        let cause = manifest::template_cause(&error.message);
-        if let Some((.., more)) = self.templates.iter_mut().find(|(known, ..)| Some(*known) == cause) {
-            *more += 1;
-            return;
-        }
-        self.templates.extend(cause.map(|cause| (cause, unread.len(), 0)));
-        let found = Unread {
-            file: error.file.to_string(),
-            line: error.line,
-            column: error.column,
-            message: error.message,
-        };
-        self.errors += 1;
-        if self.errors <= MAX_UNREADABLE {
-            unread.push((found, Some(error.snippet)));
-        } else {
-            self.more.get_or_insert((found, 0)).1 += 1;
-        }
-    }
-
-    /// Reports what was only counted.
-    fn end(self, unread: &mut Vec<(Unread, Option<String>)>) {
-        for (_, index, more) in self.templates.into_iter().filter(|(.., more)| *more > 0) {
-            if let Some((unread, _)) = unread.get_mut(index) {
-                let others = count(more, "more document");
-                unread.message.push_str(&format!(" ({others} of this file)"));
-            }
-        }
-        if let Some((first, more)) = self.more {
-            let message = format!(
-                "{} of this file cannot be read; only the first {MAX_UNREADABLE} are reported",
-                count(more, "more document")
-            );
-            unread.push((Unread { message, ..first }, None));
-        }
+impl Waiting {
+    /// Whether the first reading needs its documents. A part of a file has to be decoded for the numbers of the documents
+    /// behind it, and a stream is read once.
+    fn is_needed(&self, needs: Needs, kinds: &FactKinds) -> bool {
+        let is_file = matches!(self.part.place, Place::File { .. }) && self.last && !self.continues;
+        needs == Needs::All || !is_file || kinds.may_be_in(&self.part.text)
     }
 }

@@ -26,7 +26,7 @@ struct Reading {
 
 impl Followed {
     /// Reads what the files have more than before. A file that is shorter than before was truncated or replaced, as by a
-    /// restarted container: the log begins anew.
+    /// restarted container: the log starts again from its beginning.
     pub(super) fn read(&mut self, folder: &Path) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         let mut paths: Vec<(PathBuf, u64)> = entries

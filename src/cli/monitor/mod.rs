@@ -1,11 +1,10 @@
-//! `monitor`: metrics of the RDMA devices of a pod, and the transport that NCCL uses. One thread, no state but the log.
+//! `monitor`: metrics of the RDMA devices of a pod, and the transport that NCCL uses. One thread.
 
 mod log;
+mod ras;
+mod state;
 
 use super::Exit;
-use crate::monitor::{text, transport_of};
-use crate::nccl_log::Transport;
-use crate::pod_agent::{Root, counters};
 use crate::preflight::facts::Facts;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::Full;
@@ -13,15 +12,14 @@ use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use log::Followed;
-use std::cell::RefCell;
+use state::State;
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
@@ -33,23 +31,28 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const REQUEST: usize = 8 << 10;
 /// Longest facts file.
 const FACTS: u64 = 1 << 20;
-/// Time between two log lines about a fallback.
-const PAUSE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Address of the metrics, such as :9406 or 127.0.0.1:9406
+    /// Address on which the monitor serves its metrics, such as :9406 or 127.0.0.1:9406
     #[arg(long, value_name = "ADDRESS", default_value = ":9406", value_parser = address)]
     listen: SocketAddr,
-    /// facts.json that preflight wrote
+    /// File facts.json that preflight wrote; without this file, the metrics of preflight's facts are absent
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
-    /// Directory that the paths /sys and /dev are below; for a recorded tree
+    /// Directory with /sys and /dev; for tests, a copy of the root directory of another pod
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
-    /// Folder with logs of NCCL (NCCL_DEBUG_FILE) of one container
+    /// Folder with the NCCL logs of one container (see NCCL_DEBUG_FILE)
     #[arg(long, value_name = "DIR")]
     nccl_log: Option<PathBuf>,
+    /// Port on which NCCL's RAS listens (127.0.0.1 or ::1), such as 28028. The monitor asks RAS once a minute; default: RAS is not asked
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    ras_port: Option<u16>,
+    /// Index of the pod in its job, for --ras-port; repeatable. RAS is asked only if all indices that are not empty are 0,
+    /// because one question makes every process of the job answer
+    #[arg(long, value_name = "INDEX", requires = "ras_port")]
+    rank_index: Vec<String>,
 }
 
 /// `:9406` listens on all addresses.
@@ -66,14 +69,25 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             return Ok(Exit::Internal);
         }
     };
-    let state = Rc::new(State {
-        root: Root::new(&arguments.root),
-        facts: facts(arguments, err)?,
-        folder: arguments.nccl_log.clone(),
-        log: RefCell::default(),
-        reported: RefCell::default(),
-    });
-    let served = tokio::task::LocalSet::new().block_on(&runtime, serve(arguments.listen, state, err));
+    let ras_port = arguments
+        .ras_port
+        .filter(|_| arguments.rank_index.is_empty() || ras::is_first(&arguments.rank_index) == Some(true));
+    if ras_port.is_none() && arguments.ras_port.is_some() && ras::is_first(&arguments.rank_index).is_none() {
+        writeln!(err, "warning: --ras-port: the rank of this pod is unknown, so RAS is not asked")?;
+    }
+    let facts = facts(arguments, err)?;
+    let state = Rc::new(State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some()));
+    let local = tokio::task::LocalSet::new();
+    if let Some(port) = ras_port {
+        let state = Rc::clone(&state);
+        local.spawn_local(async move {
+            loop {
+                state.observe_ras(ras::ask(port).await);
+                tokio::time::sleep(ras::PERIOD).await;
+            }
+        });
+    }
+    let served = local.block_on(&runtime, serve(arguments.listen, state, err));
     match served {
         Ok(()) => Ok(Exit::Clean),
         Err(error) => {
@@ -96,42 +110,13 @@ fn facts(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Option<Facts>
     match read() {
         Ok(facts) => Ok(Some(facts)),
         Err(error) => {
-            writeln!(err, "warning: --facts: {}: {error}; metrics of facts are absent", path.display())?;
+            writeln!(
+                err,
+                "warning: --facts: {}: {error}; the metrics of preflight's facts are absent",
+                path.display()
+            )?;
             Ok(None)
         }
-    }
-}
-
-struct State {
-    root: Root,
-    facts: Option<Facts>,
-    folder: Option<PathBuf>,
-    log: RefCell<Followed>,
-    /// When a fallback was last logged.
-    reported: RefCell<Option<Instant>>,
-}
-
-impl State {
-    fn metrics(&self) -> String {
-        let mut readings = counters(&self.root);
-        readings.facts.clone_from(&self.facts);
-        if let Some(folder) = &self.folder {
-            let mut followed = self.log.borrow_mut();
-            followed.read(folder);
-            readings.transport = transport_of(&followed.log);
-        }
-        if readings.transport == Some(Transport::Tcp) {
-            let mut reported = self.reported.borrow_mut();
-            if reported.is_none_or(|at| at.elapsed() >= PAUSE) {
-                *reported = Some(Instant::now());
-                // A log that cannot be written must not stop the metrics.
-                let _ = writeln!(
-                    io::stderr(),
-                    "{{\"event\":\"tcp-fallback\",\"message\":\"NCCL sends over TCP between nodes; fabric-admission verify-log shows why\"}}"
-                );
-            }
-        }
-        text(&readings)
     }
 }
 

@@ -19,16 +19,16 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Directory that the paths /sys, /proc, /dev and those of the image are below; for a recorded tree
+    /// Directory with /sys, /proc, /dev and the files of the image; for tests, a copy of the root directory of another pod
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
     /// Expectation of the profile as JSON; default: environment variable FABRIC_ADMISSION_EXPECT
     #[arg(long, value_name = "JSON")]
     expect: Option<String>,
-    /// File with the FabricProfile to compare with, instead of an expectation; its rails count in full
+    /// File with a FabricProfile to compare with, instead of an expectation; preflight expects all rails of the profile
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     profile_file: Option<PathBuf>,
-    /// Copy this program to a directory and end, for init container fabric-install
+    /// Copy this program to a directory and exit; init container fabric-install uses this flag
     #[arg(long, value_name = "DIR", exclusive = true)]
     install: Option<PathBuf>,
     /// File for the termination message of the container (at most 4096 bytes), such as /dev/termination-log
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Text, the verdict last
+    /// Text, with the verdict on the last line
     Text,
     /// One JSON document, schema fabric-admission.dev/preflight/v1
     Json,
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             writeln!(err, "nccl.conf: {}={} ({why})", printable(name, 100), printable(value, 1100))?;
         }
         for (name, why) in &conf.left_out {
-            writeln!(err, "nccl.conf: not written: {} ({why})", printable(name, 100))?;
+            writeln!(err, "nccl.conf: {} is not written ({why})", printable(name, 100))?;
         }
     }
     match arguments.output {

@@ -3,8 +3,7 @@
 
 use crate::cli::input::profiles;
 use crate::manifest::{self, Item};
-use crate::preflight::expect::{Expectation, Transport};
-use crate::profile::schema::Transport as Of;
+use crate::preflight::expect::Expectation;
 use crate::profile::{FabricProfile, Profile};
 use std::path::Path;
 
@@ -30,16 +29,11 @@ fn of(profile: &Profile) -> Expectation {
     let all = units == profile.rails.len() && units > 0;
     Expectation {
         profile: Some(format!("{}@{}", profile.name, profile.fingerprint)),
-        transport: Some(match profile.transport {
-            Of::Roce => Transport::Roce,
-            Of::Infiniband => Transport::Infiniband,
-            Of::Ethernet => Transport::Ethernet,
-            Of::Efa => Transport::Efa,
-            Of::Tcpx => Transport::Tcpx,
-            Of::Tcpxo => Transport::Tcpxo,
-        }),
+        transport: Some(profile.transport),
         devices: u32::try_from(units).ok().filter(|_| all),
         interfaces: profile.rails.iter().map(|rail| rail.interface.clone()).collect(),
+        rate: profile.preflight.as_ref().and_then(|preflight| preflight.rate),
+        peers: profile.preflight.as_ref().map(|preflight| preflight.peers.clone()).unwrap_or_default(),
         ..Expectation::default()
     }
 }

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Name of a FabricProfile of the source, or of a built-in base profile
+    /// Name of a FabricProfile from --profiles, --cluster or --live, or of a built-in base profile
     #[arg(value_name = "NAME")]
     name: String,
     /// Show the workloads and pods that use the profile, instead of its values. Needs --live or --cluster

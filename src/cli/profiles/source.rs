@@ -66,15 +66,17 @@ impl Source {
         let mut builder = Builder::new(bases.clone());
         builder.set(Settings { operator_namespaces: None, ..self.choice.settings() });
         let mut problems = objects::Problems::default();
-        let mut files = Vec::new();
+        let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in self.profiles.iter().chain(&self.cluster) {
             let mut visit = |documents: &[Document]| {
                 objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
             };
-            files.push(input::files::read(std::slice::from_ref(path), false, &mut visit));
+            let (read, unreadable) = input::files::read(std::slice::from_ref(path), false, &mut visit);
+            files.push(read);
+            errors.extend(unreadable.unread);
         }
         // Only profiles are errors here; the result shows their problems.
-        problems.errors = files.iter_mut().flat_map(|loaded| std::mem::take(&mut loaded.unread)).collect();
+        problems.errors = errors;
         let mut live = Vec::new();
         if self.live {
             match look(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
@@ -99,7 +101,7 @@ impl Source {
 impl Known {
     /// Shows every FabricProfile of the source, in the order in which they were read.
     pub(super) fn each(&self, show: &mut dyn FnMut(Given<'_>)) {
-        for file in self.files.iter().flat_map(Loaded::batches).flatten().flatten() {
+        for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {
             for found in file.documents.iter().flat_map(objects::of) {
                 if let Found::Object(object) = found
                     && is_profile(&object)

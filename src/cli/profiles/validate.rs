@@ -43,8 +43,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             }
         }
     };
-    let loaded = files::read(&arguments.paths, false, &mut visit);
-    checked.unread.extend(loaded.unread.into_iter().map(|(unread, _)| unread));
+    let (_, problems) = files::read(&arguments.paths, false, &mut visit);
+    checked.unread.extend(problems.unread.into_iter().map(|(unread, _)| unread));
     for Unread { file, line, column, message } in &checked.unread {
         writeln!(err, "error: {}:{line}:{column}: {}", log_text(file), log_text(message))?;
     }

@@ -6,8 +6,8 @@ use crate::report::baseline::{Baseline, Coverage, Entry, Unseen};
 use crate::report::comparison::Comparison;
 use crate::report::fingerprint::{Fingerprint, ObjectName};
 use crate::report::named_paths::NamedPaths;
+use crate::report::packed::Packed;
 use crate::report::since::Since;
-use crate::rules::Severity;
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Baselines {
     files: Vec<(PathBuf, Since, Coverage)>,
     /// The findings of this run, if they are to be written.
-    written: Option<BTreeMap<(Fingerprint, Severity), usize>>,
+    written: Option<BTreeMap<(Packed, &'static str), usize>>,
     coverage: Coverage,
 }
 
@@ -69,17 +69,18 @@ impl Baselines {
             let fingerprint =
                 Fingerprint { rule, object: object.clone(), path: paths.name(&found.item.path) };
             let times = found.repeats + 1;
-            if let Some(written) = &mut self.written {
-                *written.entry((fingerprint.clone(), severity)).or_default() += times;
-            }
+            let finding = Packed::finding(&fingerprint);
             if let Some(since) = &mut since {
-                found.baseline = Some(since.add(fingerprint, severity, times));
+                found.baseline = Some(since.add(&finding, severity, times));
+            }
+            if let Some(written) = &mut self.written {
+                *written.entry((finding, severity.name())).or_default() += times;
             }
         }
     }
 
     /// The comparison with all baselines, if there is any, and the baseline of this run.
-    pub(super) fn end(self, unreadable: bool) -> (Option<Comparison>, Option<Baseline>) {
+    pub(super) fn end(self, unreadable: bool) -> (Option<Comparison>, Option<Written>) {
         let mut all: Option<Comparison> = None;
         for (_, since, coverage) in self.files {
             let comparison = since.end(coverage, unreadable);
@@ -88,17 +89,27 @@ impl Baselines {
                 None => all = Some(comparison),
             }
         }
-        let entry = |((fingerprint, severity), count): ((Fingerprint, Severity), usize)| Entry {
-            fingerprint,
-            severity: severity.to_string(),
-            count,
-        };
-        let coverage = self.coverage;
-        let written = self.written.map(|found| {
-            let entries = found.into_iter().map(entry).collect();
-            Baseline::new(env!("CARGO_PKG_VERSION"), coverage, entries)
-        });
+        let head = Baseline::new(env!("CARGO_PKG_VERSION"), self.coverage, Vec::new());
+        let written = self.written.map(|found| Written { head, found });
         (all, written)
+    }
+}
+
+/// The baseline of this run.
+pub(super) struct Written {
+    /// Without entries.
+    pub(super) head: Baseline,
+    found: BTreeMap<(Packed, &'static str), usize>,
+}
+
+impl Written {
+    /// The findings in the order of the file.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.found.iter().map(|((finding, severity), count)| Entry {
+            fingerprint: finding.unpack(),
+            severity: (*severity).to_owned(),
+            count: *count,
+        })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Objects to results.
 
-use super::reviewed::{DocumentReview, Given};
+use super::reviewed::{DocumentReview, Given, Workload};
 use super::setting::Setting;
 use super::{file_text, placeholders, repeated_findings};
+use crate::cli::estimate::Estimated;
 use crate::cli::input::objects::{Found, Object, of, unread};
-use crate::cli::input::{File, Loaded};
-use crate::cli::input::{place, source};
-use crate::deadline::NEVER;
+use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};
+use crate::deadline::Deadline;
 use crate::facts::{Kind, Mode, is_fact};
 use crate::json::decode::DecodeError;
 use crate::manifest::Document;
@@ -42,25 +42,22 @@ pub(in crate::cli) fn document(
     review
 }
 
-/// Decides on every document of the inputs, for commands that hold all results. Objects that cannot be read are reported on
-/// `err`; inputs that have changed since they were read first are returned.
+/// Decides on every document of the inputs, for commands that hold all results. What cannot be read is reported on `err` and
+/// returned, except for objects, which the reviews have.
 pub(in crate::cli) fn all(
     loaded: &Loaded,
     setting: &Setting,
     snapshot: &Snapshot,
     err: &mut dyn Write,
-) -> io::Result<(Vec<DocumentReview>, Vec<Unread>)> {
-    let (mut reviews, mut changed) = (Vec::new(), Vec::new());
-    for file in loaded.batches().flatten() {
-        let file = match file {
-            Ok(file) => file,
-            Err(unread) => {
-                changed.push(unread);
-                continue;
-            }
-        };
-        for document in &file.documents {
-            let mut review = self::document(&file, document, setting, snapshot);
+) -> io::Result<(Vec<DocumentReview>, Problems)> {
+    let (mut reviews, mut problems) = (Vec::new(), Problems::default());
+    for batch in loaded.batches() {
+        report_unread(&batch.problems.unread, err)?;
+        problems.append(batch.problems);
+        let documents =
+            batch.files.iter().flat_map(|file| file.documents.iter().map(move |document| (file, document)));
+        for (file, document) in documents {
+            let mut review = self::document(file, document, setting, snapshot);
             placeholders::report(std::slice::from_mut(&mut review), &mut placeholders::Reported::default());
             for Unread { file, line, column, message } in &review.unread {
                 let (file, message) = (log_text(file), log_text(message));
@@ -69,7 +66,7 @@ pub(in crate::cli) fn all(
             reviews.push(review);
         }
     }
-    Ok((reviews, changed))
+    Ok((reviews, problems))
 }
 
 /// Decides on an object, and reports what only its text shows.
@@ -104,6 +101,7 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
         decided.skipped.clear();
     }
     review.results.append(&mut decided.results);
+    review.estimated.append(&mut decided.estimated);
     review.skipped.append(&mut decided.skipped);
     review.unread.append(&mut decided.unread);
 }
@@ -190,7 +188,7 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
         mode,
         opted_in,
         profile: setting.profile.as_ref(),
-        deadline: &NEVER,
+        deadline: &Deadline::without_clock(),
     };
     let decided = decide_workload(request, snapshot);
     let has_result = decided.own.is_some() || !decided.templates.is_empty();
@@ -228,6 +226,7 @@ fn template(
     let object = given.object;
     match decision {
         Ok(decision) => {
+            review.estimated.extend(estimated(object, request, &decision, setting, snapshot));
             let namespace = Some(request.namespace.to_owned());
             let (opted_in, mode) = (request.opted_in, request.mode);
             let of_object =
@@ -241,6 +240,23 @@ fn template(
             review.unread.push(unread(object.document, json, at, &error.message));
         }
     }
+}
+
+/// What an estimate needs of the pods of a template, where one is asked for.
+fn estimated(
+    object: &Object<'_>,
+    request: PodRequest<'_>,
+    decision: &Decision,
+    setting: &Setting,
+    snapshot: &Snapshot,
+) -> Option<(Workload, Estimated)> {
+    setting.estimate?;
+    let profile = request.profile.or_else(|| snapshot.profile(decision.profile.as_deref()?))?;
+    let pods = if object.is_pod() { Some(1) } else { request.siblings };
+    let estimated = Estimated::of(decision.plan.accelerators, pods, profile)?;
+    let name = object.name.as_deref().or(object.generate_name.as_deref()).unwrap_or_default();
+    let name = crate::text::printable(&format!("{} {name}", object.kind), 120);
+    Some((Workload { pointer: object.pointer.clone(), name }, estimated))
 }
 
 /// The result for an object or for a part of it, whose text is `json`: findings are relative to it.

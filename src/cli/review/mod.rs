@@ -17,6 +17,7 @@ pub(super) use config::Ignores;
 pub(super) use setting::Setting;
 
 use super::baseline_file;
+use super::estimate::Asked;
 use super::exit_code::FailOn;
 use super::outputs;
 use super::terminal;
@@ -30,6 +31,7 @@ use config::{Choice, Group};
 use filter::{Filter, Least};
 use output::{Output, Part, Shown, Target};
 use settings::{AudienceArgument, Format, ModeArgument};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -41,8 +43,8 @@ pub(super) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36; the minimum is 1.33. The review fails for an older version, and
-    /// its findings are the same for all others: a finding that depends on the version says so
+    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. For all other
+    /// versions the findings are the same: a finding that depends on the version names the version
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<Version>,
     /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
@@ -82,12 +84,16 @@ pub(super) struct Arguments {
     /// Lowest severity of the findings that are shown
     #[arg(long, value_enum, default_value_t = Least::Info)]
     severity: Least,
-    /// Leave out objects without findings, changes, and skipped objects in text output
+    /// In text output, leave out changes, skipped objects, and objects without findings
     #[arg(long)]
     only_findings: bool,
     /// Write nothing to standard output; only the exit code, the files of --output and errors remain
     #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
     quiet: bool,
+    /// Estimate a training step for each workload, in text output: parameters, compute time of a step, and line rate of a
+    /// rail in Gb/s, such as parameters=7B,compute=1.2s,rate=400. Add precision=fp32 if it is not bf16
+    #[arg(long, value_name = "KEY=VALUE,...", value_parser = super::estimate::asked)]
+    estimate: Option<Asked>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended
     /// (json has all findings)
     #[arg(long, short)]
@@ -112,7 +118,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Usage);
         }
     };
-    let inputs: Vec<PathBuf> = groups.iter().flat_map(|group| group.paths.iter().cloned()).collect();
+    let written = arguments.output.iter().filter_map(|output| output.file.as_deref());
+    let inputs = inputs_among(written.chain(arguments.write_baseline.as_deref()), &groups);
     // Everything is read before anything is written.
     let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
@@ -156,7 +163,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
     let view = View { verbose, only_findings, width: terminal::width() };
     let filter = Filter::new(&arguments.rule, arguments.severity);
-    let mut output = Output::begin(targets, Shown { view, filter, quiet: arguments.quiet }, baselines)?;
+    let mut output = Output::begin(
+        targets,
+        Shown { view, filter, quiet: arguments.quiet, estimate: arguments.estimate },
+        baselines,
+    )?;
     let mut fails = false;
     for Review { mut prepared, setting, fail_on, baseline } in reviews {
         let unread = std::mem::take(&mut prepared.unread);
@@ -173,7 +184,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let (summary, baseline) = output.end(err)?;
     // The old file stays until there is a new one.
     if let (Some(path), Some(baseline)) = (&arguments.write_baseline, baseline)
-        && let Err(error) = File::create(path).and_then(|file| baseline_file::write(file, &baseline))
+        && let Err(error) =
+            File::create(path).and_then(|file| baseline_file::write(file, &baseline.head, baseline.entries()))
     {
         writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
         return Ok(Exit::Internal);
@@ -234,22 +246,30 @@ fn prepare(
         audience: audience.map(AudienceArgument::audience),
         ignores: config.ignores,
         why: false,
+        estimate: arguments.estimate,
     };
     let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::Error);
     Ok(Ok(Review { prepared, setting, fail_on, baseline }))
 }
 
 /// Creates a file for results. An input is never overwritten.
-fn create(file: &Path, inputs: &[PathBuf]) -> Result<File, String> {
+fn create(file: &Path, inputs: &BTreeSet<PathBuf>) -> Result<File, String> {
     if is_input(file, inputs) {
         return Err("this file is an input".to_owned());
     }
     File::create(file).map_err(|error| error.to_string())
 }
 
-fn is_input(file: &Path, inputs: &[PathBuf]) -> bool {
-    let same = |existing: &PathBuf| {
-        inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == *existing))
-    };
-    file.canonicalize().is_ok_and(|existing| same(&existing))
+fn is_input(file: &Path, inputs: &BTreeSet<PathBuf>) -> bool {
+    file.canonicalize().is_ok_and(|existing| inputs.contains(&existing))
+}
+
+/// The inputs among the files that are to be written.
+fn inputs_among<'a>(written: impl Iterator<Item = &'a Path>, groups: &[Group]) -> BTreeSet<PathBuf> {
+    let existing: BTreeSet<PathBuf> = written.filter_map(|file| file.canonicalize().ok()).collect();
+    if existing.is_empty() {
+        return existing;
+    }
+    let inputs = groups.iter().flat_map(|group| &group.paths).filter_map(|path| path.canonicalize().ok());
+    inputs.filter(|input| existing.contains(input)).collect()
 }

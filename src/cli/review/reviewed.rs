@@ -1,5 +1,6 @@
 //! What is reviewed, and what is found in one document.
 
+use crate::cli::estimate::Estimated;
 use crate::cli::input::File;
 use crate::cli::input::objects::Object;
 use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
@@ -21,6 +22,15 @@ pub(in crate::cli) struct DocumentReview {
     pub(in crate::cli) unread: Vec<Unread>,
     /// Objects with placeholders, for one finding per file.
     pub(super) templated: Vec<Templated>,
+    /// Templates for an estimate, where one is asked for: those of one workload follow each other.
+    pub(super) estimated: Vec<(Workload, Estimated)>,
+}
+
+/// The object that makes some pods, as an estimate names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Workload {
+    pub(super) pointer: String,
+    pub(super) name: String,
 }
 
 impl DocumentReview {

@@ -1,6 +1,7 @@
 //! What all decisions of a review share.
 
 use super::config::Ignores;
+use crate::cli::estimate::Asked;
 use crate::facts::Mode;
 use crate::profile::Profile;
 use crate::snapshot::Audience;
@@ -17,4 +18,6 @@ pub(in crate::cli) struct Setting {
     pub(in crate::cli) ignores: Ignores,
     /// Whether to report how profiles were chosen.
     pub(in crate::cli) why: bool,
+    /// The training to estimate for each workload.
+    pub(in crate::cli) estimate: Option<Asked>,
 }

@@ -19,14 +19,14 @@ const CHUNK: usize = 256 * 1024;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Log with the output of NCCL, of one rank or of many; `-` is standard input, also without a FILE
+    /// Log with the output of NCCL, from one or more ranks; standard input if FILE is `-` or missing
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
-    /// Expected transport by its name in the log, such as IB, Libfabric or Socket; repeatable. By default each transport
-    /// but TCP is right
+    /// Expected transport, by its name in the log, such as IB, Libfabric or Socket; repeatable; default: every transport
+    /// except TCP
     #[arg(long, value_name = "NAME")]
     expect: Vec<String>,
     /// Lowest severity of a finding for which the command exits with code 1

@@ -270,7 +270,8 @@ fn number(digits: &str) -> Option<i64> {
 }
 
 /// Days from 1970-01-01, by the Gregorian calendar: years begin in March, so that the leap day comes last.
-pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
+#[must_use]
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let months = (month + 9) % 12;
     let of_year = (153 * months + 2) / 5 + day - 1;

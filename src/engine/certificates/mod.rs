@@ -23,7 +23,7 @@ pub mod secret;
 pub use authority::{Authority, NAME};
 pub use bundles::Look;
 pub use ca_steps::{Change, Step, advance, next};
-pub(crate) use der::days;
+pub use der::days;
 pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
 pub use leaf::{Leaf, Reason, last_resort, leaf_is_due};

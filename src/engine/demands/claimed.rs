@@ -1,9 +1,9 @@
 //! What a pod requests by claims on devices (DRA), which its resources do not show: accelerators, and NICs of the fabric.
 
 use super::per_fact::PerFact;
-use crate::facts::device_class::{driver_of, is_accelerator};
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
 use crate::pod::accelerator::Demand;
+use crate::pod::limits::compared_claims;
 use crate::pod::view::{PodClaim, PodView};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,7 @@ impl<'a> FirstOf<'a> {
     fn among(claim: &'a DeviceClaim, snapshot: &Snapshot) -> Self {
         let mut first = Self::default();
         for ask in claim.requests.iter().flat_map(|r| &r.options) {
-            let driver = driver_of(&ask.class, snapshot.device_class(&ask.class));
+            let driver = ask.driver(snapshot.device_class(&ask.class));
             match snapshot.settings().harmless_drivers.kind(driver) {
                 DriverKind::Nic => drop(first.nic.get_or_insert(&ask.class)),
                 DriverKind::Unknown => drop(first.unknown.get_or_insert(&ask.class)),
@@ -98,8 +98,7 @@ type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 #[must_use]
 pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
     let mut found = Claimed::default();
-    let claims: &[PodClaim<'_>] =
-        pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let (claims, beyond) = compared_claims(pod);
     if claims.is_empty() {
         return found;
     }
@@ -107,9 +106,6 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     let mut uses: Uses<'_> = BTreeMap::new();
     let mut ordinary: BTreeSet<usize> = BTreeSet::new();
     for (index, container) in pod.containers().iter().chain(pod.init_containers()).enumerate() {
-        if index >= pod.containers().len() && container.is_ours() {
-            continue;
-        }
         if index >= pod.containers().len() && !container.is_sidecar() {
             ordinary.insert(index);
         }
@@ -127,7 +123,12 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     for claim in claims {
         known.entry(claim.name.as_deref().unwrap_or_default()).or_insert(claim);
     }
+    let beyond: BTreeSet<&str> = beyond.iter().filter_map(|claim| claim.name.as_deref()).collect();
     for (name, users) in &uses {
+        if beyond.contains(name) && !known.contains_key(name) {
+            found.accelerate(users);
+            continue;
+        }
         match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
             None => found.unread.extend(users.values().flatten()),
             Some(claim) => claim.requests.iter().for_each(|r| found.share(r, users, &ordinary, snapshot)),
@@ -139,6 +140,15 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
 }
 
 impl Claimed {
+    /// Counts the users of a claim that is not looked at as containers with accelerators. Otherwise a pod of many claims
+    /// would be without accelerators, and free of what a profile requires and forbids.
+    fn accelerate(&mut self, users: &Users<'_>) {
+        for index in users.values().flatten() {
+            let demand = self.demands.entry(*index).or_default();
+            (demand.any, demand.nccl, demand.unknown) = (true, true, true);
+        }
+    }
+
     fn share(
         &mut self,
         request: &DeviceRequest,
@@ -153,12 +163,12 @@ impl Claimed {
             return;
         }
         let class = |ask: &Ask| snapshot.device_class(&ask.class);
-        let accelerators = |ask: &&Ask| is_accelerator(&ask.class, class(ask));
+        let accelerators = |ask: &&Ask| ask.is_accelerator(class(ask));
         if !request.options.iter().any(|ask| accelerators(&ask)) {
             return;
         }
         // AWS Neuron runs its own collectives.
-        let nccl = request.options.iter().any(|ask| driver_of(&ask.class, class(ask)) != "neuron.aws.com");
+        let nccl = request.options.iter().any(|ask| ask.driver(class(ask)) != "neuron.aws.com");
         // All devices of a node, or alternatives that differ: the number is not known.
         let mut counts =
             request.options.iter().map(|ask| if accelerators(&ask) { ask.count } else { Some(0) });

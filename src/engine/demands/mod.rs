@@ -45,11 +45,9 @@ impl Demands {
         };
         let apps = pod.containers().iter().enumerate().map(|(i, c)| demand(i, c)).collect();
         let inits = pod.init_containers().iter().enumerate();
-        let inits = inits.map(|(i, c)| match c.is_ours() {
-            true => (Demand::default(), false),
-            false => (demand(first + i, c), c.is_sidecar()),
-        });
-        let inits = inits.collect();
+        // Preflight, which the webhook adds, is counted too: it runs before the app containers with their devices, so that it
+        // adds nothing. Left out, a container that only claims to be preflight would hide its accelerators.
+        let inits = inits.map(|(i, c)| (demand(first + i, c), c.is_sidecar())).collect();
         Self { apps, inits, unread, fabric_claims: fabric }
     }
 

@@ -17,7 +17,10 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
     let pools: Vec<Pool<'_>> = group.resources.iter().map(of).collect();
     for pool in &pools {
         if let Some(contradiction) = pool.supply.contradiction(pool.name) {
-            return withheld(contradiction, format!("Which of them is right about {}?", pool.name));
+            return withheld(
+                contradiction,
+                format!("Which of the two objects is right about {}?", pool.name),
+            );
         }
         // A virtual function of one link layer cannot be attached by the plugin of the other.
         let clash = pool.supply.links.first().and_then(|(link, object)| {
@@ -25,7 +28,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
             Some(format!("{object} and {} disagree on the link layer of {}", other.object, pool.name))
         });
         if let Some(clash) = clash {
-            return withheld(clash, format!("Which of them is right about {}?", pool.name));
+            return withheld(clash, format!("Which of the two objects is right about {}?", pool.name));
         }
     }
     let takes = |pool: &&Pool<'_>| pool.supply.shared != Some(true) && !pool.networks.is_empty();

@@ -29,18 +29,21 @@ pub(super) fn outcome(
         flavor.and_then(|(key, value)| Some((LinkLayer::parse(value)?, format!("label {key}: {value}"))));
     let Some((link, from)) = pool.link().or(by_label) else {
         return withheld(
-            format!("no network takes devices of {}, and no object shows its link layer", pool.name),
-            "Are these NICs InfiniBand or Ethernet (RoCE)? Do pods need a network for them? Add the configuration of the \
+            format!(
+                "no network takes devices of {}, and no object shows the link layer of these devices",
+                pool.name
+            ),
+            "Are these NICs InfiniBand or Ethernet (RoCE)? Do pods need a network for these NICs? Add the configuration of the \
              device plugin and the NetworkAttachmentDefinitions to the dump.",
         );
     };
     if link == LinkLayer::Ethernet || flavor.is_some_and(|(_, value)| value == "roce") {
         return withheld(
             format!(
-                "{} has Ethernet NICs ({from}), and no network gives pods an interface on them",
+                "{} has Ethernet NICs ({from}), but no network gives pods an interface on these NICs",
                 pool.name
             ),
-            "Through which networks do pods reach these NICs, or do they use the host network?",
+            "Through which networks do pods reach these NICs? Or do the pods use the host network?",
         );
     }
     let name = Sourced::new(pool.name.to_owned(), pool.origin());
@@ -49,7 +52,7 @@ pub(super) fn outcome(
         let quantity = Sourced::new(1, "on CoreWeave, one unit gives access to all InfiniBand devices");
         Resource { name, quantity, per: Per::Container }
     } else if pool.supply.shared == Some(true) {
-        let quantity = Sourced::new(1, "one slot gives access to all devices of the pool");
+        let quantity = Sourced::new(1, "one unit gives access to all devices of the pool");
         Resource { name, quantity, per: Per::Container }
     } else if pool.supply.shared == Some(false) {
         let from = format!(
@@ -61,19 +64,26 @@ pub(super) fn outcome(
     } else {
         return withheld(
             format!(
-                "no object says whether a unit of {} is a device or a slot that shares all devices",
+                "no object shows whether a unit of {} is one device or gives access to all devices",
                 pool.name
             ),
             "How many units does a training pod request? Add the configuration of the device plugin to the dump.",
         );
     };
-    let base = (group.provider == Provider::Azure).then_some("azure-nd");
-    let mut questions = vec![hca(base)];
+    let base = match group.provider {
+        Provider::Azure => Some("azure-nd"),
+        Provider::CoreWeave => Some("coreweave-infiniband"),
+        _ => None,
+    };
+    // The names of CoreWeave's devices are documented.
+    let mut questions = match group.provider {
+        Provider::CoreWeave => Vec::new(),
+        _ => vec![hca(base)],
+    };
     // In a dump without networks, a network may be missing that pods need.
     if !sources.complete && !sources.kinds.contains("NetworkAttachmentDefinition") {
         questions.push(Question(
-            "Do pods need a network for these NICs? The dump has no objects of NetworkAttachmentDefinition."
-                .to_owned(),
+            "Do pods need a network for these NICs? The dump has no NetworkAttachmentDefinition.".to_owned(),
         ));
     }
     let transport = Sourced::new(Transport::Infiniband, from);

@@ -1,51 +1,105 @@
 //! NICs that pods get by a claim (DRA). The webhook adds no networks to such pods; the profile has their settings.
 
-use super::fabric::{Outcome, Sourced, hca, unattached, withheld};
+use super::count::Count;
+use super::fabric::{Fabric, Outcome, Question, Sourced, hca, unattached, withheld};
 use super::groups::Group;
-use super::sources::Sources;
+use super::node::{Claimable, Provider};
 use crate::multus::LinkLayer;
 use crate::profile::schema::Transport;
 use std::collections::BTreeSet;
 
-pub(super) fn outcome(group: &Group<'_>, _sources: &Sources) -> Outcome {
+/// The driver for virtual functions, which either attaches networks itself or leaves them to Multus
+/// (k8snetworkplumbingwg/dra-driver-sriov:README.md, "Configuration Modes").
+const SRIOV: &str = "sriovnetwork.k8snetworkplumbingwg.io";
+
+/// The devices of the driver with the most RDMA devices.
+struct Claimed<'a> {
+    driver: &'a str,
+    count: &'a Count,
+    devices: Vec<&'a Claimable>,
+}
+
+impl Claimed<'_> {
+    fn slice(&self) -> &str {
+        self.devices.first().map(|devices| devices.slice.as_str()).unwrap_or_default()
+    }
+
+    /// The fabric of pods that claim these devices.
+    fn fabric(
+        &self,
+        suffix: &'static str,
+        base: Option<&'static str>,
+        transport: Transport,
+        what: &str,
+    ) -> Fabric {
+        let from = format!(
+            "ResourceSlice {}: {} {what} of driver {} on {}",
+            self.slice(),
+            self.count.units,
+            self.driver,
+            self.count.nodes()
+        );
+        let attachment = format!("pods claim devices of driver {}", self.driver);
+        let mut fabric = unattached(suffix, base, Sourced::new(transport, from), &attachment, Vec::new());
+        // On GKE, Google's script sets the names.
+        if transport.is_verbs() && base != Some("gke-dranet") {
+            fabric.questions.push(hca(base));
+        }
+        if self.driver == SRIOV {
+            fabric.questions.push(Question(
+                "In which mode does dra-driver-sriov run? In mode STANDALONE, the claim names the network. In mode MULTUS, \
+                 pods must also name it in their annotation. The webhook adds neither."
+                    .to_owned(),
+            ));
+        }
+        fabric
+    }
+}
+
+pub(super) fn outcome(group: &Group<'_>) -> Outcome {
     let Some((driver, count)) = group.claims.iter().max_by_key(|(_, count)| count.units) else {
         return super::plain::nothing();
     };
-    let all = group.nodes.iter().filter_map(|node| node.claimable.get(driver));
-    let links: BTreeSet<LinkLayer> = all.clone().flat_map(|devices| devices.links.iter().copied()).collect();
-    let slice = all.clone().map(|devices| devices.slice.as_str()).next().unwrap_or_default();
+    let devices = group.nodes.iter().filter_map(|node| node.claimable.get(driver)).collect();
+    let claimed = Claimed { driver, count, devices };
+    if claimed.devices.iter().any(|devices| devices.efa) {
+        return found(claimed.fabric("efa", Some("aws-efa-dra"), Transport::Efa, "EFA devices"));
+    }
+    // AKS manages DRANET for InfiniBand; a device with an interface is the Ethernet NIC of the machine, of the same vendor
+    // (https://learn.microsoft.com/en-us/azure/aks/managed-support-for-dranet).
+    if group.provider == Provider::Azure && claimed.devices.iter().any(|devices| devices.bare > 0) {
+        let bare = Count::of(&group.nodes, |node| node.claimable.get(driver).map_or(0, |of| of.bare.into()));
+        let claimed = Claimed { count: &bare, ..claimed };
+        let what = "RDMA devices without a network interface, on Azure InfiniBand,";
+        return found(claimed.fabric("ib", Some("azure-dranet"), Transport::Infiniband, what));
+    }
+    let links: BTreeSet<LinkLayer> =
+        claimed.devices.iter().flat_map(|devices| devices.links.iter().copied()).collect();
     let mut links = links.into_iter();
-    let link = match (links.next(), links.next()) {
-        (Some(link), None) => link,
-        (None, _) => {
-            return withheld(
-                format!(
-                    "ResourceSlice {slice} of driver {driver} has {} RDMA devices, without their link layer",
-                    count.units
-                ),
-                "Are these NICs RoCE or InfiniBand? Write a profile with transport: roce or infiniband, and attachment: \
-                 none.",
-            );
+    match (links.next(), links.next()) {
+        (Some(LinkLayer::Ethernet), None) => {
+            let base = (group.provider == Provider::Gce).then_some("gke-dranet");
+            found(claimed.fabric("roce", base, Transport::Roce, "RDMA devices"))
         }
-        _ => {
-            return withheld(
-                format!("driver {driver} publishes RDMA devices of both link layers"),
-                "Which devices are for training? Select them in the claims, and write the transport into a profile with \
-                 attachment: none.",
-            );
+        (Some(LinkLayer::InfiniBand), None) => {
+            found(claimed.fabric("ib", None, Transport::Infiniband, "RDMA devices"))
         }
-    };
-    let (suffix, transport) = match link {
-        LinkLayer::Ethernet => ("roce", Transport::Roce),
-        LinkLayer::InfiniBand => ("ib", Transport::Infiniband),
-    };
-    let from = format!(
-        "ResourceSlice {slice}: {} RDMA devices of driver {driver} on {}",
-        count.units,
-        count.nodes()
-    );
-    let attachment = format!("pods claim devices of driver {driver}");
-    let mut fabric = unattached(suffix, None, Sourced::new(transport, from), &attachment, Vec::new());
-    fabric.questions.push(hca(None));
+        (None, _) => withheld(
+            format!(
+                "ResourceSlice {} of driver {driver} lists {} RDMA devices, but not their link layer",
+                claimed.slice(),
+                count.units
+            ),
+            "Are these NICs RoCE or InfiniBand? Write a profile with transport: roce or infiniband, and attachment: none.",
+        ),
+        _ => withheld(
+            format!("driver {driver} publishes RDMA devices of both link layers"),
+            "Which devices are for training? Select them in the claims, and write the transport into a profile with \
+             attachment: none.",
+        ),
+    }
+}
+
+fn found(fabric: Fabric) -> Outcome {
     Outcome::Fabric(Box::new(fabric))
 }

@@ -11,22 +11,29 @@ const MAX_ACCELERATORS: u64 = 64;
 
 /// The fabric of a group.
 pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
+    if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.mig()?))) {
+        return withheld(
+            format!("{sign} of node {} shows that its GPUs are split into MIG devices", node.name),
+            "Do jobs that need a fabric run on MIG devices? A profile counts whole GPUs. If no such job runs here, these nodes \
+             need no profile. If some GPUs of the pool stay whole, move them to nodes of their own.",
+        );
+    }
     let Some((name, accelerators)) = &group.accelerators else {
         return withheld(
-            "no node of the group lists whole accelerators",
+            "none of these nodes lists whole accelerators",
             "Does the device plugin of the accelerators run on these nodes?",
         );
     };
     if accelerators.units == 0 {
         return withheld(
-            format!("no node of the group lists a unit of {name} now"),
+            format!("none of these nodes lists a unit of {name} now"),
             "Does the device plugin of the accelerators run on these nodes?",
         );
     }
     if !accelerators.is_settled() {
         let numbers = accelerators.disagreement();
         return withheld(
-            format!("the nodes do not agree on the number of {name}: {numbers}"),
+            format!("the nodes have different numbers of {name}: {numbers}"),
             "How many accelerators does a node have?",
         );
     }
@@ -34,7 +41,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     for (name, count) in &group.resources {
         if !count.is_settled() {
             return withheld(
-                format!("{name}: {}, which is not a majority", count.disagreement()),
+                format!("{name}: {}; no number is that of more than half of the nodes", count.disagreement()),
                 format!("How many units of {name} does a node have? Do its device plugin and driver run?"),
             );
         }
@@ -42,12 +49,15 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some(node) = group.nodes.iter().find(|node| node.shares_accelerators()) {
         return withheld(
             format!("label {REPLICAS} of node {} shows that pods share its GPUs", node.name),
-            "How many GPUs does a node have? A unit is a time slice. Write acceleratorsPerNode into a profile by hand.",
+            "How many GPUs does a node have? A unit is only a time slice of a GPU. Write a profile with acceleratorsPerNode by hand.",
         );
     }
     if accelerators.units > MAX_ACCELERATORS {
         return withheld(
-            format!("{} units of {name} are more than the accelerators of a node", accelerators.units),
+            format!(
+                "{} units of {name} are more than the accelerators that a node can have",
+                accelerators.units
+            ),
             "How many accelerators does a node have?",
         );
     }
@@ -62,7 +72,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
         return attached::outcome(group, accelerators, sources);
     }
     if !group.claims.is_empty() {
-        return claimed::outcome(group, sources);
+        return claimed::outcome(group);
     }
     plain::outcome(group, sources)
 }

@@ -1,7 +1,8 @@
 //! Rails whose attachments take a device each: virtual functions and whole devices.
 
 use super::fabric::{Fabric, Outcome, Rail, Sourced, hca, withheld};
-use super::groups::Group;
+use super::groups::{Group, OKE_VF};
+use super::node::Provider;
 use super::pool::Pool;
 use super::sources::Network;
 use super::supply::{is_mellanox, link_by_class};
@@ -62,8 +63,13 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
     };
     let supplies: Vec<_> = pools.iter().map(|pool| &pool.supply).collect();
     let mellanox = is_mellanox(&group.nodes, &supplies);
+    let amd = pools.iter().any(|pool| pool.is_amd());
     let base = match (link.0, attachment.value) {
+        _ if amd => (attachment.value == Attachment::HostDevice).then_some("amd-host-device"),
         _ if mellanox == Some(false) => None,
+        (LinkLayer::Ethernet, Attachment::Sriov) if group.provider == Provider::Oci => {
+            Some(oke(pools, &rails))
+        }
         (LinkLayer::Ethernet, Attachment::HostDevice) => Some("roce-host-device"),
         (LinkLayer::Ethernet, _) => Some("roce-sriov"),
         (LinkLayer::InfiniBand, _) => Some("infiniband-sriov"),
@@ -81,6 +87,17 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
     }))
 }
 
+/// The base with the settings of OCI's network, if the functions are those of Oracle's stack
+/// (oracle-quickstart/oci-hpc-oke:manifests/nccl-tests/kueue/virtual-functions).
+fn oke(pools: &[&Pool<'_>], rails: &[Rail]) -> &'static str {
+    let count = rails.iter().map(|rail| rail.count.as_ref().map_or(1, |count| count.value)).sum();
+    match (pools, count) {
+        ([pool], 16_u64) if pool.name == OKE_VF => "oke-vf-16",
+        ([pool], 8) if pool.name == OKE_VF => "oke-vf-8",
+        _ => "roce-sriov",
+    }
+}
+
 /// How the networks of all rails attach.
 fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment>, Outcome> {
     let mut found: Vec<Sourced<Attachment>> = Vec::new();
@@ -88,12 +105,12 @@ fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment
         let of = match network.fact.class.plugin.as_deref() {
             Some("sriov") if link == LinkLayer::Ethernet => Attachment::Sriov,
             Some("ib-sriov") => Attachment::IbSriov,
-            Some("host-device") => Attachment::HostDevice,
+            Some("host-device" | "amd-host-device") => Attachment::HostDevice,
             other => {
-                let plugin = other.unwrap_or("an unknown plugin");
+                let plugin = other.unwrap_or("of an unknown type");
                 return Err(withheld(
                     format!(
-                        "{} attaches with {plugin}, which no attachment of a profile describes",
+                        "{} uses CNI plugin {plugin}, for which profiles have no attachment",
                         network.object
                     ),
                     "How does this network attach its NIC?",
@@ -107,7 +124,7 @@ fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment
         return match found.iter().find(|other| other.value != first.value) {
             None => Ok(first),
             Some(other) => Err(withheld(
-                format!("{} and {} attach in different ways", first.from, other.from),
+                format!("{} and {} need different attachments", first.from, other.from),
                 "Which networks are for training?",
             )),
         };
@@ -124,7 +141,7 @@ fn network(pool: &Pool<'_>) -> Result<Sourced<String>, Outcome> {
         (1, [first, ..]) => Ok(Sourced::new(
             first.name.clone(),
             format!(
-                "{} and {} more: each pod uses the one in its own namespace",
+                "{} and {} more: each pod uses the network in its own namespace",
                 first.object,
                 pool.networks.len() - 1
             ),
@@ -172,7 +189,7 @@ fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcom
         _ if pool.units.units <= accelerators.saturating_mul(MAX_PER_ACCELERATOR) => Sourced::new(
             pool.units.units,
             format!(
-                "{} units on {}; a pod with all accelerators takes all",
+                "{} units on {}; a pod with all accelerators takes all units",
                 pool.units.units,
                 pool.units.nodes()
             ),
@@ -180,7 +197,7 @@ fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcom
         _ => {
             return Err(withheld(
                 format!(
-                    "a node has {} units of {} for {accelerators} accelerators, and no object says how many NICs these are",
+                    "a node has {} units of {} for {accelerators} accelerators, but no object shows how many NICs these units are",
                     pool.units.units, pool.name
                 ),
                 "How many NICs does a node have for training?",

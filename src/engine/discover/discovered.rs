@@ -3,16 +3,28 @@
 use super::draft::Draft;
 use super::node::Node;
 use crate::profile::FabricProfile;
+use crate::text::count;
 
 /// Nodes without a profile, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// Names of the nodes.
+    /// Names of the nodes; none for a pool that has no node now.
     pub nodes: Vec<String>,
     /// Why their fabric is unknown.
     pub reason: String,
     /// The question whose answer makes a profile possible.
     pub question: String,
+}
+
+impl Unknown {
+    /// The nodes in words.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match self.nodes.len() {
+            0 => "a pool without nodes".to_owned(),
+            nodes => count(nodes, "node"),
+        }
+    }
 }
 
 /// What a cluster shows.

@@ -5,8 +5,8 @@ use super::fabric::{Fabric, Resource};
 use super::node::{INSTANCE_TYPE, Node};
 use super::separate::Label;
 use super::tree::{Entry, Item, Tree, entry};
-use crate::profile::FabricProfile;
 use crate::profile::schema::{API_VERSION, Attachment, Inject, KIND, Per, Transport};
+use crate::profile::{FabricProfile, Memlock};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -77,7 +77,9 @@ impl Draft {
         }
         let mut questions: Vec<String> = fabric.questions.iter().map(|question| question.0.clone()).collect();
         let full = fabric.inject.as_ref().is_none_or(|inject| inject.value == Inject::Full);
-        if verbs && full {
+        // A base for one provider may know the limit.
+        let unlimited = base.is_some_and(|base| base.spec.memlock == Some(Memlock::Runtime));
+        if verbs && full && !unlimited {
             questions.push(
                 "Does the container runtime of these nodes limit locked memory? By default, containers get the capability \
                  IPC_LOCK. If the limit is unlimited, set memlock: runtime."
@@ -103,6 +105,13 @@ impl Draft {
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         self.tree.json()
+    }
+
+    /// The instance types of the profile.
+    pub(super) fn instance_types(&self) -> Vec<String> {
+        let json = self.json();
+        let list = json.pointer("/spec/instanceTypes").and_then(serde_json::Value::as_array);
+        list.into_iter().flatten().filter_map(|of| of.as_str().map(str::to_owned)).collect()
     }
 
     /// The origin of each value, by its JSON pointer.
@@ -211,7 +220,8 @@ fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<Ent
     let cloud = frame.nodes.iter().any(|node| node.provider() != super::node::Provider::Other);
     let selects = frame.selector.iter().any(|label| label.key == INSTANCE_TYPE);
     let inherited = base.is_some_and(|base| base.spec.instance_types.is_some());
-    let from = |of: &str| format!("label {INSTANCE_TYPE} of {of}, also for pools at zero");
+    let from =
+        |of: &str| format!("label {INSTANCE_TYPE} of {of}; it also selects pools that are scaled to zero");
     match types {
         Some(types) if selects || cloud || inherited => {
             Some(entry("instanceTypes", texts(&types), from(&nodes_of(frame.nodes))))

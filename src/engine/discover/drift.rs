@@ -79,7 +79,7 @@ pub fn drift(
             not_compared.push(NotCompared { profile: profile.name.clone(), reason: reason.to_owned() });
         };
         if profile.inject == Inject::Networks {
-            skip("inject: networks describes no fabric");
+            skip("its field inject is \"networks\", so it describes no fabric");
             continue;
         }
         if !profile.has_nodes() {
@@ -115,7 +115,7 @@ pub fn drift(
         } else if fabrics.len() > 1 {
             *compared += 1;
             let names: Vec<&str> = fabrics.iter().map(|draft| draft.name.as_str()).collect();
-            let cluster = format!("{} fabrics on them: {}", fabrics.len(), names.join(", "));
+            let cluster = format!("{} fabrics on these nodes: {}", fabrics.len(), names.join(", "));
             drifts.push(drift("nodes", format!("{} nodes", nodes.len()), cluster, ""));
         }
     }
@@ -126,7 +126,7 @@ pub fn drift(
             drifts.push(Drift {
                 profile: None,
                 field: "nodes",
-                in_profile: "no selector for them".to_owned(),
+                in_profile: "no selector for these nodes".to_owned(),
                 in_cluster: format!("fabric {} on {}", draft.name, list(&missing)),
                 origin: String::new(),
             });

@@ -11,5 +11,10 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64) -> Outcome {
         resource(Sourced::new(EFA.to_owned(), "capacity of the nodes"), count.units, accelerators, from);
     let transport = Sourced::new(Transport::Efa, format!("resource {EFA} of the nodes"));
     let none = "EFA devices need no network attachment";
-    Outcome::Fabric(Box::new(unattached("efa", Some("aws-efa"), transport, none, vec![devices])))
+    let base = match count.units.checked_div(accelerators) {
+        Some(1) => "aws-efa-1-per-gpu",
+        Some(2) => "aws-efa-2-per-gpu",
+        _ => "aws-efa",
+    };
+    Outcome::Fabric(Box::new(unattached("efa", Some(base), transport, none, vec![devices])))
 }

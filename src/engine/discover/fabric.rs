@@ -72,16 +72,19 @@ impl PartialEq for Question {
     }
 }
 
+/// The base that sets no NCCL_IB_HCA.
+const NAMELESS: &str = "amd-host-device";
+
 /// The names of the RDMA devices are in no object: udev may rename them, and the names differ between vendors.
 pub(super) fn hca(base: Option<&str>) -> Question {
     let text = match base {
-        Some(_) => {
-            "Do the names of the RDMA devices begin with mlx5? The base sets NCCL_IB_HCA=mlx5. With other names, such as \
-             ibp0, NCCL finds no device; then set NCCL_IB_HCA in env."
+        Some(base) if base != NAMELESS => {
+            "Do the names of the RDMA devices begin with mlx5? The base sets NCCL_IB_HCA=mlx5. If the names are different, \
+             such as ibp0, NCCL finds no device: set NCCL_IB_HCA in env."
         }
-        None => {
-            "Which names do the RDMA devices have? NCCL_IB_HCA is not set, so NCCL uses every device of the pod. Set \
-             NCCL_IB_HCA in env if NCCL must use only some."
+        _ => {
+            "Which names do the RDMA devices have? NCCL_IB_HCA is not set, so NCCL uses every device of the pod. If NCCL must \
+             use only some of the devices, set NCCL_IB_HCA in env."
         }
     };
     Question(text.to_owned())
@@ -96,7 +99,7 @@ pub(super) enum Outcome {
     Withheld(Withheld),
 }
 
-/// Why there is no profile.
+/// The reason why discover writes no profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Withheld {
     pub(super) reason: String,

@@ -56,7 +56,8 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
     let rdma = of(DeviceMode::Rdma);
     if !rdma.is_empty() {
         // GKE's RDMA machines have a second Ethernet NIC, eth1, so the guides name the rails from eth2 on.
-        return fabric(("gke-rdma", "gke-rdma", 2), Transport::Roce, &rdma, accelerators, accelerator);
+        let base = if accelerators == 4 { "gke-a4x" } else { "gke-rdma" };
+        return fabric(("gke-rdma", base, 2), Transport::Roce, &rdma, accelerators, accelerator);
     }
     let plain = of(DeviceMode::NetDevice);
     match accelerator {
@@ -84,11 +85,11 @@ fn fabric(
         let names: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
         return withheld(
             format!(
-                "the nodes need {wanted} networks, one per NIC, and list {}: {}",
+                "the nodes need {wanted} networks, one per NIC, but list {}: {}",
                 names.len(),
                 names.join(", ")
             ),
-            "Which networks are missing, or are not for training?",
+            "Which networks are missing, or which networks are not for training?",
         );
     }
     let from = |network: &GkeNetwork| {

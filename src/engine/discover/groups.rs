@@ -33,7 +33,9 @@ pub(super) const POOLS: [&str; 9] = [
 ];
 
 /// Resources of RDMA NICs whose plugins are not configured by an object that is read here.
-const KNOWN: [&str; 4] = ["amd.com/nic", "amd.com/vnic", "aliyun/erdma", "nvidia.com/rdma-vf"];
+const KNOWN: [&str; 4] = ["amd.com/nic", "amd.com/vnic", "aliyun/erdma", OKE_VF];
+/// Resource of the virtual functions of Oracle's stack for OKE.
+pub(super) const OKE_VF: &str = "nvidia.com/rdma-vf";
 
 /// A group of nodes.
 #[derive(Debug, Clone)]
@@ -89,14 +91,16 @@ fn sign(node: &Node) -> Option<(String, String)> {
     found.map(|(key, value)| (key.to_owned(), value))
 }
 
-type Shape<'a> = [Option<&'a str>; 5];
+type Shape<'a> = [Option<&'a str>; 6];
 
 /// Machines of one kind: a node that lacks a resource that its like have is not of another fabric.
 fn shape(node: &Node) -> Shape<'_> {
     let gke = node.label(GKE_ACCELERATOR).filter(|_| node.provider() == Provider::Gce);
     let pool = POOLS.iter().find_map(|key| node.label(key));
     let nic = has_mellanox(node).then_some(MELLANOX);
-    [node.instance_type(), node.label(PRODUCT), gke, pool, nic]
+    // A machine with MIG devices has no whole GPUs, and says nothing about its like.
+    let mig = node.mig().map(|_| "mig");
+    [node.instance_type(), node.label(PRODUCT), gke, pool, nic, mig]
 }
 
 /// What a node lists of a fabric.

@@ -7,9 +7,10 @@
 //! draft    the fabric as a profile, each value with the object that it comes from
 //! ```
 //!
-//! A value is observed or absent. What objects do not say becomes a question; where a profile would be wrong without the
-//! answer, there is no profile.
+//! A value is observed or absent. What objects do not say becomes a question; a profile that would be wrong without the
+//! answer is not written.
 
+mod at_zero;
 mod attached;
 mod bare;
 mod claimed;
@@ -26,11 +27,13 @@ mod gke_network;
 mod groups;
 mod name;
 mod node;
+mod node_pool;
 mod plain;
 mod pool;
 pub mod report;
 mod separate;
 mod shared;
+mod slices;
 mod sources;
 mod supply;
 mod tree;
@@ -110,6 +113,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         drafts.push(Draft::new(frame, &one.fabric, bases));
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
+    let pools = &sources.node_pools;
+    unknown.extend(at_zero::ask(pools, &sources.nodes, &mut drafts, &sources.profiles, bases));
     let nodes = sources.nodes.values().filter(|node| node.has_accelerators(&known)).cloned().collect();
     let mut found = Discovered {
         drafts,
@@ -124,8 +129,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         if !known.is_empty() {
             let names = known.join(", ");
             let question = format!(
-                "Does this profile replace FabricProfile {names} of the cluster, which selects these nodes? With both, pods \
-                 may match two profiles. discover --diff compares them."
+                "Does this profile replace FabricProfile {names} of the cluster, which selects these nodes? If you keep both profiles, pods may match two profiles. To compare the profiles, run discover --diff."
             );
             draft.questions.insert(0, question);
         }
@@ -150,7 +154,7 @@ fn inseparable(inside: &[&Node], alike: &[&Node]) -> Withheld {
     let place = draft::nodes_of(inside);
     if alike.is_empty() {
         return Withheld {
-            reason: format!("no label describes {place}"),
+            reason: format!("no label selects {place}"),
             question: "Which label do all nodes of this fabric have? Add one, such as fabric=NAME."
                 .to_owned(),
         };

@@ -15,6 +15,8 @@ const CPU_LABELS: &str = "feature.node.kubernetes.io/cpu-cpuid.";
 pub(super) const PRODUCT: &str = "nvidia.com/gpu.product";
 /// Label of the same: into how many slices each GPU is shared by time.
 pub(super) const REPLICAS: &str = "nvidia.com/gpu.replicas";
+/// Prefix of the resources of MIG devices.
+const MIG: &str = "nvidia.com/mig-";
 /// Label of GKE. CoreWeave's nodes have it too, with other values.
 pub(super) const GKE_ACCELERATOR: &str = "cloud.google.com/gke-accelerator";
 /// DRA drivers whose devices are GPUs.
@@ -38,8 +40,12 @@ pub(super) struct Claimable {
     pub(super) devices: u32,
     /// Those with RDMA (count).
     pub(super) rdma: u32,
-    /// Link layers of the devices, where the driver publishes them.
+    /// Link layers of the RDMA devices, where the driver publishes them.
     pub(super) links: Vec<crate::multus::LinkLayer>,
+    /// RDMA devices without a link layer (count): they have no network interface.
+    pub(super) bare: u32,
+    /// Whether an RDMA device is an EFA.
+    pub(super) efa: bool,
     /// Name of the ResourceSlice.
     pub(super) slice: String,
 }
@@ -153,9 +159,20 @@ impl Node {
             .is_some_and(|replicas| replicas.parse::<u32>().is_ok_and(|replicas| replicas > 1))
     }
 
+    /// The sign that its GPUs are split into MIG devices: a resource (strategy `mixed`), or the name of the product (strategy
+    /// `single`, where a unit of `nvidia.com/gpu` is a MIG device). NVIDIA/k8s-device-plugin:docs/gpu-feature-discovery.
+    pub(super) fn mig(&self) -> Option<String> {
+        let resource = self.resources().find(|name| name.starts_with(MIG));
+        let product = || self.label(PRODUCT).filter(|product| product.contains("-MIG-"));
+        resource
+            .map(|name| format!("resource {name}"))
+            .or_else(|| product().map(|product| format!("label {PRODUCT}: {product}")))
+    }
+
     /// Whether it is a machine with accelerators, also while its device plugin is away.
     pub(super) fn has_accelerators(&self, known: &Accelerators) -> bool {
         self.accelerators(known).is_some()
+            || self.mig().is_some()
             || self.label(PRODUCT).is_some()
             || self.provider() == Provider::Gce && self.label(GKE_ACCELERATOR).is_some()
     }

@@ -1,11 +1,12 @@
 //! Nodes without a resource or claim of RDMA NICs. That nothing was seen proves nothing by itself: objects may be missing,
 //! and a driver may not be installed yet.
 
-use super::fabric::{Fabric, Outcome, Sourced, withheld};
+use super::fabric::{Fabric, Outcome, Question, Sourced, hca, unattached, withheld};
 use super::groups::{COREWEAVE_FLAVOR, Group};
 use super::node::{GKE_ACCELERATOR, Node, Provider};
-use super::sources::Sources;
+use super::sources::{NODE_POOL, Sources};
 use crate::profile::schema::{Attachment, Transport};
+use std::collections::BTreeSet;
 
 const NFD: &str = "feature.node.kubernetes.io/";
 /// Labels of Node Feature Discovery for loaded RDMA modules and for NICs of vendor 15b3; the spelling depends on its
@@ -32,6 +33,32 @@ const GPUDIRECT: [&str; 6] = [
     "nvidia-gb200",
     "nvidia-gb300",
 ];
+
+/// Label of Nebius's nodes: the network of InfiniBand that they are in
+/// (https://docs.nebius.com/kubernetes/gpu/topology-aware-scheduling).
+const NEBIUS_CLUSTER: &str = "topology.nebius.com/gpu-cluster-id";
+
+/// Nebius's nodes list no resource for their adapters, and pods need no network.
+fn nebius(group: &Group<'_>) -> Outcome {
+    let base = Some("nebius-infiniband");
+    let transport = Sourced::new(Transport::Infiniband, format!("label {NEBIUS_CLUSTER}"));
+    let none = "the nodes list no resource for their adapters";
+    let mut fabric = unattached("ib", base, transport, none, Vec::new());
+    fabric.questions.push(hca(base));
+    fabric.questions.push(Question(
+        "How do containers get the InfiniBand devices? In Nebius's test they are privileged. The webhook adds no device."
+            .to_owned(),
+    ));
+    let clusters: BTreeSet<&str> = group.nodes.iter().filter_map(|node| node.label(NEBIUS_CLUSTER)).collect();
+    if clusters.len() > 1 {
+        fabric.questions.push(Question(format!(
+            "Do all pods of a job run in one GPU cluster? The nodes are in {}, and InfiniBand connects only nodes of the same \
+             one.",
+            clusters.len()
+        )));
+    }
+    Outcome::Fabric(Box::new(fabric))
+}
 
 pub(super) fn nothing() -> Outcome {
     withheld("no object describes a fabric of these nodes", "Which network do the nodes have for training?")
@@ -65,6 +92,9 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             question,
         );
     }
+    if group.nodes.iter().all(|node| node.label(NEBIUS_CLUSTER).is_some()) {
+        return nebius(group);
+    }
     let efa = group.nodes.iter().find_map(|node| {
         let of = node.instance_type()?;
         let bare = of.strip_prefix("ml.").unwrap_or(of);
@@ -89,15 +119,18 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     }
     if let Some(label) = group.nodes.iter().find_map(|node| rdma_label(node)) {
         return withheld(
-            format!("label {label} shows NICs with RDMA, but no resource or network gives them to pods"),
+            format!(
+                "label {label} shows NICs with RDMA, but no resource or network gives these NICs to pods"
+            ),
             "Are these NICs for training? If they are only the Ethernet NICs of the nodes, write a profile with base: \
              ethernet-tcp.",
         );
     }
-    if !sources.unread.is_empty() {
-        let kinds: Vec<&str> = sources.unread.keys().map(String::as_str).collect();
+    let unread = sources.unread.keys().map(String::as_str).filter(|kind| *kind != NODE_POOL);
+    let kinds: Vec<&str> = unread.collect();
+    if !kinds.is_empty() {
         return withheld(
-            format!("{} could not be read, so a fabric may exist", kinds.join(", ")),
+            format!("{} could not be read, so these nodes may have a fabric", kinds.join(", ")),
             "Run discover with an account that may list these kinds.",
         );
     }

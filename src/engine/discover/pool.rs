@@ -14,11 +14,20 @@ pub(super) struct Pool<'a> {
     pub(super) networks: Vec<&'a Network>,
 }
 
+/// Resources of the AMD network operator: physical and virtual functions of AMD's RoCE NICs
+/// (ROCm/network-operator:docs/secondary_network/amd-host-device-cni.md).
+const AMD: [&str; 2] = ["amd.com/nic", "amd.com/vnic"];
+
 impl Pool<'_> {
     /// Whether its devices have RDMA. A CNI chain with the plugin `rdma` moves RDMA devices, so there are some.
     pub(super) fn rdma(&self) -> Option<bool> {
         let isolated = self.networks.iter().any(|network| network.fact.class.isolation);
-        self.supply.is_rdma().or(isolated.then_some(true))
+        self.supply.is_rdma().or((isolated || self.is_amd()).then_some(true))
+    }
+
+    /// Whether its devices are NICs of AMD.
+    pub(super) fn is_amd(&self) -> bool {
+        AMD.contains(&self.name)
     }
 
     /// Its link layer, with the object that says so.
@@ -27,7 +36,10 @@ impl Pool<'_> {
             let known = self.networks.iter().find_map(|n| Some((n.fact.class.link?, n.object.clone())));
             known.map(|(link, object)| (link, format!("{object}: its CNI plugin")))
         };
-        self.supply.links.first().cloned().or_else(network)
+        let amd = || {
+            self.is_amd().then(|| (LinkLayer::Ethernet, format!("resource {}: RoCE NICs of AMD", self.name)))
+        };
+        self.supply.links.first().cloned().or_else(network).or_else(amd)
     }
 
     /// Where its name comes from: the nodes that list it, and the object that configures it.

@@ -62,7 +62,10 @@ pub fn yaml(found: &Discovered) -> String {
         if !out.is_empty() {
             out.push_str("---\n");
         }
-        let nodes = format!("{}: {}", count(unknown.nodes.len(), "node"), names(&unknown.nodes));
+        let nodes = match unknown.nodes.as_slice() {
+            [] => unknown.subject(),
+            nodes => format!("{}: {}", unknown.subject(), names(nodes)),
+        };
         comment(&mut out, &format!("No profile for {nodes}"));
         comment(&mut out, &format!("Reason: {}.", unknown.reason));
         comment(&mut out, &format!("Question: {}", unknown.question));
@@ -114,7 +117,7 @@ pub struct ProfileEntry {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Unknown")]
 pub struct UnknownEntry {
-    /// Names of the nodes.
+    /// Names of the nodes; empty for a pool that has no node now.
     nodes: Vec<String>,
     /// Why their fabric is unknown.
     reason: String,

@@ -61,6 +61,8 @@ fn rank(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {
         "node.coreweave.cloud/type" => Some(0),
         PRODUCT => Some(2),
         "nvidia.com/gpu.machine" => Some(3),
+        // The MIG manager of the GPU operator splits the GPUs of a node as this label says.
+        "nvidia.com/mig.config" => Some(5),
         _ if hints.contains(key) => Some(if key.starts_with("feature.node.kubernetes.io/") { 4 } else { 1 }),
         _ if POOLS.contains(&key) => Some(4),
         _ if OTHERS.iter().any(|other| key.starts_with(other)) => None,

@@ -13,6 +13,8 @@ use crate::profile::schema::{Attachment, Per, Transport};
 /// Namespace of CoreWeave's networks for RoCE nodes, and the flavor of these nodes.
 const COREWEAVE_NETWORKS: &str = "cw-multus";
 const COREWEAVE_ROCE: &str = "roce";
+/// Networks of a GB300 node (coreweave/nccl-tests:mpi-operator/nccl-test-distributed-gb300-roce-nvl72-mpijob.yaml).
+const COREWEAVE_RAILS: usize = 16;
 
 /// The link layer that an attachment needs: a macvlan child has an Ethernet parent, an IPoIB child an InfiniBand one.
 fn link_of(network: &Network) -> Option<LinkLayer> {
@@ -69,7 +71,7 @@ pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources)
     };
     if let Some(other) = rails.iter().find(|network| attachment(network) != attachment(first)) {
         return Some(withheld(
-            format!("{} and {} attach in different ways", first.object, other.object),
+            format!("{} and {} need different attachments", first.object, other.object),
             "Which networks are for training?",
         ));
     }
@@ -100,7 +102,7 @@ fn of_pools<'a>(networks: &[&'a Network], shared: &[&&Pool<'_>]) -> Result<Vec<&
         let names: Vec<String> = open.iter().map(|network| named(network)).collect();
         return Err(withheld(
             format!(
-                "no object shows which networks are over the HCAs of {}: {}",
+                "no object shows which networks use the HCAs of {}: {}",
                 pool_names(shared),
                 names.join(", ")
             ),
@@ -122,7 +124,7 @@ fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachme
     if let Some((_, other)) = clash {
         return withheld(
             format!("{object} and {other} disagree on the link layer"),
-            "Which of them is right?",
+            "Which of the two objects is right?",
         );
     }
     let used = |pool: &&&&Pool<'_>| {
@@ -132,7 +134,7 @@ fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachme
     };
     let resource = |pool: &&&Pool<'_>| Resource {
         name: Sourced::new(pool.name.to_owned(), pool.origin()),
-        quantity: Sourced::new(1, "one slot gives access to all devices of the pool"),
+        quantity: Sourced::new(1, "one unit gives access to all devices of the pool"),
         per: Per::Container,
     };
     let rail = |network: &&Network| {
@@ -146,9 +148,13 @@ fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachme
         LinkLayer::Ethernet => ("roce", "roce-macvlan", Transport::Roce),
         LinkLayer::InfiniBand => ("ib", "infiniband-ipoib", Transport::Infiniband),
     };
-    // CoreWeave's devices have names of their own (ibp0).
-    let other = is_mellanox(&group.nodes, &supplies) == Some(false) || group.provider == Provider::CoreWeave;
-    let base = (!other).then_some(base);
+    // CoreWeave's devices have names of their own (ibp0), and the base has its 16 networks.
+    let coreweave = group.provider == Provider::CoreWeave;
+    let base = match is_mellanox(&group.nodes, &supplies) {
+        _ if coreweave => (rails.len() == COREWEAVE_RAILS).then_some("coreweave-roce"),
+        Some(false) => None,
+        _ => Some(base),
+    };
     let from = format!("{object}: its CNI plugin");
     Outcome::Fabric(Box::new(Fabric {
         suffix,
@@ -159,6 +165,6 @@ fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachme
         rails: rails.iter().map(rail).collect(),
         resources: shared.iter().filter(used).map(resource).collect(),
         gke: Vec::new(),
-        questions: vec![hca(base)],
+        questions: if coreweave && base.is_some() { Vec::new() } else { vec![hca(base)] },
     }))
 }

@@ -2,7 +2,8 @@
 //! list, and only small parts of them are kept: a cluster has up to 130,000 nodes.
 
 use super::gke_network::{GkeNetwork, GkeParameters};
-use super::node::{Claimable, Node};
+use super::node::Node;
+use super::node_pool::NodePool;
 use crate::facts::{self, Fact, Kind, NicPolicy, NodePolicy, NodeState, ResourceFact};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::multus::NetworkFact;
@@ -13,10 +14,18 @@ use std::sync::Arc;
 
 /// Group of GKE's networks.
 const GKE: &str = "networking.gke.io";
+/// Group of Karpenter.
+const KARPENTER: &str = "karpenter.sh";
 
 /// Kinds that are not facts of a decision, with their group, version and plural.
-pub const FURTHER_KINDS: &[(&str, &str, &str, &str)] =
-    &[(GKE, "v1", "networks", "Network"), (GKE, "v1", "gkenetworkparamsets", "GKENetworkParamSet")];
+pub const FURTHER_KINDS: &[(&str, &str, &str, &str)] = &[
+    (GKE, "v1", "networks", "Network"),
+    (GKE, "v1", "gkenetworkparamsets", "GKENetworkParamSet"),
+    (KARPENTER, "v1", "nodepools", NODE_POOL),
+];
+
+/// Kind of Karpenter's pools. They show which machines may come, and no fabric.
+pub(super) const NODE_POOL: &str = "NodePool";
 
 /// A network by the name that pods use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +47,8 @@ pub struct Sources {
     pub(super) pools: Vec<ResourceFact>,
     pub(super) gke_networks: BTreeMap<String, GkeNetwork>,
     pub(super) gke_parameters: BTreeMap<String, GkeParameters>,
-    slices: BTreeMap<String, Value>,
+    pub(super) slices: BTreeMap<String, Value>,
+    pub(super) node_pools: BTreeMap<String, NodePool>,
     pub(super) profiles: BTreeMap<String, FabricProfile>,
     pub(super) unread: BTreeMap<String, String>,
     /// Kinds of which at least one object was read.
@@ -87,6 +97,14 @@ impl Sources {
                 _ => return Ok(()),
             }
             self.kinds.insert(kind.to_owned());
+            return Ok(());
+        }
+        if group == KARPENTER {
+            if kind == NODE_POOL {
+                let pool = NodePool::read(&decode(json)?);
+                self.node_pools.extend(pool.map(|pool| (pool.name.clone(), pool)));
+                self.kinds.insert(kind.to_owned());
+            }
             return Ok(());
         }
         let Some(of) = Kind::of(group, kind) else { return Ok(()) };
@@ -147,55 +165,5 @@ impl Sources {
     /// Every kind was asked for, as a live cluster is: a kind without objects has none.
     pub fn set_complete(&mut self) {
         self.complete = true;
-    }
-
-    /// Devices of DRA drivers belong to their nodes. Of a pool only the newest generation counts.
-    pub(super) fn with_slices(mut self) -> Self {
-        let pool = |slice: &Value| {
-            let text = |at: &str| slice.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let generation = slice.pointer("/spec/pool/generation").and_then(Value::as_i64).unwrap_or(0);
-            ((text("/spec/driver"), text("/spec/pool/name")), generation)
-        };
-        let mut newest: BTreeMap<(String, String), i64> = BTreeMap::new();
-        for slice in self.slices.values() {
-            let (key, generation) = pool(slice);
-            let known = newest.entry(key).or_insert(generation);
-            *known = generation.max(*known);
-        }
-        for (name, slice) in std::mem::take(&mut self.slices) {
-            let (key, generation) = pool(&slice);
-            let node = slice.pointer("/spec/nodeName").and_then(Value::as_str);
-            let Some(node) = node.and_then(|node| self.nodes.get_mut(node)) else { continue };
-            if newest.get(&key) != Some(&generation) {
-                continue;
-            }
-            let all = node.claimable.entry(key.0).or_default();
-            all.slice = name;
-            add_devices(all, &slice);
-        }
-        self
-    }
-}
-
-/// Adds the devices of a slice. Drivers put their own domain before the names of attributes: dranet has `rdma` and
-/// `encapsulation`, dra-driver-sriov `rdmaCapable` and `linkType`.
-fn add_devices(all: &mut Claimable, slice: &Value) {
-    let devices = slice.pointer("/spec/devices").and_then(Value::as_array).into_iter().flatten();
-    for device in devices {
-        all.devices = all.devices.saturating_add(1);
-        let attributes = device.get("attributes").or_else(|| device.pointer("/basic/attributes"));
-        for (key, value) in attributes.and_then(Value::as_object).into_iter().flatten() {
-            let text = || value.get("string").and_then(Value::as_str);
-            match key.rsplit('/').next().unwrap_or_default() {
-                "rdma" | "rdmaCapable" if value.get("bool") == Some(&Value::Bool(true)) => {
-                    all.rdma = all.rdma.saturating_add(1);
-                }
-                "encapsulation" | "linkType" => {
-                    let link = text().and_then(crate::multus::LinkLayer::parse);
-                    all.links.extend(link.filter(|link| !all.links.contains(link)));
-                }
-                _ => {}
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::check::{Check, Phase, Section};
 use super::sources::{
-    CONFIG_MAPS, CRDS, DAEMON_SETS, DEPLOYMENTS, ENDPOINT_SLICES, LEASES, LIMIT_RANGES,
+    API_SERVERS, CONFIG_MAPS, CRDS, DAEMON_SETS, DEPLOYMENTS, ENDPOINT_SLICES, LEASES, LIMIT_RANGES,
     MUTATING_CONFIGURATIONS, NAMESPACES, NETWORK_POLICIES, NETWORKS, NODES, PODS, PROFILES, RESOURCE_QUOTAS,
     SECRETS, SERVICES, VALIDATING_CONFIGURATIONS,
 };
@@ -43,8 +43,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[],
-        meaning: "The API server called the webhook and got no valid answer. It then admitted the pod unchanged \
-                  (failurePolicy Ignore) or refused it (failurePolicy Fail). The counters start with the API server, so \
+        meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The counters start with the API server, so \
                   they may show an outage that is over.",
         fix: "Compare the counters later. If they grow, docs/failures.md explains each kind of failure.",
         judge: kubernetes::failed_calls,
@@ -227,7 +226,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "Without them the API server does not call the server: pods start unchanged and unchecked.",
+        meaning: "Without the webhook configurations, the API server does not call the server: pods start unchanged and unchecked.",
         fix: "Apply deploy/base/webhooks.yaml.",
         judge: configurations::exist,
     },
@@ -260,8 +259,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "A selector that is too wide makes pods of other namespaces wait for the server, its own pods and those of \
-                  kube-system among them. Another failurePolicy changes what happens while the server is down.",
+        meaning: "A selector that is too wide makes pods of other namespaces wait for the server, including pods of kube-system and the server's own pods. Another failurePolicy changes what happens while the server is down.",
         fix: "Apply deploy/base/webhooks.yaml, or set the values of the chart.",
         judge: configurations::selectors,
     },
@@ -272,8 +270,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS],
-        meaning: "The API server calls mutating webhooks in the order of the names of their configurations, and calls \
-                  earlier ones once more after a change. What changes after that second call is not fitted.",
+        meaning: "The API server calls mutating webhooks in the order of the names of their configurations, and calls earlier webhooks once more after a change. The webhook does not see a change after this second call.",
         fix: "Rename the other configuration, so that its name sorts before pod-fabric-admission.",
         judge: order::order,
     },
@@ -285,9 +282,8 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
         meaning: "The API server does not trust the server (x509: certificate signed by unknown authority), so each call \
-                  fails. doctor asks each replica for its certificate. If it reaches none, it uses the certificate or \
-                  the CA of the Secret.",
-        fix: "The server restores the caBundle. If another tool keeps changing it, let that tool ignore the field.",
+                  fails. doctor asks each replica for its certificate. If doctor reaches no replica, it uses the certificate or the CA of the Secret.",
+        fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this field.",
         judge: certificates::trusted,
     },
     Check {
@@ -340,9 +336,8 @@ pub static CHECKS: &[Check] = &[
         description: "NetworkPolicies for the server",
         phase: Phase::After,
         retryable: false,
-        needs: &[&NETWORK_POLICIES, &PODS],
-        meaning: "The API server has addresses of hosts or outside of the cluster. A policy that admits only pods makes its \
-                  calls time out.",
+        needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
+        meaning: "The API server has addresses of hosts or outside of the cluster. If a policy admits only pods, or only other addresses, the API server's calls time out.",
         fix: "Open the webhook port, or name the addresses of the control plane.",
         judge: network_policy::open,
     },
@@ -365,8 +360,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LEASES],
-        meaning: "A certificate of a server whose clock is ahead is not valid yet for the API server. The Lease that one \
-                  replica renews shows its clock.",
+        meaning: "A certificate of a server whose clock is ahead is not valid yet for the API server. The Lease that one replica renews shows the clock of this replica.",
         fix: "Synchronize the clocks of the nodes.",
         judge: server::clock,
     },
@@ -389,7 +383,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&NAMESPACES],
         meaning: "With a mistyped mode or key the API server does not call the webhook, and nothing shows that (FAB817).",
-        fix: "Write the label as the hint has it.",
+        fix: "Write the label as the hint shows it.",
         judge: namespaces::labels,
     },
     Check {
@@ -399,7 +393,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "Levels baseline and restricted refuse a pod that adds IPC_LOCK, so the webhook does not add it there. \
+        meaning: "Levels baseline and restricted refuse a pod that adds IPC_LOCK, so the webhook does not add IPC_LOCK in such a namespace. \
                   RDMA then needs a runtime without a limit of pinned memory.",
         fix: "Raise the limit in the runtime, or change the namespace's level.",
         judge: namespaces::pod_security,

@@ -140,7 +140,7 @@ pub(super) fn target(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(if problems.is_empty() {
         Outcome::warnings(
             &urls,
-            "Ignore this if the server runs outside the cluster. Its Service and endpoints are not on the way of these calls.",
+            "Ignore this if the server runs outside the cluster: these calls then do not use its Service and endpoints.",
         )
     } else {
         Outcome::errors(&problems, APPLY)

@@ -25,8 +25,44 @@ fn units(profile: &Profile) -> BTreeMap<&str, i64> {
 }
 
 fn quantity(object: &Value, field: &str, key: &str) -> Option<i64> {
-    let text = object.pointer(field)?.get(key)?.as_str()?;
-    Quantity::parse(text).ok().map(Quantity::units)
+    exact(object, field, key).map(Quantity::units)
+}
+
+fn exact(object: &Value, field: &str, key: &str) -> Option<Quantity> {
+    Quantity::parse(object.pointer(field)?.get(key)?.as_str()?).ok()
+}
+
+/// CPU and memory of the monitor that a profile adds. Preflight has those of the training container.
+fn monitor(profile: &Profile) -> Vec<(&'static str, &str, Quantity)> {
+    let Some(own) = profile.monitor.as_ref().map(|monitor| &monitor.resources) else { return Vec::new() };
+    let each = [("cpu", own.cpu.as_str()), ("memory", own.memory.as_str())].into_iter();
+    each.filter_map(|(name, text)| Some((name, text, Quantity::parse(text).ok()?))).collect()
+}
+
+/// What a LimitRange refuses of the monitor: its limits of type `Container` hold for sidecars too
+/// (k8s.io/kubernetes plugin/pkg/admission/limitranger).
+fn refused_monitor(object: &Value, profile: &Profile) -> Vec<String> {
+    let limits = list(object, "/spec/limits").iter().filter(|limit| text(limit, "/type") == "Container");
+    let mut refused = Vec::new();
+    for limit in limits {
+        for (name, own, units) in monitor(profile) {
+            let least = exact(limit, "/min", name).filter(|least| *least > units);
+            let most = exact(limit, "/max", name).filter(|most| *most < units);
+            let (bound, field) = match (least, most) {
+                (Some(_), _) => ("at least", "min"),
+                (None, Some(_)) => ("at most", "max"),
+                (None, None) => continue,
+            };
+            refused.push(format!(
+                "LimitRange {} allows {bound} {} {name} for a container, and the monitor of profile {:?} has {own}: the API \
+                 server refuses the pod",
+                self::name(object),
+                text(limit, &format!("/{field}/{name}")),
+                profile.name
+            ));
+        }
+    }
+    refused
 }
 
 /// Each object of a kind with each profile that its namespace uses.
@@ -65,8 +101,12 @@ pub(super) fn ranges(facts: &Facts) -> Result<Outcome, Outcome> {
                 ));
             }
         }
+        problems.extend(refused_monitor(object, profile));
     }
-    Ok(Outcome::warnings(&problems, "Raise max of this resource in the LimitRange."))
+    Ok(Outcome::warnings(
+        &problems,
+        "Change the bound of this resource in the LimitRange. For the monitor, set monitor.resources in the profile instead.",
+    ))
 }
 
 pub(super) fn quotas(facts: &Facts) -> Result<Outcome, Outcome> {

@@ -16,7 +16,7 @@ pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
     let of = |mode| all.values().filter(|found| found.mode() == Some(mode)).count();
     let (enforce, audit) = (of(Mode::Enforce), of(Mode::Audit));
     Ok(if enforce + audit == 0 {
-        Outcome::skipped_with(
+        Outcome::warning(
             "no namespace opted in: the API server calls the webhook for no pod",
             "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
         )

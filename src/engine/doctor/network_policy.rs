@@ -2,7 +2,9 @@
 
 use super::facts::{Facts, list, text};
 use super::outcome::Outcome;
-use super::sources::{NETWORK_POLICIES, POD_LABELS, PODS};
+use super::sources::{API_SERVERS, NETWORK_POLICIES, POD_LABELS, PODS};
+use crate::multus::subnet::Subnet;
+use core::net::IpAddr;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -51,10 +53,24 @@ fn admits_port(rule: &Value, port: &Value) -> bool {
         })
 }
 
-/// Whether a rule may admit the API server, which has host or outside addresses: no selector of pods matches those.
-fn admits_host(rule: &Value) -> bool {
-    let from = list(rule, "/from");
-    from.is_empty() || from.iter().any(|peer| peer.pointer("/ipBlock").is_some())
+/// Whether an ipBlock holds an address (networkpolicy.v1 `IPBlock`: `except` are networks within `cidr`).
+fn holds(block: &Value, address: IpAddr) -> bool {
+    let within = |cidr: &str| Subnet::parse(cidr).is_some_and(|(_, subnet)| subnet.contains(address));
+    within(text(block, "/cidr")) && !list(block, "/except").iter().filter_map(Value::as_str).any(within)
+}
+
+/// Whether a rule admits an address; without one, whether it admits any. The API server has an address of a host or outside
+/// of the cluster: no selector of pods matches those.
+fn admits(rule: &Value, address: Option<IpAddr>) -> bool {
+    let mut blocks = list(rule, "/from").iter().filter_map(|peer| peer.pointer("/ipBlock"));
+    blocks.any(|block| address.is_none_or(|address| holds(block, address)))
+}
+
+/// Addresses of the API servers.
+fn api_servers(facts: &Facts) -> Result<Vec<IpAddr>, Outcome> {
+    let subsets = facts.read(&API_SERVERS)?.iter().flat_map(|object| list(object, "/subsets"));
+    let addresses = subsets.flat_map(|subset| list(subset, "/addresses"));
+    Ok(addresses.filter_map(|address| text(address, "/ip").parse().ok()).collect())
 }
 
 pub(super) fn open(facts: &Facts) -> Result<Outcome, Outcome> {
@@ -75,12 +91,29 @@ pub(super) fn open(facts: &Facts) -> Result<Outcome, Outcome> {
         .unwrap_or_else(|| serde_json::json!({"name": "webhook", "containerPort": 10250}));
     let limiting: Vec<&Value> =
         policies.iter().filter(|policy| limits_ingress(policy) && selects(policy, &labels)).collect();
-    let mut rules = limiting.iter().flat_map(|policy| list(policy, "/spec/ingress"));
-    if limiting.is_empty() || rules.any(|rule| admits_port(rule, &port) && admits_host(rule)) {
+    let rules = limiting.iter().flat_map(|policy| list(policy, "/spec/ingress"));
+    let rules: Vec<&Value> = rules.filter(|rule| admits_port(rule, &port)).collect();
+    let admitted = |address: Option<IpAddr>| rules.iter().any(|rule| admits(rule, address));
+    if limiting.is_empty() || rules.iter().any(|rule| list(rule, "/from").is_empty()) {
         return Ok(Outcome::success());
     }
     let names: Vec<&str> = limiting.iter().map(|policy| text(policy, "/metadata/name")).collect();
     let number = port.pointer("/containerPort").and_then(Value::as_u64).unwrap_or_default();
+    if admitted(None) {
+        let Some(address) = api_servers(facts)?.into_iter().find(|address| !admitted(Some(*address))) else {
+            return Ok(Outcome::success());
+        };
+        return Ok(Outcome::warning(
+            format!(
+                "NetworkPolicy {} does not admit {address}, the address of an API server, to port {number} of the server: \
+                 if the CNI plugin applies it, the calls of the API server time out",
+                names.join(", ")
+            ),
+            "Add {address} to the ipBlocks of the policy (chart value networkPolicy.controlPlaneCIDRs). Ignore this warning \
+             where the API server calls through a proxy in the cluster (konnectivity) and the ipBlock holds the proxy."
+                .replace("{address}", &address.to_string()),
+        ));
+    }
     Ok(Outcome::warning(
         format!(
             "NetworkPolicy {} admits only pods to port {number} of the server: if the CNI plugin applies it, the calls of \

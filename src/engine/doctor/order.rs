@@ -62,7 +62,7 @@ pub(super) fn order(facts: &Facts) -> Result<Outcome, Outcome> {
         Outcome::success()
     } else {
         Outcome::found(format!(
-            "after ours: {}; the API server calls the webhook again after their changes",
+            "later configurations: {}; the API server calls our webhook again after their changes",
             joined(&later)
         ))
     })

@@ -28,9 +28,10 @@ fabric-admission doctor -o json        # for programs
 
 A check has one of four results. `ok`: as it should be. `warning`: something works less well or may fail. `error`:
 something does not work. `skipped`: nothing is known, with the reason. A check that could not read its objects is
-never `ok`. Three checks are essential: `configurations`, `pod-is-changed` and `pod-is-refused`. If they cannot read
-their objects, they are errors. If no namespace has mode `enforce`, or the server runs with `--mutate off`, the last two
-are skipped, and the last line says that no dry run has shown that the API server calls the webhook.
+never `ok`. Three checks are essential: `configurations`, `pod-is-changed` and `pod-is-refused`. If one of these checks
+cannot read its objects, its result is `error`. If no namespace has mode `enforce`, or the server runs with `--mutate
+off`, the last two checks are skipped. The last line then says that no dry run has shown that the API server calls the
+webhook.
 
 The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` says that no check failed. `proved` says that
 both dry runs succeeded.
@@ -42,8 +43,8 @@ const TAIL: &str = "
 The command uses the account of the kubeconfig. These roles have the rights for all checks except those of an installer:
 a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for the namespace of the dry runs,
 here `training`. Bind each to the account. Two rights are sensitive. The Secret `fabric-admission-ca` has the key of the
-server's CA; the command uses only its certificate. `create pods` also allows pods that are not dry runs; RBAC does not
-distinguish them. Without a right, the checks that need it are skipped.
+server's CA; the command uses only its certificate. `create pods` also allows pods that are not dry runs: RBAC cannot
+distinguish the two. Without a right, the checks that need this right are skipped.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group
@@ -64,15 +65,18 @@ pub fn page(examples: &BTreeMap<String, String>, facts: &[(&str, &str)]) -> Stri
 
 fn describe(check: &Check, example: &str) -> String {
     let phase = match check.phase {
-        Phase::Before => " Only with `--pre`.",
+        Phase::Before => " The check runs only with `--pre`.",
         Phase::After => "",
-        Phase::Both => " Also with `--pre`.",
+        Phase::Both => " The check also runs with `--pre`.",
     };
     let needs: Vec<String> =
         check.needs.iter().map(|source| format!("`{} {}`", source.verb(), source.plural)).collect();
-    let needs =
-        if needs.is_empty() { String::new() } else { format!(" It needs the rights {}.", needs.join(", ")) };
-    let retry = if check.retryable { " `--wait` repeats it." } else { "" };
+    let needs = if needs.is_empty() {
+        String::new()
+    } else {
+        format!(" The check needs the rights {}.", needs.join(", "))
+    };
+    let retry = if check.retryable { " `--wait` repeats the check." } else { "" };
     format!(
         "\n### {}\n\n**{}.**{phase}{retry}{needs}\n\n```\n{example}```\n\n{}\n\n**Fix.** {}\n",
         check.id,

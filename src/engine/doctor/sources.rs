@@ -11,6 +11,8 @@ pub enum Within {
     AllNamespaces,
     /// In the namespace of the installation.
     Installation,
+    /// In the namespace `default`.
+    Default,
 }
 
 /// Which objects are read.
@@ -70,6 +72,7 @@ impl Source {
         let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", self.group) };
         match self.within {
             Within::Installation => format!("{root}/{}/namespaces/{namespace}/{}", self.version, self.plural),
+            Within::Default => format!("{root}/{}/namespaces/default/{}", self.version, self.plural),
             Within::Cluster | Within::AllNamespaces => format!("{root}/{}/{}", self.version, self.plural),
         }
     }
@@ -143,6 +146,13 @@ pub static LEASES: Source =
 /// NetworkPolicies beside the server.
 pub static NETWORK_POLICIES: Source =
     ours(Source::of("networking.k8s.io", "v1", "networkpolicies"), Pick::All);
+/// Addresses of the API servers: each of them writes its own into the endpoints of this Service (k8s.io/kubernetes
+/// pkg/controlplane/reconcilers).
+pub static API_SERVERS: Source = Source {
+    within: Within::Default,
+    pick: Pick::Named(&["kubernetes"]),
+    ..Source::of(CORE, "v1", "endpoints")
+};
 /// Secrets with the server's certificate or CA.
 pub static SECRETS: Source = Source {
     form: Form::Results,

@@ -29,7 +29,7 @@ pub struct Document {
 pub struct StepEntry {
     /// Parameters.
     pub parameters: f64,
-    /// Format of the gradients.
+    /// Number format of the gradients.
     pub precision: &'static str,
     /// Bytes of the gradients.
     pub gradient_bytes: f64,
@@ -57,15 +57,15 @@ pub struct FabricEntry {
     pub ring_seconds: f64,
     /// All-reduce by a double binary tree (seconds).
     pub tree_seconds: f64,
-    /// Share of time in which the GPUs compute, by the simple form without overlap.
+    /// Share of time in which the GPUs compute, by the simple formula without overlap.
     pub utilisation: f64,
     /// The same by the ring.
     pub ring_utilisation: f64,
     /// The same by the ring, with overlap of the backward pass.
     pub overlapped_utilisation: f64,
-    /// Hours of the training, by the simple form; null without iterations.
+    /// Hours of the training, by the simple formula; null without iterations.
     pub hours: Option<f64>,
-    /// `compute-bound`, `network-bound`, `GPUs mostly idle` or `severely network-bound`, by the simple form.
+    /// `compute-bound`, `network-bound`, `GPUs mostly idle` or `severely network-bound`, by the simple formula.
     pub verdict: &'static str,
 }
 

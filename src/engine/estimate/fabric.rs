@@ -70,6 +70,12 @@ impl Link {
         }
     }
 
+    /// Number and line rate of rails, as a title shows them.
+    #[must_use]
+    pub fn rails(self, rails: u32, rate: f64) -> String {
+        format!("{rails} x {rate:.0} Gb/s {}", self.title())
+    }
+
     /// Bytes per second of rails with this line rate (Gb/s), all of a node together.
     #[must_use]
     pub fn throughput(self, rate: f64, rails: u32) -> f64 {

@@ -11,16 +11,16 @@ mod text;
 pub use document::{Document, SCHEMA};
 pub use fabric::{FABRICS, Fabric, Link};
 pub use model::{MODELS, Model, Precision, parameters};
-pub use text::write;
+pub use text::{brief, write};
 
 /// A training step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// Parameters of the model.
     pub parameters: f64,
-    /// Format of the gradients.
+    /// Number format of the gradients.
     pub precision: Precision,
-    /// GPUs that average their gradients.
+    /// Number of GPUs that average their gradients.
     pub gpus: u32,
     /// Compute time of a step, forward and backward (seconds).
     pub compute: f64,

@@ -18,7 +18,7 @@ pub const MODELS: [Model; 5] = [
     Model { name: "llama-7b", parameters: 7e9 },
 ];
 
-/// Format of the gradients.
+/// Number format of the gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// 4 bytes.

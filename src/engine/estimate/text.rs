@@ -1,5 +1,6 @@
 //! The estimate as a table.
 
+use super::Step;
 use super::document::{Document, FabricEntry};
 use std::io::{self, Write};
 
@@ -39,10 +40,18 @@ pub fn write(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
     if let Some(iterations) = step.iterations {
-        writeln!(out, "\ntraining: {iterations} steps, by the simple form")?;
+        writeln!(out, "\ntraining: {iterations} steps, by the simple formula")?;
     }
     writeln!(out, "\nAssumptions")?;
     document.assumptions.iter().try_for_each(|assumption| writeln!(out, "- {assumption}"))
+}
+
+/// A step on one fabric, in a part of a line.
+#[must_use]
+pub fn brief(step: &Step, throughput: f64) -> String {
+    let time = step.all_reduce(throughput).simple;
+    let verdict = step.verdict(time).name();
+    format!("all-reduce {}, GPUs busy {}, {verdict}", seconds(time), percent(step.utilisation(time)))
 }
 
 fn row(fabric: &FabricEntry) -> Vec<String> {

@@ -2,6 +2,7 @@
 //! time after the object (NVIDIA/k8s-dra-driver-gpu cmd/compute-domain-controller), and pods of the gang name that
 //! template from the start: the object shows what their claims will be.
 
+use super::device_class::Selected;
 use super::object::{Meta, Object, text};
 use super::{Ask, DeviceClaim, DeviceRequest};
 use crate::json::decode::{DecodeError, object as decode};
@@ -43,7 +44,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, Option<ChannelTemplate>), Decode
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
     let template = spec.and_then(|s| s.channel?.resource_claim_template);
     let found = template.and_then(|t| text(t.name)).map(|name| {
-        let channel = Ask { class: CHANNEL_CLASS.to_owned(), count: Some(1) };
+        let channel = Ask { class: CHANNEL_CLASS.to_owned(), count: Some(1), selected: Selected::default() };
         let request = DeviceRequest { name: "channel".to_owned(), options: vec![channel] };
         let claim = DeviceClaim { requests: vec![request], functions: Vec::new() };
         ChannelTemplate { name, claim: claim.into() }

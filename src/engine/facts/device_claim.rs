@@ -1,6 +1,6 @@
 //! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
 
-use super::device_class::SRIOV_DRIVER;
+use super::device_class::{self, DeviceClass, SRIOV_DRIVER, Selected, Selector};
 use super::object::{Meta, Object, number, text};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
@@ -26,8 +26,28 @@ pub struct FunctionConfig {
     pub namespace: Option<String>,
     /// Whether the function is bound to `vfio-pci`, which has neither an interface nor an RDMA device.
     pub vfio: bool,
+    /// The first field by which the claim itself chooses its VLAN, or weakens what keeps it from other tenants' frames.
+    pub link: Option<&'static str>,
     /// Whether the parameters cannot be read, so that nothing is known about the network.
     pub unreadable: bool,
+}
+
+/// The first field of a `VfConfig` that sets the VLAN of the function, trusts it or switches its spoof check off. A driver
+/// with such fields applies them itself and drops those of the network (k8snetworkplumbingwg/dra-driver-sriov#127,
+/// `VFLinkConfig`); without them, its strict decoder refuses the claim (main, cd9404f).
+#[must_use]
+pub fn link_setting(parameters: &Value) -> Option<&'static str> {
+    let function = parameters.get("vf")?;
+    let differs = |key: &str, safe: bool| {
+        function.get(key).is_some_and(|value| !value.is_null() && value.as_bool() != Some(safe))
+    };
+    let vlan = function.get("vlan").is_some_and(|vlan| !vlan.is_null());
+    let fields = [
+        ("vf.vlan", vlan),
+        ("vf.trust", differs("trust", false)),
+        ("vf.spoofChk", differs("spoofChk", true)),
+    ];
+    fields.into_iter().find(|(_, set)| *set).map(|(field, _)| field)
 }
 
 /// One request of a claim.
@@ -47,6 +67,35 @@ pub struct Ask {
     pub class: String,
     /// Devices (count); `None` for all available (`allocationMode: All`).
     pub count: Option<u32>,
+    /// What the selectors of the request itself take. A device must match them and those of the class.
+    pub selected: Selected,
+}
+
+impl Ask {
+    /// The driver of the devices: by the selectors of the class, by those of the request, else by the name of the class.
+    #[must_use]
+    pub fn driver<'a>(&'a self, class: Option<&'a DeviceClass>) -> &'a str {
+        let by_class = class.and_then(|class| class.driver.as_deref());
+        by_class.or(self.selected.driver.as_deref()).unwrap_or(&self.class)
+    }
+
+    /// Whether it is for whole accelerators, by the same evidence. Tenants write requests, so theirs do not overrule a class
+    /// that is for accelerators.
+    #[must_use]
+    pub fn is_accelerator(&self, class: Option<&DeviceClass>) -> bool {
+        if device_class::is_accelerator(&self.class, class) {
+            return true;
+        }
+        let by_class = class.is_some_and(|class| class.driver.is_some() || class.no_whole_device);
+        let Selected { driver, no_whole_device } = &self.selected;
+        !by_class && !no_whole_device && driver.as_deref().is_some_and(device_class::has_accelerators)
+    }
+
+    /// Whether it is for functions of dra-driver-sriov.
+    #[must_use]
+    pub fn is_function(&self, class: Option<&DeviceClass>) -> bool {
+        self.driver(class) == SRIOV_DRIVER
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -99,6 +148,7 @@ impl Opaque {
             network: field("netAttachDefName"),
             namespace: field("netAttachDefNamespace"),
             vfio: field("driver").as_deref() == Some("vfio-pci"),
+            link: parameters.as_ref().and_then(link_setting),
             unreadable,
         })
     }
@@ -120,6 +170,8 @@ struct Request {
     allocation_mode: Option<String>,
     #[serde(default)]
     count: Option<i64>,
+    #[serde(default)]
+    selectors: Option<Objects<Selector>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -131,6 +183,8 @@ struct Exact {
     allocation_mode: Option<String>,
     #[serde(default)]
     count: Option<i64>,
+    #[serde(default)]
+    selectors: Option<Objects<Selector>>,
 }
 
 impl Exact {
@@ -139,7 +193,7 @@ impl Exact {
     fn ask(self) -> Option<Ask> {
         let all = self.allocation_mode.as_deref() == Some("All");
         let count = if all { None } else { number(self.count.filter(|c| *c != 0).or(Some(1))) };
-        Some(Ask { class: text(self.device_class_name)?, count })
+        Some(Ask { class: text(self.device_class_name)?, count, selected: Selected::by(self.selectors) })
     }
 }
 
@@ -154,6 +208,7 @@ impl ClaimSpec {
                 device_class_name: r.device_class_name,
                 allocation_mode: r.allocation_mode,
                 count: r.count,
+                selectors: r.selectors,
             };
             let first = r.first_available.map(|f| f.0).unwrap_or_default();
             let all = r.exactly.into_iter().chain([old]).chain(first);
@@ -203,8 +258,32 @@ mod tests {
         let found = read_claim(json).unwrap().1.functions;
         assert_eq!(
             found,
-            [FunctionConfig { network: Some("rail".into()), namespace: None, vfio: true, unreadable: false }]
+            [FunctionConfig {
+                network: Some("rail".into()),
+                namespace: None,
+                vfio: true,
+                link: None,
+                unreadable: false
+            }]
         );
+    }
+
+    #[test]
+    fn link_settings_that_reach_other_tenants() {
+        for (vf, field) in [
+            (r#"{"vlan":1234,"qos":0,"vlanProto":"802.1q"}"#, Some("vf.vlan")),
+            // The function then has no VLAN, whatever its network says.
+            (r#"{"vlan":0}"#, Some("vf.vlan")),
+            (r#"{"trust":true}"#, Some("vf.trust")),
+            (r#"{"trust":"on"}"#, Some("vf.trust")),
+            (r#"{"trust":false,"spoofChk":false}"#, Some("vf.spoofChk")),
+            (r#"{"vlan":null,"trust":null,"spoofChk":null}"#, None),
+            (r#"{"trust":false,"spoofChk":true,"maxTxRate":1000,"minTxRate":0,"linkState":"auto"}"#, None),
+            ("[]", None),
+        ] {
+            let parameters = serde_json::from_str(&format!(r#"{{"vf":{vf}}}"#)).unwrap();
+            assert_eq!(link_setting(&parameters), field, "{vf}");
+        }
     }
 
     #[test]

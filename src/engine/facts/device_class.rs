@@ -37,8 +37,9 @@ struct Spec {
     selectors: Option<Objects<Selector>>,
 }
 
+/// One selector of a class, or of a request of a claim.
 #[derive(Default, Deserialize)]
-struct Selector {
+pub(super) struct Selector {
     #[serde(default, deserialize_with = "mapping")]
     cel: Option<Cel>,
 }
@@ -52,22 +53,42 @@ struct Cel {
 pub(super) fn read(json: &str) -> Result<(Meta, DeviceClass), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
     let spec = spec.unwrap_or_default();
-    let selectors = spec.selectors.map(|s| s.0).unwrap_or_default();
-    let expressions: Vec<String> =
-        selectors.into_iter().filter_map(|s| s.cel.and_then(|c| c.expression)).collect();
-    let driver = expressions.iter().find_map(|e| compared_driver(e).or_else(|| driver_of_attributes(e)));
-    let class = DeviceClass {
-        extended_resource: text(spec.extended_resource_name),
-        driver: driver.map(str::to_owned),
-        no_whole_device: expressions.iter().any(|e| is_of_parts(e)),
-    };
-    Ok((meta, class))
+    let Selected { driver, no_whole_device } = Selected::by(spec.selectors);
+    Ok((meta, DeviceClass { extended_resource: text(spec.extended_resource_name), driver, no_whole_device }))
+}
+
+/// The devices that selectors take, as far as it is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// Driver, see [`DeviceClass::driver`].
+    pub driver: Option<String>,
+    /// Whether they are slices or devices of virtual machines, see [`DeviceClass::no_whole_device`].
+    pub no_whole_device: bool,
+}
+
+impl Selected {
+    pub(super) fn by(selectors: Option<Objects<Selector>>) -> Self {
+        let selectors = selectors.map(|s| s.0).unwrap_or_default();
+        let expressions: Vec<String> =
+            selectors.into_iter().filter_map(|s| s.cel.and_then(|c| c.expression)).collect();
+        let driver = expressions.iter().find_map(|e| compared_driver(e).or_else(|| driver_of_attributes(e)));
+        let no_whole_device = expressions.iter().any(|e| is_of_parts(e));
+        Self { driver: driver.map(str::to_owned), no_whole_device }
+    }
 }
 
 /// The driver that an expression compares with: `device.driver == "NAME"`, in single or double quotes and in both
-/// orders.
+/// orders. Of several, a driver of accelerators counts: the class may give its devices.
 fn compared_driver(expression: &str) -> Option<&str> {
-    let (before, after) = expression.split_once("device.driver")?;
+    let compared = || expression.match_indices(DRIVER).filter_map(|(at, _)| compared_at(expression, at));
+    compared().find(|driver| has_accelerators(driver)).or_else(|| compared().next())
+}
+
+const DRIVER: &str = "device.driver";
+
+/// The driver that an expression compares with the `device.driver` at a place of it.
+fn compared_at(expression: &str, at: usize) -> Option<&str> {
+    let (before, after) = (expression.get(..at)?, expression.get(at + DRIVER.len()..)?);
     if let Some(after) = after.trim_start().strip_prefix("==") {
         let after = after.trim_start();
         let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -93,10 +114,12 @@ fn driver_of_attributes(expression: &str) -> Option<&'static str> {
 
 /// Whether an expression is about slices of accelerators or devices for virtual machines. Only such devices have the type
 /// `mig` or `vfio`, and only slices have a profile or a parent (kubernetes-sigs/dra-driver-nvidia-gpu
-/// cmd/gpu-kubelet-plugin/deviceinfo.go). An expression that excludes the type with `!=` is about whole devices.
+/// cmd/gpu-kubelet-plugin/deviceinfo.go). An expression that excludes the type with `!=`, or that also
+/// names the type `gpu`, is about whole devices.
 fn is_of_parts(expression: &str) -> bool {
     let of_slices = [".profile", ".parentUUID"].iter().any(|attribute| expression.contains(attribute));
-    of_slices || ["'mig'", "\"mig\"", "'vfio'", "\"vfio\""].iter().any(|value| names(expression, value))
+    let any = |values: &[&str]| values.iter().any(|value| names(expression, value));
+    of_slices || any(&["'mig'", "\"mig\"", "'vfio'", "\"vfio\""]) && !any(&["'gpu'", "\"gpu\""])
 }
 
 /// Whether an expression has a value anywhere but beside `!=`.
@@ -120,10 +143,9 @@ pub fn is_accelerator(name: &str, class: Option<&DeviceClass>) -> bool {
     }
 }
 
-/// Whether a request of a class is for functions of dra-driver-sriov, by the same evidence.
-#[must_use]
-pub fn is_function(name: &str, class: Option<&DeviceClass>) -> bool {
-    driver_of(name, class) == SRIOV_DRIVER
+/// Whether a driver has accelerators.
+pub(super) fn has_accelerators(driver: &str) -> bool {
+    ACCELERATORS.contains(&driver)
 }
 
 /// The driver of a class: the one that a selector names, else the class's own name, since classes usually have their
@@ -180,6 +202,14 @@ mod tests {
             ("device.driver.startsWith('gpu.')", None, false),
             ("device.driver", None, false),
             ("'' == device.driver", Some(""), false),
+            (
+                "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type in ['gpu', 'mig']",
+                Some("gpu.nvidia.com"),
+                true,
+            ),
+            ("device.driver != 'dra.net' && device.driver == 'gpu.nvidia.com'", Some("gpu.nvidia.com"), true),
+            ("device.driver == 'dra.net' || device.driver == 'gpu.nvidia.com'", Some("gpu.nvidia.com"), true),
+            ("device.driver == 'dra.net' || device.driver == 'a.example'", Some("dra.net"), false),
         ] {
             let json = serde_json::json!({"spec": {"selectors": [{"cel": {"expression": expression}}]}});
             let class = read(&json.to_string()).unwrap().1;

@@ -112,7 +112,7 @@ impl Index {
         self.resources.get(name).or_else(|| self.suffixes.get(name.split_once('/')?.1))
     }
 
-    /// Whether anything is known of any resource.
+    /// Whether any fact about a resource is known.
     #[must_use]
     pub fn has_resources(&self) -> bool {
         !self.resources.is_empty() || !self.suffixes.is_empty()

@@ -130,6 +130,12 @@ impl Kind {
         })
     }
 
+    /// Names of all kinds.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let others = [Self::FabricProfile, Self::TrainingRuntime, Self::ClusterTrainingRuntime];
+        READABLE.iter().map(|(_, kind)| *kind).chain(others.map(Self::name))
+    }
+
     /// Name of the kind as manifests write it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -178,7 +184,8 @@ impl Kind {
     }
 
     /// The kind itself where its objects are networks, or are rendered to them.
-    pub(crate) fn makes_network(self) -> Option<Self> {
+    #[must_use]
+    pub fn makes_network(self) -> Option<Self> {
         (Self::IpoibNetwork..=Self::NetworkAttachmentDefinition).contains(&self).then_some(self)
     }
 }
@@ -194,6 +201,7 @@ mod tests {
             assert_eq!(kind.name(), *name);
             assert_ne!(kind, Kind::FabricProfile);
         }
+        assert_eq!(Kind::names().count(), Kind::ClusterTrainingRuntime as usize + 1, "every kind has a name");
         assert_eq!(Kind::of("", "Pod"), None);
         assert_eq!(Kind::of("fabric-admission.dev", "FabricProfile").unwrap().name(), "FabricProfile");
     }

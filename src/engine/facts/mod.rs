@@ -58,13 +58,20 @@ use std::sync::Arc;
 
 /// The fact in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fact {
+pub enum Fact {
+    /// A namespace: its labels and annotations.
     Namespace(Arc<NamespaceFacts>),
+    /// A FabricProfile.
     Profile(Arc<Profile>),
+    /// A network, as an object or as rendered from one.
     Network(Arc<Rendered>),
+    /// A policy of the SR-IOV operator.
     NodePolicy(Arc<NodePolicy>),
+    /// The NICs of a node, by the SR-IOV operator.
     NodeState(Arc<NodeState>),
+    /// A pool of nodes of the SR-IOV operator.
     PoolConfig(Arc<PoolConfig>),
+    /// The settings of the SR-IOV operator.
     OperatorConfig(Arc<OperatorConfig>),
     /// Device plugins and driver of the NVIDIA Network Operator.
     NicPolicy(Arc<NicPolicy>),
@@ -72,24 +79,31 @@ pub(crate) enum Fact {
     Pools(Arc<Vec<ResourceFact>>),
     /// Variables and scripts of a ConfigMap.
     Texts(Arc<Texts>),
+    /// A DeviceClass.
     DeviceClass(Arc<DeviceClass>),
+    /// A ResourceClaim or a template of one.
     DeviceClaim(Arc<DeviceClaim>),
+    /// A template of claims for IMEX channels.
     ChannelTemplate(Arc<ChannelTemplate>),
+    /// A ResourceSlice.
     Slice(Arc<Slice>),
+    /// A pool of addresses.
     AddressPool(Arc<AddressPool>),
+    /// A TrainingRuntime.
     TrainingRuntime(Arc<TrainingRuntime>),
 }
 
 /// An object by name, and its fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FactEntry {
+pub struct FactEntry {
     /// Empty for cluster-scoped kinds.
-    pub(crate) namespace: String,
-    pub(crate) name: String,
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
     /// `metadata.resourceVersion`.
-    pub(crate) version: Option<String>,
+    pub version: Option<String>,
     /// `None` if the object has no fact that a decision needs.
-    pub(crate) fact: Option<Fact>,
+    pub fact: Option<Fact>,
 }
 
 /// Reads an object of a kind other than FabricProfile, which needs the compiled-in profiles. `None` where it has no
@@ -97,11 +111,7 @@ pub(crate) struct FactEntry {
 ///
 /// # Errors
 /// [`DecodeError`] when a field that is read has another type.
-pub(crate) fn read(
-    kind: Kind,
-    json: &str,
-    default_namespace: &str,
-) -> Result<Option<FactEntry>, DecodeError> {
+pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<FactEntry>, DecodeError> {
     if let Some(origin) = kind.makes_network() {
         let object: NetworkObject = decode(json)?;
         let Some(name) = object.name().map(str::to_owned) else { return Ok(None) };

@@ -1,5 +1,6 @@
 //! The annotations of an object of any kind.
 
+use super::reader;
 use super::values::{Pairs, Text, mapping};
 use serde::Deserialize;
 
@@ -20,7 +21,7 @@ impl<'a> Annotated<'a> {
     /// The annotations of an object; none if they cannot be read, which FAB809 reports.
     #[must_use]
     pub fn of(json: &'a str) -> Self {
-        serde_json::from_str(json).unwrap_or_default()
+        reader::read(json).unwrap_or_default()
     }
 
     /// Keys and values, in the order of the object.

@@ -1,6 +1,7 @@
 //! Building blocks of the read model: values that borrow from the request body and read `null` as absent, as Go's
 //! decoder does (encoding/json keeps the zero value when it reads `null`).
 
+use super::quantity::shortened;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -192,19 +193,61 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
 const MAX_OBJECTS: usize = 10_000;
 pub(crate) const MAX_RESOURCES: usize = 64;
 
+/// Fewer quantities than this are searched one by one: real containers have a handful.
+const FEW: usize = 16;
+
+/// Quantities by resource, in the order of the body. Many of them are in the order of their names, each once: rules look
+/// every name up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quantities<'a>(Pairs<'a, QuantityText<'a>>);
+
+impl<'a> Quantities<'a> {
+    /// The quantity of a resource.
+    #[must_use]
+    pub fn get(&self, resource: &str) -> Option<&QuantityText<'a>> {
+        if self.0.0.len() < FEW {
+            return self.0.get(resource);
+        }
+        let place = self.0.0.binary_search_by(|(name, _)| (**name).cmp(resource)).ok()?;
+        self.0.0.get(place).map(|(_, quantity)| quantity)
+    }
+    /// Entries in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &QuantityText<'a>)> {
+        self.0.iter()
+    }
+}
+
+impl<'a> Deref for Quantities<'a> {
+    type Target = Pairs<'a, QuantityText<'a>>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Quantities<'a> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let mut pairs = Pairs::deserialize(d)?;
+        if pairs.0.len() >= FEW {
+            // Of equal names the last one counts, which is now the first.
+            pairs.0.reverse();
+            pairs.0.sort_by(|(a, _), (b, _)| str::cmp(a, b));
+            pairs.0.dedup_by(|(a, _), (b, _)| **a == **b);
+        }
+        Ok(Self(pairs))
+    }
+}
+
 /// For `deserialize_with`: the resources of a container.
 ///
 /// # Errors
 /// Those of the deserializer, and too many resources.
-pub fn resources<'de: 'a, 'a, D: Deserializer<'de>>(
-    d: D,
-) -> Result<Option<Pairs<'a, QuantityText<'a>>>, D::Error> {
-    let pairs = Option::<Pairs<'a, QuantityText<'a>>>::deserialize(d)?;
-    match &pairs {
-        Some(p) if p.0.len() > MAX_RESOURCES => {
+pub fn resources<'de: 'a, 'a, D: Deserializer<'de>>(d: D) -> Result<Option<Quantities<'a>>, D::Error> {
+    let quantities = Option::<Quantities<'a>>::deserialize(d)?;
+    match &quantities {
+        Some(all) if all.0.0.len() > MAX_RESOURCES => {
             Err(de::Error::custom(format!("more than {MAX_RESOURCES} resources in one list")))
         }
-        _ => Ok(pairs),
+        _ => Ok(quantities),
     }
 }
 
@@ -237,7 +280,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
 }
 
 /// The text of a resource quantity, which the API takes as a string or as a number
-/// (k8s.io/apimachinery pkg/api/resource, `Quantity.UnmarshalJSON`); `null` reads as zero.
+/// (k8s.io/apimachinery pkg/api/resource, `Quantity.UnmarshalJSON`); `null` reads as zero. A long text is here in a short
+/// form with the same meaning: every container may refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuantityText<'a>(pub Cow<'a, str>, Written);
 
@@ -250,7 +294,7 @@ enum Written {
 
 impl<'a> QuantityText<'a> {
     fn of(text: impl Into<Cow<'a, str>>) -> Self {
-        Self(text.into(), Written::Value)
+        Self(shortened(text.into()), Written::Value)
     }
     /// Whether it is `null`.
     #[must_use]

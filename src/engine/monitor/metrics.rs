@@ -1,116 +1,53 @@
 //! The text that Prometheus scrapes.
 
 use super::counters::COUNTERS;
-use super::transport_name;
-use crate::nccl_log::Transport;
+use super::others::OTHERS;
+use super::parts::{Interface, Port, SharedMemory};
+use super::ras::Ras;
+use super::traffic::Rates;
+use super::{Used, transport_name};
 use crate::preflight::facts::Facts;
+use crate::rdma::Unreadable;
 use crate::rdma::counter::Counter;
+use crate::rdma::net_dev::InterfaceBytes;
 use std::fmt::Write;
-
-/// A port, with what could be read of it.
-#[derive(Debug, Clone, Default)]
-pub struct Port {
-    /// Device.
-    pub device: String,
-    /// Number.
-    pub port: u32,
-    /// Number of the logical state; 4 is active.
-    pub state: Option<u32>,
-    /// Number of the physical state; 5 is a link that is up.
-    pub physical_state: Option<u32>,
-    /// Line rate (Gb/s).
-    pub gigabits: Option<u32>,
-    /// Values, by their place in [`COUNTERS`].
-    pub counters: Vec<(usize, Counter)>,
-}
-
-/// A file system at /dev/shm.
-#[derive(Debug, Clone, Copy)]
-pub struct SharedMemory {
-    /// Size (bytes).
-    pub size: u64,
-    /// Free (bytes).
-    pub free: u64,
-}
 
 /// All readings of a scrape.
 #[derive(Debug, Default)]
 pub struct Readings {
     /// Ports.
     pub ports: Vec<Port>,
+    /// Interfaces.
+    pub interfaces: Vec<Interface>,
     /// Files that exist and could not be read.
-    pub unreadable: u64,
+    pub unreadable: Vec<(String, Unreadable)>,
     /// /dev/shm.
     pub shm: Option<SharedMemory>,
     /// Facts of preflight.
     pub facts: Option<Facts>,
-    /// The transport, by the log of NCCL.
-    pub transport: Option<Transport>,
+    /// The transport.
+    pub transport: Option<Used>,
+    /// Averages of the last window.
+    pub rates: Option<Rates>,
+    /// The answers of RAS; `None` if RAS is not asked.
+    pub ras: Option<Ras>,
 }
-
-/// The metrics other than counters of ports: name, unit, source and meaning.
-pub(super) const OTHERS: [(&str, &str, &str, &str); 11] = [
-    ("node_infiniband_state_id", "number", "`ports/N/state`", "Logical state of the port; 4 is active"),
-    (
-        "node_infiniband_physical_state_id",
-        "number",
-        "`ports/N/phys_state`",
-        "Physical state of the port; 5 is a link that is up",
-    ),
-    ("node_infiniband_rate_bytes_per_second", "bytes per second", "`ports/N/rate`", "Line rate of the port"),
-    (
-        "fabric_monitor_saturated",
-        "1",
-        "`ports/N/counters/*`",
-        "A counter that has reached its maximum, where it stays; its rate says nothing",
-    ),
-    (
-        "fabric_monitor_unreadable_files",
-        "files",
-        "all files",
-        "Files of the last scrape that exist and could not be read",
-    ),
-    ("fabric_monitor_shm_size_bytes", "bytes", "`/dev/shm`", "Size of /dev/shm in this container"),
-    ("fabric_monitor_shm_used_bytes", "bytes", "`/dev/shm`", "Used part of /dev/shm"),
-    (
-        "fabric_monitor_memlock_bytes",
-        "bytes",
-        "facts of preflight",
-        "Limit of locked memory of the training container; absent without a limit",
-    ),
-    (
-        "fabric_monitor_facts_info",
-        "1",
-        "facts of preflight",
-        "Profile, expected transport, version of NCCL and verdict of preflight",
-    ),
-    (
-        "fabric_monitor_nccl_transport",
-        "1",
-        "log of NCCL",
-        "Transport that NCCL uses between nodes: rdma, cloud, tcp or unknown",
-    ),
-    (
-        "fabric_monitor_tcp_fallback",
-        "0 or 1",
-        "log of NCCL",
-        "Whether NCCL sends over TCP between nodes; absent while the log does not show it",
-    ),
-];
 
 /// The text.
 #[must_use]
 pub fn text(readings: &Readings) -> String {
     let mut out = String::new();
+    let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
+    metric(&mut out, "fabric_monitor_build_info", vec![(version, 1)]);
     let ports = || readings.ports.iter();
     let labels = |port: &Port| format!("device=\"{}\",port=\"{}\"", escaped(&port.device), port.port);
     let of = |value: fn(&Port) -> Option<u64>| {
         ports().filter_map(|port| Some((labels(port), value(port)?))).collect::<Vec<_>>()
     };
-    gauge(&mut out, "node_infiniband_state_id", of(|port| port.state.map(u64::from)));
-    gauge(&mut out, "node_infiniband_physical_state_id", of(|port| port.physical_state.map(u64::from)));
+    metric(&mut out, "node_infiniband_state_id", of(|port| port.state.map(u64::from)));
+    metric(&mut out, "node_infiniband_physical_state_id", of(|port| port.physical_state.map(u64::from)));
     // A gigabit per second is 125 million bytes.
-    gauge(
+    metric(
         &mut out,
         "node_infiniband_rate_bytes_per_second",
         of(|port| port.gigabits.map(|g| u64::from(g) * 125_000_000)),
@@ -135,19 +72,22 @@ pub fn text(readings: &Readings) -> String {
             Some((format!("{},counter=\"{file}\"", labels(port)), 1))
         })
     });
-    gauge(&mut out, "fabric_monitor_saturated", saturated.collect());
-    gauge(&mut out, "fabric_monitor_unreadable_files", vec![(String::new(), readings.unreadable)]);
-    if let Some(shm) = readings.shm {
-        gauge(&mut out, "fabric_monitor_shm_size_bytes", vec![(String::new(), shm.size)]);
-        gauge(
-            &mut out,
-            "fabric_monitor_shm_used_bytes",
-            vec![(String::new(), shm.size.saturating_sub(shm.free))],
-        );
-    }
+    metric(&mut out, "fabric_monitor_saturated", saturated.collect());
+    let changes: Vec<(String, u64)> =
+        ports().filter_map(|port| Some((labels(port), port.gid_changes?))).collect();
+    metric(&mut out, "fabric_monitor_gid_changes_total", changes);
+    let interface = |value: fn(&InterfaceBytes) -> u64| {
+        let label = |i: &Interface| format!("device=\"{}\"", escaped(&i.bytes.interface));
+        readings.interfaces.iter().map(|i| (label(i), value(&i.bytes))).collect::<Vec<_>>()
+    };
+    metric(&mut out, "node_network_receive_bytes_total", interface(|i| i.received));
+    metric(&mut out, "node_network_transmit_bytes_total", interface(|i| i.sent));
+    one(&mut out, "fabric_monitor_unreadable_files", Some(readings.unreadable.len() as u64));
+    one(&mut out, "fabric_monitor_shm_size_bytes", readings.shm.map(|shm| shm.size));
+    let used = readings.shm.map(|shm| shm.size.saturating_sub(shm.free));
+    one(&mut out, "fabric_monitor_shm_used_bytes", used);
     if let Some(facts) = &readings.facts {
-        let memlock = facts.memlock_bytes.map(|bytes| (String::new(), bytes));
-        gauge(&mut out, "fabric_monitor_memlock_bytes", memlock.into_iter().collect());
+        one(&mut out, "fabric_monitor_memlock_bytes", facts.memlock_bytes);
         let label = |name, value: &str| format!("{name}=\"{}\"", escaped(value));
         let all = [
             label("profile", facts.profile.as_deref().unwrap_or_default()),
@@ -155,23 +95,48 @@ pub fn text(readings: &Readings) -> String {
             label("nccl", facts.nccl.as_deref().unwrap_or_default()),
             label("verdict", &facts.verdict),
         ];
-        gauge(&mut out, "fabric_monitor_facts_info", vec![(all.join(","), 1)]);
+        metric(&mut out, "fabric_monitor_facts_info", vec![(all.join(","), 1)]);
     }
-    if let Some(kind) = readings.transport {
-        let label = format!("transport=\"{}\"", transport_name(kind));
-        gauge(&mut out, "fabric_monitor_nccl_transport", vec![(label, 1)]);
-        gauge(
-            &mut out,
-            "fabric_monitor_tcp_fallback",
-            vec![(String::new(), u64::from(kind == Transport::Tcp))],
-        );
-    }
+    transport(&mut out, readings);
     out
 }
 
-fn gauge(out: &mut String, name: &str, samples: Vec<(String, u64)>) {
-    let help = OTHERS.iter().find(|(known, ..)| *known == name).map_or("", |(.., help)| help);
-    family(out, name, "gauge", help, samples);
+/// The transport, with the figures that show it, and the answers of RAS.
+fn transport(out: &mut String, readings: &Readings) {
+    if let Some(used) = readings.transport {
+        let source = format!("source=\"{}\"", used.source.name());
+        let label = format!("transport=\"{}\",{source}", transport_name(used.transport));
+        metric(out, "fabric_monitor_nccl_transport", vec![(label, 1)]);
+        let fallback = u64::from(used.is_fallback(readings.facts.as_ref()));
+        metric(out, "fabric_monitor_tcp_fallback", vec![(source, fallback)]);
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // rates are never negative
+    let whole = |rate: f64| rate as u64;
+    let rates = readings.rates;
+    let of = |name: &str, rate: fn(Rates) -> Option<f64>, out: &mut String| {
+        one(out, name, rates.and_then(rate).map(whole));
+    };
+    of("fabric_monitor_traffic_rdma_bytes_per_second", |r| r.rdma_bytes, out);
+    of("fabric_monitor_traffic_rdma_requests_per_second", |r| r.rdma_requests, out);
+    of("fabric_monitor_traffic_received_bytes_per_second", |r| Some(r.received), out);
+    of("fabric_monitor_traffic_sent_bytes_per_second", |r| Some(r.sent), out);
+    let Some(ras) = &readings.ras else { return };
+    one(out, "fabric_monitor_ras_answers", Some(u64::from(ras.answer.is_some())));
+    let Some(answer) = &ras.answer else { return };
+    one(out, "fabric_monitor_ras_missing_ranks", Some(answer.missing_ranks));
+    one(out, "fabric_monitor_ras_dead_processes", Some(answer.dead_processes));
+    one(out, "fabric_monitor_ras_stuck_communicators", Some(ras.stuck));
+}
+
+/// A metric without labels.
+fn one(out: &mut String, name: &str, value: Option<u64>) {
+    metric(out, name, value.map(|value| (String::new(), value)).into_iter().collect());
+}
+
+/// A metric of [`OTHERS`].
+fn metric(out: &mut String, name: &str, samples: Vec<(String, u64)>) {
+    let known = OTHERS.iter().find(|known| known.name == name);
+    family(out, name, known.map_or("gauge", |k| k.kind), known.map_or("", |k| k.help), samples);
 }
 
 /// A family; without a sample it is absent.
@@ -211,7 +176,10 @@ mod tests {
         });
         assert_eq!(
             nothing.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>(),
-            ["fabric_monitor_unreadable_files 0"]
+            [
+                concat!("fabric_monitor_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+                "fabric_monitor_unreadable_files 0"
+            ]
         );
     }
 
@@ -239,6 +207,8 @@ mod tests {
     fn metrics_have_names_of_their_own_and_labels_are_escaped() {
         let names: std::collections::BTreeSet<&str> = COUNTERS.iter().map(|counter| counter.metric).collect();
         assert_eq!(names.len(), COUNTERS.len());
+        let others: std::collections::BTreeSet<&str> = OTHERS.iter().map(|other| other.name).collect();
+        assert_eq!(others.len(), OTHERS.len());
         assert_eq!(escaped("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
     }
 }

@@ -1,38 +1,90 @@
 //! docs/monitor.md.
 
 use super::counters::COUNTERS;
-use super::metrics::OTHERS;
+use super::others::OTHERS;
 use std::fmt::Write;
 
 const HEAD: &str = "# monitor
 
 <!-- Generated from src/engine/monitor by `just docs`; a test keeps it current. -->
 
-For operators who want counters of the RDMA devices of a pod, and the transport that NCCL really uses. `fabric-admission
-monitor` runs beside the training container, reads a fixed list of files at each scrape, and serves metrics for
-Prometheus. It needs no privilege, no token and no RDMA resource.
+For operators who want counters of the RDMA devices of a pod, and the transport that a training really uses.
+`fabric-admission monitor` runs beside the training container, reads a fixed list of files at each scrape, and serves
+metrics for Prometheus. It needs no privilege, no token and no RDMA resource.
 
 ```
 fabric-admission monitor --listen :9406
 fabric-admission monitor --listen :9406 --facts /fabric/facts.json --nccl-log /var/log/nccl
+fabric-admission monitor --listen :9406 --ras-port 28028 --rank-index 0
 ```
 
-`--facts` is the file that `preflight` wrote. `--nccl-log` is a folder with files of `NCCL_DEBUG_FILE`, one folder for each
-container; `verify-log` explains how they are read ([verify-log.md](verify-log.md)). A file that is missing or cannot be
-read has no metric: a metric is never 0 because a file is missing. `GET /metrics` has the metrics, and `GET /healthz`
-answers with 200. SIGTERM ends the process at once.
+`GET /metrics` returns the metrics, and `GET /healthz` answers with status 200. SIGTERM ends the process at once. If a file
+is missing or cannot be read, its metrics are absent: a metric is never 0 because a file is missing. The monitor counts the
+files that exist but cannot be read, and logs the reason once for each file.
 
-In shared mode of RDMA network namespaces, which is the kernel's default, a pod has no counters: the kernel shows
-`counters` and `hw_counters` only in the device's own namespace (linux drivers/infiniband/core/sysfs.c). Then only the
-state and the rate of a port are exported. Counters at device level are never read: reading them in a pod crashed kernels
-from 5.14 until 2025.
+| flag | effect |
+| --- | --- |
+| `--facts FILE` | the file that `preflight` wrote; only its devices are exported, because in shared mode a pod sees all devices of its node |
+| `--nccl-log DIR` | a folder with files of `NCCL_DEBUG_FILE`, one folder for each container; [verify-log.md](verify-log.md) explains how they are read |
+| `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
+| `--rank-index INDEX` | index of the pod in its job; the monitor asks RAS only if all given indices are 0 or empty |
 
-A counter of few bits stops at its maximum. It is exported with this value, and `fabric_monitor_saturated` names it.
+## Counters in shared mode
+
+In shared mode of RDMA namespaces, which is the kernel's default, a pod has no files of counters: the kernel shows
+`counters` and `hw_counters` only in the device's own namespace (linux drivers/infiniband/core/sysfs.c). The monitor then
+asks the kernel by netlink (`RDMA_NLDEV_CMD_STAT_GET`) for the values of `hw_counters`. `counters` stay absent. The
+values are those of the whole PCI function: if several pods share a device, each value is the sum over these pods.
+
+The monitor never reads counters at device level: reading these counters in a pod crashed kernels from 5.14 until 2025.
+Statistics of ethtool, such as the pause frames of a priority, are absent: the kernel returns them only by an ioctl, and
+we found no maintained crate for this ioctl.
+
+A counter with few bits stops at its maximum. The monitor still exports this value, and `fabric_monitor_saturated` is 1
+for the counter.
+
+## Transport
+
+The log of NCCL shows the transport with certainty. Without a log, the monitor compares the bytes of RDMA devices with the
+bytes of interfaces, in windows of at least a minute:
+
+| in the window | transport |
+| --- | --- |
+| RDMA devices move at least 10 MB/s, or receive at least 100 requests per second | `rdma` |
+| RDMA devices are idle, and interfaces receive and send at least 10 MB/s each, neither more than three times the other | `tcp` |
+| anything else, such as a download, a checkpoint or a pause | the transport of the window before |
+
+Bytes of IP over InfiniBand do not count as RDMA. Without counters of RDMA devices, and with the transports tcpx and
+tcpxo, the monitor reports no transport. If another pod shares the device, the traffic of that pod hides a fallback.
+
+If NCCL falls back to TCP, `fabric_monitor_tcp_fallback` is 1, and the monitor logs a line at most every 10 minutes. With the
+transport ethernet in the profile, TCP is expected and does not count as a fallback.
+
+## GIDs
+
+At each scrape the monitor reads the rows of the GID table that belong to the pod, and the whole table of one port. A
+new row is therefore counted after at most as many scrapes as the pod has ports.
+
+## RAS
+
+NCCL's RAS (since 2.24) reports ranks that do not answer. Each request to RAS makes every process of the job answer. So only
+the monitor of rank 0 sends requests, once a minute, to 127.0.0.1 and ::1. While operations run, the ranks of a communicator
+usually have different counts of operations. If these counts differ and are the same in two answers, the monitor reports the
+communicator as stuck.
+
+## Cost
+
+With 64 devices, the static binary of a release has 6 to 7 MB in memory. About 0.7 MB of these are its own. The rest are
+pages of the program file. The containers of a node that run the same image share these pages, and the kernel drops them
+if memory is scarce. A build for glibc has 9 to 11 MB in memory, of which 1.1 MB are its own.
+
+A scrape of 64 devices takes about 10 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, this is less
+than 0.1 % of a core.
 
 ## Counters of a port
 
-Labels: `device`, `port`. Source: `/sys/class/infiniband/DEVICE/ports/PORT/`. The names are those of node_exporter where
-it has one.
+Labels: `device`, `port`. Source: `/sys/class/infiniband/DEVICE/ports/PORT/`. If node_exporter
+has a metric for the same counter, the monitor uses the name of node_exporter.
 
 | metric | source | unit | meaning |
 | --- | --- | --- | --- |
@@ -53,8 +105,8 @@ pub fn page() -> String {
         );
     }
     out.push_str("\n## Other metrics\n\n| metric | source | unit | meaning |\n| --- | --- | --- | --- |\n");
-    for (name, unit, source, help) in OTHERS {
-        let _ = writeln!(out, "| `{name}` | {source} | {unit} | {help} |");
+    for other in &OTHERS {
+        let _ = writeln!(out, "| `{}` | {} | {} | {} |", other.name, other.source, other.unit, other.help);
     }
     out
 }

@@ -65,7 +65,7 @@ fn read(text: &str, most: usize) -> Result<Networks<'_>, AnnotationError> {
     if text.len() > MAX_BYTES {
         return Err(AnnotationError::TooLong(text.len()));
     }
-    if text.contains(['[', '{', '"']) {
+    if text.bytes().any(|b| matches!(b, b'[' | b'{' | b'"')) {
         return Ok(Networks { text, form: Form::Json, items: parse_json(text, most)? });
     }
     // Multus takes only the empty text for no networks (pkg/k8sclient/k8sclient.go, GetPodNetwork).
@@ -82,7 +82,8 @@ fn few(networks: usize, most: usize) -> Result<(), AnnotationError> {
 }
 
 fn parse_short(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
-    few(text.split(',').count(), most)?;
+    let networks = text.bytes().filter(|b| *b == b',').count() + 1;
+    few(networks, most)?;
     text.split(',')
         .enumerate()
         .map(|(i, item)| {
@@ -228,7 +229,7 @@ impl Networks<'_> {
                     if !out.is_empty() {
                         out.push_str(separator);
                     }
-                    out.push_str(&item.short());
+                    item.push_short(&mut out);
                 }
                 out
             }
@@ -260,9 +261,19 @@ impl Selection<'_> {
     /// `[namespace/]name[@interface]`.
     #[must_use]
     pub fn short(&self) -> String {
+        let mut out = String::with_capacity(self.short_length());
+        self.push_short(&mut out);
+        out
+    }
+
+    /// The length of its short form (bytes).
+    pub(crate) fn short_length(&self) -> usize {
         let length = |part: &Option<Cow<'_, str>>| part.as_ref().map_or(0, |p| p.len() + 1);
-        let whole = length(&self.namespace) + self.name.len() + length(&self.interface);
-        let mut out = String::with_capacity(whole);
+        length(&self.namespace) + self.name.len() + length(&self.interface)
+    }
+
+    /// Writes its short form.
+    pub(crate) fn push_short(&self, out: &mut String) {
         if let Some(namespace) = &self.namespace {
             out.push_str(namespace);
             out.push('/');
@@ -272,7 +283,6 @@ impl Selection<'_> {
             out.push('@');
             out.push_str(interface);
         }
-        out
     }
 
     /// A JSON object. The three texts are valid names, which need no escaping.

@@ -13,7 +13,7 @@ pub mod subnet;
 pub use annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
 pub use class::{Class, LinkLayer, Sharing, classify};
 pub use error::AnnotationError;
-pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName};
+pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName, ResourceRef};
 pub use request::Requests;
 
 /// Pod annotation that requests secondary networks (Network Plumbing WG specification, section 4.1.1).

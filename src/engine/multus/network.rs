@@ -53,9 +53,47 @@ pub enum ResourceName {
 }
 
 impl ResourceName {
+    /// The same, borrowed.
+    #[must_use]
+    pub fn borrowed(&self) -> ResourceRef<'_> {
+        match self {
+            Self::Full(name) => ResourceRef::Full(name),
+            Self::Suffix(name) => ResourceRef::Suffix(name),
+        }
+    }
+
     /// Whether a resource that a container requests is this one.
     #[must_use]
     pub fn matches(&self, resource: &str) -> bool {
+        self.borrowed().matches(resource)
+    }
+
+    /// The whole name, if it is known.
+    #[must_use]
+    pub fn full(&self) -> Option<&str> {
+        self.borrowed().full()
+    }
+}
+
+impl fmt::Display for ResourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.borrowed().fmt(f)
+    }
+}
+
+/// A [`ResourceName`] of another object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResourceRef<'a> {
+    /// `domain/name`.
+    Full(&'a str),
+    /// The name behind an unknown prefix.
+    Suffix(&'a str),
+}
+
+impl<'a> ResourceRef<'a> {
+    /// Whether a resource that a container requests is this one.
+    #[must_use]
+    pub fn matches(self, resource: &str) -> bool {
         match self {
             Self::Full(name) => name == resource,
             Self::Suffix(name) => resource.split_once('/').is_some_and(|(_, n)| n == name),
@@ -64,7 +102,7 @@ impl ResourceName {
 
     /// The whole name, if it is known.
     #[must_use]
-    pub fn full(&self) -> Option<&str> {
+    pub fn full(self) -> Option<&'a str> {
         match self {
             Self::Full(name) => Some(name),
             Self::Suffix(_) => None,
@@ -72,7 +110,7 @@ impl ResourceName {
     }
 }
 
-impl fmt::Display for ResourceName {
+impl fmt::Display for ResourceRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full(name) => f.write_str(name),

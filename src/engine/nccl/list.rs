@@ -60,6 +60,13 @@ impl<'a> NameList<'a> {
         self.items.is_empty() && !self.excludes || self.has(name) != self.excludes
     }
 
+    /// Whether the list chooses a device, without regard to its port.
+    #[must_use]
+    pub fn chooses_device(self, name: &str) -> bool {
+        let matches = |item: &str| if self.exact { name == item } else { name.starts_with(item) };
+        self.items.is_empty() && !self.excludes || self.devices().any(matches) != self.excludes
+    }
+
     /// The first mistake.
     #[must_use]
     pub fn fault(self) -> Option<ListFault<'a>> {

@@ -48,6 +48,10 @@ const PYTORCH: [(&str, Pinned, Pinned); 9] = [
 
 type Pinned = Option<NcclVersion>;
 
+/// Longest last part of an image's name with its tag and digest (bytes): a name has at most 255 characters and a tag 128
+/// (distribution/reference reference.go, `RepositoryNameTotalLengthMax`, and regexp.go). The API server accepts any length.
+const MAX_NAME: usize = 1024;
+
 /// The version in an image's name: `nccl2.19.3` or `nccl-2.29.3`, or a release of PyTorch whose image is known.
 #[must_use]
 pub fn of_image(image: &str) -> Option<NcclVersion> {
@@ -65,8 +69,9 @@ pub fn of_image(image: &str) -> Option<NcclVersion> {
 /// `aws-ofi-nccl1.9.1`.
 fn named(name: &str) -> Option<NcclVersion> {
     let bytes = name.as_bytes();
-    if !memchr::memchr2_iter(b'n', b'N', bytes)
-        .any(|at| bytes.get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case(b"nccl")))
+    if bytes.len() > MAX_NAME
+        || !memchr::memchr2_iter(b'n', b'N', bytes)
+            .any(|at| bytes.get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case(b"nccl")))
     {
         return None;
     }

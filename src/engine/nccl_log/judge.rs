@@ -103,7 +103,7 @@ fn network(log: &Log, expected: &[String], at: usize, ranks: &[&Rank], found: &m
         let reason = reason.unwrap_or_else(|| Reason {
             cause: if tcp { "No line of the log gives the reason.".to_owned() } else { String::new() },
             fix: if tcp {
-                "Set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET,ENV, and run again. With NCCL_NET=IB, NCCL stops with an error instead."
+                "Set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET,ENV, and run again. If you also set NCCL_NET=IB, NCCL stops with an error instead of using TCP."
             } else {
                 "Set NCCL_NET to the name of the expected transport, and check which network plugin the image has."
             }
@@ -125,8 +125,8 @@ fn network(log: &Log, expected: &[String], at: usize, ranks: &[&Rank], found: &m
         });
     }
     if !unknown.is_empty() {
-        let message = format!("{} a transport that no line names", who(&unknown, "uses", "use"));
-        let fix = "Set NCCL_DEBUG=INFO, leave NCCL_DEBUG_SUBSYS unset, and pass the log from its first line.";
+        let message = format!("{} a transport that no line of the log names", who(&unknown, "uses", "use"));
+        let fix = "Set NCCL_DEBUG=INFO, leave NCCL_DEBUG_SUBSYS unset, and pass the whole log, from its first line.";
         found.push(plain(Kind::NetworkUnknown, Some(at), message, fix, place(&unknown)));
     }
 }
@@ -265,7 +265,7 @@ fn missing(communicator: &Communicator, at: usize, ranks: &[&Rank], found: &mut 
     let lacking = (size as usize).saturating_sub(present.len());
     if lacking > 0 {
         let size = size as usize;
-        let mut message = format!("the log has no lines of {lacking} of {}", count(size, "rank"));
+        let mut message = format!("the log has no lines from {lacking} of {}", count(size, "rank"));
         // Sizes come from the log: a long list is neither made nor shown.
         if lacking <= MOST_MISSING {
             let all = (0..u32::try_from(size).unwrap_or_default()).filter(|rank| !present.contains(rank));
@@ -282,7 +282,7 @@ fn lines(log: &Log, found: &mut Vec<Finding>) {
         let times = if matched.count == 1 { "once".to_owned() } else { format!("{} times", matched.count) };
         let Some(line) = matched.line else {
             let message = format!(
-                "{} of NCCL that explain does not know; the first: {}",
+                "{} of NCCL that fabric-admission explain does not know; the first one: {}",
                 count(usize::try_from(matched.count).unwrap_or(usize::MAX), "warning"),
                 matched.text
             );
@@ -311,14 +311,14 @@ fn nothing(log: &Log, crossing: usize, found: &mut Vec<Finding>) {
     let (kind, message, fix) = if log.nccl_lines == 0 {
         (
             Kind::NoNcclLines,
-            "no line of NCCL in the log",
+            "the log has no line of NCCL",
             "Set NCCL_DEBUG=INFO in the job. If NCCL_DEBUG_FILE is set, pass that file instead.",
         )
     } else if log.communicators().is_empty() {
         (
             Kind::NoCommunicator,
-            "no line about a communicator in the log",
-            "Set NCCL_DEBUG=INFO, leave NCCL_DEBUG_SUBSYS unset, and pass the log from its first line.",
+            "the log has no line about a communicator",
+            "Set NCCL_DEBUG=INFO, leave NCCL_DEBUG_SUBSYS unset, and pass the whole log, from its first line.",
         )
     } else if crossing == 0 {
         (

@@ -31,7 +31,7 @@ pub struct Skipped {
     pub beyond_limits: u64,
 }
 
-/// How a communicator is told from others.
+/// How a communicator is distinguished from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// The id that all ranks log.

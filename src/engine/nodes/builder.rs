@@ -14,7 +14,7 @@ use std::sync::Arc;
 const MANY_CLASSES: usize = 4096;
 
 /// Folds Node objects into classes. The answers of its views depend only on the nodes, not on their order of arrival.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NodeBuilder {
     view: NodeView,
     slots: Vec<Option<Arc<Class>>>,

@@ -176,7 +176,8 @@ impl Profile {
     }
 
     /// Whether it has any condition on nodes; an empty node selector matches every node.
-    pub(crate) fn has_nodes(&self) -> bool {
+    #[must_use]
+    pub fn has_nodes(&self) -> bool {
         self.node_selector.is_some() || !self.instance_types.is_empty()
     }
 

@@ -10,14 +10,21 @@ pub(super) const MOST: usize = 256 << 10;
 
 /// Whether the annotations of a pod stay within the limit once edits are applied. A user's annotations that already
 /// exceed it are refused whatever is planned.
-pub(super) fn fit<'e>(pod: &PodView<'_>, edits: impl Iterator<Item = &'e Edit>) -> bool {
-    let set: BTreeMap<Cow<'_, str>, &str> =
-        edits.filter_map(Edit::annotation).map(|(key, value, _)| (key, value)).collect();
+pub(super) fn fit<'e>(pod: &PodView<'_>, edits: impl Iterator<Item = &'e Edit> + Clone) -> bool {
+    let set = edits.filter_map(Edit::annotation).map(|(key, value, _)| (key, value));
+    let own = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+    let own = || own.into_iter().flat_map(|a| a.iter());
+    // Nearly every pod: there is room for all, even where a change replaces an annotation of the pod.
+    let length = |sum: usize, key: &str, value: &str| sum + key.len() + value.len();
+    let all = own().fold(0, |sum, (key, value)| length(sum, key, value));
+    if set.clone().fold(all, |sum, (key, value)| length(sum, &key, value)) <= MOST {
+        return true;
+    }
+    let set: BTreeMap<Cow<'_, str>, &str> = set.collect();
     if set.is_empty() {
         return true;
     }
-    let own = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
-    let kept = own.into_iter().flat_map(|a| a.iter()).filter(|(key, _)| !set.contains_key(*key));
+    let kept = own().filter(|(key, _)| !set.contains_key(*key));
     let kept: usize = kept.map(|(key, value)| key.len() + value.len()).sum();
     kept + set.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() <= MOST
 }

@@ -1,7 +1,8 @@
 //! Kinds of changes, for counts.
 
 use super::Edit;
-use std::fmt::Write;
+use crate::text::push_number;
+use std::fmt;
 
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,21 +78,41 @@ impl ChangeKind {
         }
     }
 
-    /// The number of edits of each kind that occurs, as `networks=1 variable=3`.
+    /// The number of edits of each kind.
     #[must_use]
-    pub fn counts<'e>(edits: impl Iterator<Item = &'e Edit>) -> String {
-        let mut counts = [0_usize; Self::ALL.len()];
+    pub fn counts<'e>(edits: impl Iterator<Item = &'e Edit>) -> ChangeCounts {
+        let mut counts = ChangeCounts::default();
         for edit in edits {
-            if let Some(count) = counts.get_mut(Self::of(edit) as usize) {
+            if let Some(count) = counts.0.get_mut(Self::of(edit) as usize) {
                 *count += 1;
             }
         }
-        let mut text = String::new();
-        for (kind, count) in Self::ALL.iter().zip(counts).filter(|(_, count)| *count > 0) {
-            let space = if text.is_empty() { "" } else { " " };
-            let _ = write!(text, "{space}{}={count}", kind.name());
+        counts
+    }
+}
+
+/// The number of edits of each kind, shown as `networks=1 variable=3`: the kinds that occur, in their order.
+#[derive(Debug, Default)]
+pub struct ChangeCounts([usize; ChangeKind::ALL.len()]);
+
+impl ChangeCounts {
+    /// Writes them.
+    pub(crate) fn push(&self, out: &mut String) {
+        let found = ChangeKind::ALL.iter().zip(self.0).filter(|(_, count)| *count > 0);
+        for (nth, (kind, count)) in found.enumerate() {
+            out.push_str(if nth == 0 { "" } else { " " });
+            out.push_str(kind.name());
+            out.push('=');
+            push_number(out, count);
         }
-        text
+    }
+}
+
+impl fmt::Display for ChangeCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.push(&mut text);
+        f.write_str(&text)
     }
 }
 
@@ -107,7 +128,7 @@ mod tests {
         let variable = |index| Edit::Env { container: 0, name: "A".into(), value: "b".into(), index };
         let capability = Edit::Capability { container: 0, index: 0 };
         let edits = [variable(0), capability, variable(1)];
-        assert_eq!(ChangeKind::counts(edits.iter()), "capability=1 variable=2");
-        assert_eq!(ChangeKind::counts([].iter()), "");
+        assert_eq!(ChangeKind::counts(edits.iter()).to_string(), "capability=1 variable=2");
+        assert_eq!(ChangeKind::counts([].iter()).to_string(), "");
     }
 }

@@ -7,6 +7,7 @@ use crate::profile::schema::Requirement;
 use crate::text::token;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How a change reaches the processes of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -127,9 +128,9 @@ pub enum Edit {
         /// Container.
         container: usize,
         /// Name.
-        name: String,
+        name: Arc<str>,
         /// Value.
-        value: String,
+        value: Arc<str>,
         /// Index in `env` after the edit.
         index: usize,
     },

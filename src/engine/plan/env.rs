@@ -3,14 +3,15 @@
 
 use super::files;
 use super::host_network::names_interface;
-use super::names::{FILES_PATH, NCCL_CONF};
+use super::names::FILES_PATH;
+use super::nccl_conf::ConfFile;
 use super::variables::Variables;
 use super::{
     Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
     VariablesLeftOut, nccl_conf,
 };
 use crate::demands::Subject;
-use crate::nccl::version::{NcclVersion, of_image};
+use crate::nccl::version::NcclVersion;
 use crate::pod::PodView;
 use crate::pod::shell::{assigned, sets_variable};
 use crate::pod::view::{Container, EnvVar};
@@ -19,13 +20,11 @@ use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-fn names_plugin(pod: &PodView<'_>, container: &Container<'_>) -> bool {
+fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
         || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
-        || files::has_conf(pod, container)
-            && files::text(pod, NCCL_CONF)
-                .is_some_and(|text| nccl_conf::variables(text).any(|(name, _)| name == "NCCL_NET_PLUGIN"))
+        || files::has_conf(pod, container) && conf.value("NCCL_NET_PLUGIN").is_some()
 }
 
 /// The unused interface that a variable of the profile names, as its whole value or as an exact match (`=rail0`).
@@ -51,7 +50,7 @@ enum Applies {
 
 /// The version of NCCL in a container, and its source.
 fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
-    let named = container.image.as_deref().and_then(of_image).map(|v| (v, "from the image's name"));
+    let named = container.nccl_version().map(|v| (v, "from the image's name"));
     named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
 }
 
@@ -79,16 +78,17 @@ fn within(entry: &EnvEntry, version: impl FnOnce() -> Option<NcclVersion>) -> Ap
 }
 
 /// What every target lacks, in the order of the targets. `unused`: interfaces of rails that the pod does not get.
-/// `conf_readers`: targets that read the `nccl.conf` of preflight.
+/// `conf`: the pod's own `nccl.conf`; `conf_readers`: targets that read that of preflight.
 pub(super) fn wanted<'p>(
     subject: &Subject<'_>,
     profile: &'p Profile,
     targets: &[Target],
     unused: &[String],
-    conf_readers: Option<&BTreeSet<usize>>,
+    (conf, conf_readers): (&ConfFile, Option<&BTreeSet<usize>>),
 ) -> Vec<Variables<'p>> {
+    let in_time = targets.iter().take_while(|_| !subject.deadline.is_over());
     let mut all: Vec<Variables<'p>> =
-        targets.iter().filter_map(|target| of_target(subject, profile, *target, unused)).collect();
+        in_time.filter_map(|target| of_target(subject, profile, *target, (unused, conf))).collect();
     // One file serves all containers: a line that one of its readers must not have is none for the others either.
     let has_conf = |v: &Variables<'_>| {
         subject.pod.containers().get(v.container).is_some_and(|c| files::has_conf(subject.pod, c))
@@ -97,9 +97,8 @@ pub(super) fn wanted<'p>(
     let readers = all.iter().filter(|v| !v.by_file.is_empty() || will_have(v) || has_conf(v));
     let never: BTreeSet<&str> = readers.flat_map(|v| v.never.iter().copied()).collect();
     for variables in &mut all {
-        let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut variables.by_file)
-            .into_iter()
-            .partition(|e| !never.contains(e.name.as_str()));
+        let (kept, left): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut variables.by_file).into_iter().partition(|e| !never.contains(&*e.name));
         if !left.is_empty() {
             variables.file_refusal = Some(FileRefusal::Shared);
         }
@@ -114,7 +113,7 @@ fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&
     // Nearly every name differs in length from the profile's, and a command may have hundreds of thousands.
     let bit = |name: &str| 1_u64 << name.len().min(63);
     let lengths = profile.env.iter().fold(0, |lengths, e| lengths | bit(&e.name));
-    let ours = |name: &&str| lengths & bit(name) != 0 && profile.env.iter().any(|e| e.name == *name);
+    let ours = |name: &&str| lengths & bit(name) != 0 && profile.env.iter().any(|e| *e.name == **name);
     container.shell_text().flat_map(assigned).filter(ours).collect()
 }
 
@@ -122,11 +121,13 @@ fn of_target<'p>(
     subject: &Subject<'_>,
     profile: &'p Profile,
     target: Target,
-    unused: &[String],
+    (unused, conf): (&[String], &ConfFile),
 ) -> Option<Variables<'p>> {
     let mut unknown_version = Vec::new();
     let container = subject.pod.containers().get(target.index)?;
-    let plugin = LazyCell::new(|| names_plugin(subject.pod, container));
+    let plugin = LazyCell::new(|| names_plugin(subject.pod, container, conf));
+    // Where the profile's files are not, what points to them would point to nothing.
+    let reaches_files = LazyCell::new(|| files::reach(subject.pod, container, profile));
     let by_command = by_command(container, profile);
     let (mut absent, mut set_by_pod) = (Vec::new(), Vec::new());
     let entries = profile
@@ -134,19 +135,18 @@ fn of_target<'p>(
         .iter()
         .filter(|e| e.policy != EnvPolicy::Forbid)
         .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")));
-    for entry in entries {
+    for entry in entries.take_while(|_| !subject.deadline.is_over()) {
         let applies = applies(entry, container, profile);
         let own = container.env_var(&entry.name).map(|(_, own)| own);
         // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it. FAB403
         // compares the two.
         let replaced =
-            own.and_then(EnvVar::literal).is_some_and(|own| !subject.ranks_over_ssh || own != entry.value);
-        // Where the profile's files are not, what points to them would point to nothing.
-        let pointless = points_to_file(entry) && !files::reach(subject.pod, container, profile);
+            own.and_then(EnvVar::literal).is_some_and(|own| !subject.ranks_over_ssh || *own != *entry.value);
+        let pointless = points_to_file(entry) && !*reaches_files;
         if applies == Applies::No || replaced || pointless {
             continue;
         }
-        let by = match entry.name.as_str() {
+        let by = match &*entry.name {
             _ if own.is_some_and(|own| own.literal().is_none()) => Some(OwnSetting::Reference),
             _ if subject.pod.host_network() && names_interface(entry) => Some(OwnSetting::HostNetwork),
             name if by_command.contains(name) => Some(OwnSetting::Command),
@@ -155,10 +155,12 @@ fn of_target<'p>(
             _ => None,
         };
         match by {
-            Some(by) => {
-                set_by_pod.push(VariableSetByPod { container: target.index, name: entry.name.clone(), by })
-            }
-            None if applies == Applies::Unknown => unknown_version.push(entry.name.clone()),
+            Some(by) => set_by_pod.push(VariableSetByPod {
+                container: target.index,
+                name: entry.name.to_string(),
+                by,
+            }),
+            None if applies == Applies::Unknown => unknown_version.push(entry.name.to_string()),
             None => absent.push(entry),
         }
     }
@@ -167,22 +169,20 @@ fn of_target<'p>(
         absent.into_iter().partition(|e| unused_interface(e, unused).is_none());
     let without = without.into_iter().filter_map(|e| {
         let interface = unused_interface(e, unused)?.to_owned();
-        Some(VariableWithoutInterface { container: target.index, name: e.name.clone(), interface })
+        Some(VariableWithoutInterface { container: target.index, name: e.name.to_string(), interface })
     });
     let without_interface = without.collect();
     let own_differs = |e: &EnvEntry| {
         subject.ranks_over_ssh
-            && container
-                .env_var(&e.name)
-                .is_some_and(|(_, own)| own.value.as_deref() != Some(e.value.as_str()))
+            && container.env_var(&e.name).is_some_and(|(_, own)| own.value.as_deref() != Some(&*e.value))
     };
     let never = profile.env.iter().filter(|e| {
         own_differs(e)
-            || points_to_file(e) && !files::reach(subject.pod, container, profile)
+            || points_to_file(e) && !*reaches_files
             || applies(e, container, profile) != Applies::Yes
-            || e.name == "NCCL_NET" && *plugin
+            || &*e.name == "NCCL_NET" && *plugin
     });
-    let never = never.map(|e| e.name.as_str()).collect();
+    let never = never.map(|e| &*e.name).collect();
     let mut variables = Variables {
         container: target.index,
         never,
@@ -202,16 +202,17 @@ fn of_target<'p>(
         None
     };
     if variables.why.is_none() {
-        let conf = files::has_conf(subject.pod, container).then(|| files::text(subject.pod, NCCL_CONF));
-        let conf = conf.flatten().unwrap_or_default();
-        let in_file: BTreeSet<&str> = nccl_conf::variables(conf).map(|(name, _)| name).collect();
-        variables.by_env = absent.into_iter().filter(|e| !in_file.contains(e.name.as_str())).collect();
+        let has_conf = files::has_conf(subject.pod, container);
+        // The user's line stays as it is, but what the profile requires does not depend on a text of the user's.
+        let stays =
+            |e: &EnvEntry| e.policy != EnvPolicy::Require && has_conf && conf.value(&e.name).is_some();
+        variables.by_env = absent.into_iter().filter(|e| !stays(e)).collect();
         return Some(variables);
     }
     variables.file_refusal = files::conf_refusal(subject.pod, container, profile);
     // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
     // stopped by a transport that is pinned.
-    let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && e.name == "NCCL_NET";
+    let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && &*e.name == "NCCL_NET";
     let by_file = |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf::carries(e) && !pinned(e);
     (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
     Some(variables)
@@ -236,16 +237,14 @@ pub(super) fn plan(
             index: first + nth,
         },
         reason: match entry.from.or(entry.before).and_then(|_| version(container, profile)) {
-            Some((version, by)) => {
-                format!("{} (NCCL {version}, {by})", entry.reason)
-            }
-            None => entry.reason.clone(),
+            Some((version, by)) => format!("{} (NCCL {version}, {by})", entry.reason).into(),
+            None => (&entry.reason).into(),
         },
     };
     let changes = by_env.enumerate().map(change).collect();
     let Some(why) = variables.why else { return (changes, None) };
     let lost = variables.by_file.iter().filter(|_| files.refusal.is_some());
-    let names: Vec<String> = variables.left.iter().chain(lost).map(|e| e.name.clone()).collect();
+    let names: Vec<String> = variables.left.iter().chain(lost).map(|e| e.name.to_string()).collect();
     if names.is_empty() {
         return (changes, None);
     }

@@ -2,8 +2,9 @@
 //! needed, nothing is read, and the dump of a pod has its files when it is created again.
 
 use super::names::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
+use super::nccl_conf::{self, ConfFile};
 use super::variables::Variables;
-use super::{Change, Edit, FileRefusal, Target, annotations, nccl_conf};
+use super::{Change, Edit, FileRefusal, Reason, Target, annotations};
 use crate::pod::PodView;
 use crate::pod::view::{Container, Volume, VolumeMount};
 use crate::profile::Profile;
@@ -39,18 +40,9 @@ pub(crate) fn field_path(name: &str) -> String {
     format!("metadata.annotations['{FILE_ANNOTATION}{name}']")
 }
 
-/// Most items of a volume that are read, for each container that mounts it. Ours have at most nine: the files of a profile
-/// and `nccl.conf`.
-const MAX_ITEMS: usize = 64;
-
 /// Path in a volume of one of our files, if the volume has it.
 fn path_in<'v>(volume: &'v Volume<'_>, name: &str) -> Option<&'v str> {
-    let items = volume.downward_api.as_ref()?.items.as_deref()?;
-    let wanted = field_path(name);
-    let item = items.iter().take(MAX_ITEMS).find(|i| {
-        i.field_ref.as_ref().and_then(|f| f.field_path.as_deref()).is_some_and(|path| *path == wanted)
-    })?;
-    item.path.as_deref().filter(|path| !path.is_empty())
+    volume.downward_api.as_ref()?.path_of(&field_path(name))
 }
 
 fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Volume<'p>> {
@@ -59,12 +51,15 @@ fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Vo
 
 /// Whether a container has our `/etc/nccl.conf`.
 pub(super) fn has_conf(pod: &PodView<'_>, container: &Container<'_>) -> bool {
-    container.mount_at(NCCL_CONF_PATH).is_some_and(|(_, mount)| {
-        let path = volume_of(pod, mount).and_then(|v| path_in(v, NCCL_CONF));
-        let of_preflight =
-            || pod.preflight_volume().filter(|v| mount.name.as_deref() == Some(v)).map(|_| NCCL_CONF);
-        path.or_else(of_preflight).is_some_and(|path| mount.sub_path.as_deref() == Some(path))
-    })
+    let find = || {
+        container.mount_at(NCCL_CONF_PATH).is_some_and(|(_, mount)| {
+            let path = volume_of(pod, mount).and_then(|v| path_in(v, NCCL_CONF));
+            let of_preflight =
+                || pod.preflight_volume().filter(|v| mount.name.as_deref() == Some(v)).map(|_| NCCL_CONF);
+            path.or_else(of_preflight).is_some_and(|path| mount.sub_path.as_deref() == Some(path))
+        })
+    };
+    *container.read_once.has_conf.get_or_init(find)
 }
 
 fn has_directory(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
@@ -132,14 +127,15 @@ pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
     pod.annotation(&format!("{FILE_ANNOTATION}{name}"))
 }
 
-/// The annotations and the volume. `planned`: the changes so far, which take room and places among the volumes.
+/// The annotations and the volume. `planned`: the changes so far, which take room and places among the volumes. `own`: the
+/// pod's own `nccl.conf`.
 pub(super) fn plan(
     pod: &PodView<'_>,
     profile: &Profile,
     targets: &[Target],
     variables: &[Variables<'_>],
     planned: &[Change],
-    preflight: Option<PreflightConf<'_>>,
+    (own, preflight): (&ConfFile, Option<PreflightConf<'_>>),
 ) -> (Vec<Change>, Files) {
     let container = |index: usize| pod.containers().get(index);
     // Whether some container needs the files and does not have them yet.
@@ -153,16 +149,14 @@ pub(super) fn plan(
             .any(|c| !has_directory(pod, c, profile) && in_the_way(c, FILES_PATH).is_none());
     let mut edits = Vec::new();
     let present = text(pod, NCCL_CONF);
-    let there: BTreeSet<&str> =
-        nccl_conf::variables(present.unwrap_or_default()).map(|(name, _)| name).collect();
-    let lacking = |name: &str| carried().any(|v| v.by_file.iter().any(|e| e.name == name));
-    let lines = || profile.env.iter().filter(|e| !there.contains(e.name.as_str()) && lacking(&e.name));
+    let lacking = |name: &str| carried().any(|v| v.by_file.iter().any(|e| *e.name == *name));
+    let lines = || profile.env.iter().filter(|e| own.value(&e.name).is_none() && lacking(&e.name));
     if lines().next().is_some() {
         edits.push(Edit::File {
             name: NCCL_CONF.to_owned(),
             text: nccl_conf::with_lines(present.unwrap_or_default(), lines()),
             present: present.is_some(),
-            variables: lines().map(|e| (e.name.clone(), e.value.clone())).collect(),
+            variables: lines().map(|e| (e.name.to_string(), e.value.to_string())).collect(),
         });
     }
     for file in profile.files.iter().filter(|f| wants_directory && text(pod, &f.name).is_none()) {
@@ -222,10 +216,10 @@ pub(super) fn plan(
         let reason = match &edit {
             Edit::File { variables, .. } if !variables.is_empty() => {
                 let why = carried().find_map(|v| v.why).map_or("", super::EnvRefusal::words);
-                format!("{} that env cannot set: {why}", count(variables.len(), "variable"))
+                format!("{} that env cannot set: {why}", count(variables.len(), "variable")).into()
             }
-            Edit::File { .. } => format!("a file of profile {}", profile.name),
-            _ => "shows annotations of the pod as files".to_owned(),
+            Edit::File { .. } => format!("a file of profile {}", profile.name).into(),
+            _ => Reason::Fixed("shows annotations of the pod as files"),
         };
         Change { edit, reason }
     };
@@ -250,11 +244,11 @@ pub(super) fn mounts(
     let mut changes = Vec::new();
     let Some(container) = pod.containers().get(variables.container) else { return changes };
     let own = container.volume_mounts().len();
-    let mut mount = |volume: &str, path: &'static str, sub_path: Option<String>, reason: &str| {
+    let mut mount = |volume: &str, path: &'static str, sub_path: Option<String>, reason: &'static str| {
         let index = own + changes.len();
         let (container, volume) = (variables.container, volume.to_owned());
         let edit = Edit::FileMount { container, volume, path, sub_path, index };
-        changes.push(Change { edit, reason: reason.to_owned() });
+        changes.push(Change { edit, reason: reason.into() });
     };
     let reads_facts = files.readers.contains(&variables.container);
     if (reads_facts || !variables.by_file.is_empty())

@@ -1,6 +1,6 @@
 //! GKE's own annotations for networks: set where the pod has neither of them.
 
-use super::{Change, Edit, Kept};
+use super::{Change, Edit, Kept, Reason};
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::resolve::Evidence;
@@ -22,6 +22,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
     let reason =
         format!("{interfaces} of profile {} ({}), which GKE attaches", profile.name, evidence.words());
     let edit = |(key, value): (&'static str, _)| Edit::Annotation { key: key.into(), value, present: false };
+    let reason = Reason::Shared(reason.into());
     let changes = annotations.into_iter().map(edit).map(|edit| Change { edit, reason: reason.clone() });
     (changes.collect(), Vec::new())
 }

@@ -6,14 +6,18 @@ use crate::pod::own_containers::MONITOR;
 /// Why a pod does not get one of our containers, or not all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InPodRefusal {
-    /// A container of the pod has the name of ours and is not ours.
+    /// A container of the pod has the name of our container and is not our container.
     Name(&'static str),
     /// Volumes of the pod have every name that our volume may have.
     VolumeName,
+    /// The pod asks for nodes of an architecture for which we build no program.
+    Architecture(String),
     /// A target mounts something at our path, above it or below it: container, and its mount.
     Path(usize, String),
     /// The target has no image yet.
     NoImage(usize),
+    /// The settings of the target are too long to be copied.
+    LongSettings(usize),
     /// The text of the pod cannot be copied, because it is not known or has a key twice.
     Unreadable,
     /// The targets together request more resources than are read.
@@ -39,7 +43,12 @@ impl InPodRefusal {
     pub fn is_of_monitor(&self) -> bool {
         match self {
             Self::Name(name) => *name == MONITOR,
-            Self::VolumeName | Self::Unreadable | Self::HostNetwork | Self::Port(_) | Self::Scrape(_) => true,
+            Self::VolumeName
+            | Self::Unreadable
+            | Self::Architecture(_)
+            | Self::HostNetwork
+            | Self::Port(_)
+            | Self::Scrape(_) => true,
             _ => false,
         }
     }

@@ -18,6 +18,5 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, planned: &[Change]) -> 
     if !annotations::fit(pod, planned.iter().map(|c| &c.edit).chain([&edit])) {
         return None;
     }
-    let reason = "the profile and the fingerprint of its settings".to_owned();
-    Some(Change { edit, reason })
+    Some(Change { edit, reason: "the profile and the fingerprint of its settings".into() })
 }

@@ -44,7 +44,7 @@ pub(super) fn plan(
     }
     Ok(Some(Change {
         edit: Edit::Capability { container: target.index, index: added(container) },
-        reason: "RDMA pins memory beyond the runtime's memlock limit".to_owned(),
+        reason: "RDMA pins memory beyond the runtime's memlock limit".into(),
     }))
 }
 

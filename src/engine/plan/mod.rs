@@ -25,9 +25,11 @@ mod node_affinity;
 mod outcome;
 pub mod overlay;
 mod rails;
+mod reason;
 mod refusals;
 mod resources;
 mod shm;
+mod size;
 mod summary;
 mod target;
 mod targets;
@@ -39,7 +41,7 @@ mod user_fabric;
 pub mod user_fabric_result;
 mod variables;
 
-pub use change_kind::ChangeKind;
+pub use change_kind::{ChangeCounts, ChangeKind};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{is_checked, unused_interface};
 pub(crate) use files::field_path as file_field_path;
@@ -50,13 +52,14 @@ pub use names::{
     CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,
     RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
 };
+use nccl_conf::ConfFile;
 pub use outcome::{
     Change, OwnSetting, Plan, VariableSetByPod, VariableWithoutInterface, VariablesLeftOut, Withheld,
 };
+pub use reason::Reason;
 pub use refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 pub use shm::recommended as recommended_shm;
 pub use target::{Target, WrongContainers};
-pub(crate) use targets::is_mesh_proxy;
 pub(crate) use ulimits::ULIMITS_ANNOTATION;
 pub(crate) use usable_namespaces::serves_namespace;
 use user_fabric_result::CountedUnits;
@@ -125,6 +128,10 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     if plan.withheld.is_none() && plan.targets.is_empty() {
         plan.withheld = Some(Withheld::NoTarget);
     }
+    let (targets, most) = (plan.targets.len(), size::most_targets(profile));
+    if plan.withheld.is_none() && targets > most {
+        plan.withheld = Some(Withheld::ManyTargets { targets, most });
+    }
     if plan.withheld.is_some() {
         return plan;
     }
@@ -154,7 +161,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         if matches!(profile.inject, Inject::Full) {
             plan.add_volume(shm::volume(pod, profile, &plan.targets));
             let lifted = plan.lift_limits(pod, profile);
-            for index in 0..pod.containers().len() {
+            for index in (0..pod.containers().len()).take_while(|_| !subject.deadline.is_over()) {
                 if let Some(target) = plan.target(index).filter(|_| !lifted.contains(&index)) {
                     plan.add_capability(index, ipc_lock::plan(subject, profile, target));
                 }
@@ -163,6 +170,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         }
         return plan;
     }
+    // Most plans have a dozen changes.
+    plan.changes.reserve(16);
     // No CNI plugin is called for a pod in the node's network namespace.
     let mut attached = Vec::new();
     if !pod.host_network() {
@@ -181,7 +190,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.add(network_node_labels::plan(subject, &plan.changes));
         plan.add(node_affinity::plan(pod, profile, evidence));
         let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
-        for target in plan.targets.clone() {
+        for target in plan.targets.clone().into_iter().take_while(|_| !subject.deadline.is_over()) {
             plan.add(resources::plan(pod, target, &wanted));
         }
         return plan;
@@ -192,7 +201,9 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
     let place = in_pod::place(subject, profile, &plan.targets);
     let readers = place.as_ref().map(|p| &p.readers);
-    let mut all = env::wanted(subject, profile, &plan.targets, &plan.unused_interfaces, readers);
+    let own_conf = ConfFile::of(files::text(pod, NCCL_CONF).unwrap_or_default());
+    let unused = &plan.unused_interfaces;
+    let mut all = env::wanted(subject, profile, &plan.targets, unused, (&own_conf, readers));
     for variables in &mut all {
         let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
         plan.unknown_version.extend(unknown.map(|name| (variables.container, name)));
@@ -200,10 +211,11 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.set_by_pod.append(&mut variables.set_by_pod);
     }
     let conf = place.as_ref().and_then(in_pod::Place::conf);
-    let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes, conf);
+    let (changes, files) = files::plan(pod, profile, &plan.targets, &all, &plan.changes, (&own_conf, conf));
     plan.changes.extend(changes);
     let lifted = plan.lift_limits(pod, profile);
-    for (index, container) in pod.containers().iter().enumerate() {
+    let containers = pod.containers().iter().enumerate();
+    for (index, container) in containers.take_while(|_| !subject.deadline.is_over()) {
         // They are in the order of the containers.
         let variables = all.binary_search_by_key(&index, |v| v.container).ok();
         let variables = variables.and_then(|at| all.get(at));

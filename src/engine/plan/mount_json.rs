@@ -1,22 +1,30 @@
 //! The mounts of a plan as JSON, for patches and for copies of a container.
 
 use super::{Edit, SHM_PATH};
-use crate::json::write::{object, string};
+use crate::json::write::push_object;
 
 impl Edit {
-    /// The mount that it adds, if it adds one.
-    pub(crate) fn mount(&self) -> Option<String> {
-        match self {
+    /// Whether it adds a mount.
+    pub(crate) fn is_mount(&self) -> bool {
+        matches!(self, Self::ShmMount { .. } | Self::FileMount { .. })
+    }
+
+    /// Writes the mount that it adds.
+    pub(crate) fn push_mount(&self, out: &mut String) {
+        push_object(out, |mount| match self {
             Self::ShmMount { volume, .. } => {
-                Some(object(&[("name", string(volume)), ("mountPath", string(SHM_PATH))]))
+                mount.text("name", volume);
+                mount.text("mountPath", SHM_PATH);
             }
             Self::FileMount { volume, path, sub_path, .. } => {
-                let mut members = vec![("name", string(volume)), ("mountPath", string(path))];
-                members.extend(sub_path.as_ref().map(|path| ("subPath", string(path))));
-                members.push(("readOnly", "true".to_owned()));
-                Some(object(&members))
+                mount.text("name", volume);
+                mount.text("mountPath", path);
+                if let Some(path) = sub_path {
+                    mount.text("subPath", path);
+                }
+                mount.key("readOnly").push_str("true");
             }
-            _ => None,
-        }
+            _ => {}
+        });
     }
 }

@@ -21,22 +21,59 @@ const OTHERS: [&str; 8] = [
     "NCCL_USE_COMM_NONBLOCKING",
 ];
 
-/// Most bytes and variables of a file that are read. Each container may have the file, and rules ask for one variable after
-/// the other; real files have ten lines.
+/// Most bytes and variables of a file that are read; real files have ten lines.
 const MAX_TEXT: usize = 64 << 10;
 const MAX_VARIABLES: usize = 128;
 
 /// Whether a line of the file can set a variable in time for its reader.
 pub(super) fn carries(entry: &EnvEntry) -> bool {
-    READERS.iter().any(|prefix| entry.name.starts_with(prefix))
-        && !OTHERS.contains(&entry.name.as_str())
-        && entry.name.len() <= MAX_PART
-        && entry.value.len() <= MAX_PART
+    is_read(&entry.name) && entry.name.len() <= MAX_PART && entry.value.len() <= MAX_PART
 }
 
-/// Variables of a file, in the order of its lines. If a name is repeated, NCCL takes the first, since it never
-/// changes a variable that is set.
-pub(crate) fn variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
+/// Whether a variable is read after the file.
+pub(super) fn is_read(name: &str) -> bool {
+    READERS.iter().any(|prefix| name.starts_with(prefix)) && !OTHERS.contains(&name)
+}
+
+/// The variables of a file. It is read once: each container may have it, and rules ask for one variable after the other.
+#[derive(Debug, Default)]
+pub(super) struct ConfFile {
+    /// In the order of its lines.
+    lines: Vec<(String, String)>,
+    /// Places of the lines in the order of their names.
+    by_name: Vec<usize>,
+}
+
+impl ConfFile {
+    pub(super) fn of(text: &str) -> Self {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let mut conf = Self { lines: variables(text).map(owned).collect(), by_name: Vec::new() };
+        let mut places: Vec<usize> = (0..conf.lines.len()).collect();
+        places.sort_by(|a, b| conf.name(*a).cmp(&conf.name(*b)));
+        conf.by_name = places;
+        conf
+    }
+
+    /// Names and values, in the order of the lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The value of a variable. If its name is repeated, NCCL takes the first, since it never changes a variable that is
+    /// set.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        let first = self.by_name.partition_point(|place| self.name(*place) < Some(name));
+        let (own, value) = self.lines.get(*self.by_name.get(first)?)?;
+        (own == name).then_some(value)
+    }
+
+    fn name(&self, place: usize) -> Option<&str> {
+        self.lines.get(place).map(|(name, _)| name.as_str())
+    }
+}
+
+/// Variables of a file, in the order of its lines.
+pub(super) fn variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let end = text.len().min(MAX_TEXT);
     // A character takes up to four bytes.
     let read = (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default();
@@ -63,8 +100,8 @@ mod tests {
     use crate::profile::schema::EnvPolicy;
 
     fn entry(name: &str, value: &str) -> EnvEntry {
-        let (name, value) = (name.to_owned(), value.to_owned());
-        EnvEntry { name, value, policy: EnvPolicy::Default, from: None, before: None, reason: String::new() }
+        let (name, value) = (name.into(), value.into());
+        EnvEntry { name, value, policy: EnvPolicy::Default, from: None, before: None, reason: "".into() }
     }
 
     #[test]
@@ -75,6 +112,12 @@ mod tests {
         let read: Vec<_> = variables(&text).collect();
         assert_eq!(read, [("NCCL_DEBUG", "INFO"), ("NCCL_IB_HCA", "=mlx5_0,mlx5_1"), ("NCCL_NET", "IB")]);
         assert_eq!(with_lines("", entries.iter().take(0)), "");
+        let conf = ConfFile::of("B=1\nC=2\n\nA=3\nB=4");
+        assert_eq!(
+            ["A", "B", "C", "D"].map(|name| conf.value(name)),
+            [Some("3"), Some("1"), Some("2"), None]
+        );
+        assert_eq!(conf.lines().map(|(_, value)| value).collect::<Vec<_>>(), ["1", "2", "3", "4"]);
     }
 
     #[test]

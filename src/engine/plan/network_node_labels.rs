@@ -32,7 +32,7 @@ pub(super) fn plan(subject: &Subject<'_>, planned: &[Change]) -> (Vec<Change>, V
         }
         changes.push(Change {
             edit: Edit::NodeSelector { key: label.key.to_owned(), value: label.value.to_owned() },
-            reason: format!("network {namespace}/{} is on these nodes", printable(&item.name, 120)),
+            reason: format!("network {namespace}/{} is on these nodes", printable(&item.name, 120)).into(),
         });
     }
     (changes, kept)

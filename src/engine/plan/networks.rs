@@ -10,7 +10,7 @@ use crate::multus::{Networks, Selection};
 use crate::profile::schema::Inject;
 use crate::profile::{Profile, Rail};
 use crate::resolve::Evidence;
-use crate::text::count;
+use crate::text::Count;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,28 +82,29 @@ pub(super) fn plan<'a>(
             || profile.rail_on(namespace, &item.name, subject.namespace).is_some()
     };
     let on_rails = networks().filter(is_rail);
-    let there: BTreeSet<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
-    let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !there.contains(name.as_str()));
+    let mut there: Vec<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
+    there.sort_unstable();
+    let is_there = |name: &str| there.binary_search(&name).is_ok();
+    let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !is_there(name));
     let unused_interfaces = unused.cloned().collect();
     let kept = (left_out > 0).then_some(Kept::Rails { left_out, rails: rails.len() });
     if missing.is_empty() {
         return PlannedNetworks { attached, unused_interfaces, change: None, kept };
     }
     let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
-    let whole = count(rails.len(), "rail");
-    let whole = match subject.pod.annotation(RAILS_ANNOTATION) {
-        Some(subset) => format!("{whole} of subset {subset} of profile {}", profile.name),
-        None => format!("{whole} of profile {}", profile.name),
-    };
+    let subset = subject.pod.annotation(RAILS_ANNOTATION).map(|subset| format!(" of subset {subset}"));
+    let (count, of_subset) = (Count(rails.len(), "rail"), subset.as_deref().unwrap_or_default());
+    let whole = format_args!("{count}{of_subset} of profile {}", profile.name);
     let reason = if left_out > 0 {
-        let devices = count(rails.len() - left_out, "rail");
+        let devices = Count(rails.len() - left_out, "rail");
         format!("the pod requests devices for {devices}; {have} of {whole} attached so far")
     } else if have == 0 {
         format!("{whole} ({})", evidence.words())
     } else {
         format!("{have} of {whole} attached, {} missing", missing.len())
     };
-    let change = Change { edit: Edit::Networks { value, present: existing.is_some() }, reason };
+    let change =
+        Change { edit: Edit::Networks { value, present: existing.is_some() }, reason: reason.into() };
     PlannedNetworks { attached, unused_interfaces, change: Some(change), kept }
 }
 
@@ -185,5 +186,12 @@ fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], 
 }
 
 fn short(added: &[Selection<'_>]) -> String {
-    added.iter().map(Selection::short).collect::<Vec<_>>().join(",")
+    let mut text = String::with_capacity(added.iter().map(|item| item.short_length() + 1).sum());
+    for (nth, item) in added.iter().enumerate() {
+        if nth > 0 {
+            text.push(',');
+        }
+        item.push_short(&mut text);
+    }
+    text
 }

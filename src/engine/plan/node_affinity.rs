@@ -4,7 +4,7 @@
 //! scheduling/corev1/nodeaffinity/nodeaffinity.go), so the profile's requirements are added to each of the user's
 //! terms. A separate term would admit more nodes.
 
-use super::{Change, Edit, Kept};
+use super::{Change, Edit, Kept, Reason};
 use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::Requirement;
@@ -50,6 +50,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
         } else {
             format!("nodes of profile {}, in term {} of {}", profile.name, term + 1, terms.len())
         };
+        let reason = Reason::Shared(reason.into());
         let absent = missing.iter().filter(|r| !own.expressions().iter().any(|e| is_same(e, r)));
         for (nth, requirement) in absent.enumerate() {
             changes.push(Change {

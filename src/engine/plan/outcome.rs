@@ -3,11 +3,15 @@
 use super::edit::Edit;
 use super::in_pod_refusal::InPodRefusal;
 use super::kept::Kept;
+use super::nccl_conf::ConfFile;
+use super::reason::Reason;
 use super::refusals::{EnvRefusal, FileRefusal, IpcLockRefusal};
 use super::target::{self, Target, WrongContainers};
 use super::user_fabric_result::UserFabric;
 use crate::demands::claimed::ClaimOn;
 use crate::resolve::Missing;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 /// Ordered changes, and the parts left out.
 #[derive(Debug, Default)]
@@ -44,6 +48,17 @@ pub struct Plan {
     pub in_pod_refusals: Vec<InPodRefusal>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
     pub user_fabric: Option<UserFabric>,
+    /// What follows from the pod with the plan.
+    pub(super) read_once: FinalFacts,
+}
+
+/// Facts about the pod with its plan, each found on first use: a file and an annotation are shared by containers.
+#[derive(Debug, Default)]
+pub(super) struct FinalFacts {
+    /// The `nccl.conf`.
+    pub(super) conf: OnceCell<ConfFile>,
+    /// App containers for which the NRI plugin sets the memlock limit.
+    pub(super) with_memlock: OnceCell<BTreeSet<usize>>,
 }
 
 /// Variables that a container does not get.
@@ -99,8 +114,8 @@ pub enum OwnSetting {
 pub struct Change {
     /// What is edited.
     pub edit: Edit,
-    /// The reason, in a few words.
-    pub reason: String,
+    /// The reason, in a few words. All containers share the text of a variable's reason.
+    pub reason: Reason,
 }
 
 impl Plan {
@@ -125,7 +140,7 @@ impl Plan {
     }
 
     /// The changes of the pod itself, which come first.
-    pub(super) fn of_pod(&self) -> &[Change] {
+    pub(crate) fn of_pod(&self) -> &[Change] {
         let length = self.changes.partition_point(|c| c.edit.container().is_none());
         self.changes.get(..length).unwrap_or_default()
     }
@@ -165,6 +180,13 @@ pub enum Withheld {
     UnknownRails(String),
     /// More containers than any node runs; the answer would have tens of megabytes.
     ManyContainers,
+    /// More targets than the profile can be written for: the patch would be many times the size of the pod.
+    ManyTargets {
+        /// Targets of the pod (count).
+        targets: usize,
+        /// Most targets for this profile (count).
+        most: usize,
+    },
     /// A list of the pod is longer than in any real pod. FAB820 reports it.
     OverLimit,
     /// A container would list more resources than we read.

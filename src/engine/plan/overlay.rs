@@ -1,8 +1,7 @@
 //! The final pod: the read model with a plan over it, without a second pod.
 
-use super::{
-    Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, ULIMITS_ANNOTATION, files, nccl_conf, ulimits,
-};
+use super::nccl_conf::{self, ConfFile};
+use super::{Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, files, ulimits};
 use crate::pod::view::{Container, PodView};
 
 /// The value of a variable in the final container.
@@ -67,12 +66,9 @@ impl<'a> Overlay<'a> {
 
     /// Whether the NRI plugin will set the memlock limit of an app container.
     #[must_use]
-    pub fn sets_memlock(self, container: &Container<'_>) -> bool {
-        let planned = self.plan.of_pod().iter().any(|c| match &c.edit {
-            Edit::Annotation { key, .. } => key.strip_prefix(ULIMITS_ANNOTATION) == Some(container.name()),
-            _ => false,
-        });
-        planned || ulimits::is_set(self.pod, container)
+    pub fn sets_memlock(self, index: usize) -> bool {
+        let find = || ulimits::set(self.pod, self.plan.of_pod());
+        self.plan.read_once.with_memlock.get_or_init(find).contains(&index)
     }
 
     /// Value of the networks annotation, if the plan changes it.
@@ -84,6 +80,12 @@ impl<'a> Overlay<'a> {
         })
     }
 
+    /// Whether the plan writes an annotation.
+    #[must_use]
+    pub fn writes_annotation(self, key: &str) -> bool {
+        self.plan.of_pod().iter().filter_map(|c| c.edit.annotation()).any(|(written, ..)| *written == *key)
+    }
+
     /// A variable of an app container.
     #[must_use]
     pub fn variable(self, index: usize, container: &'a Container<'a>, name: &str) -> Option<Variable<'a>> {
@@ -91,7 +93,7 @@ impl<'a> Overlay<'a> {
             return Some(entry.literal().map_or(Variable::Unknown, Variable::Value));
         }
         let planned = self.edits_of(index).find_map(|e| match e {
-            Edit::Env { name: n, value, .. } if n == name => Some(Variable::Value(value.as_str())),
+            Edit::Env { name: n, value, .. } if **n == *name => Some(Variable::Value(value)),
             _ => None,
         });
         planned.or_else(|| self.conf_variable(index, container, name))
@@ -99,8 +101,35 @@ impl<'a> Overlay<'a> {
 
     /// A variable that NCCL takes from `/etc/nccl.conf`.
     fn conf_variable(self, index: usize, container: &Container<'_>, name: &str) -> Option<Variable<'a>> {
-        let text = self.conf(index, container)?;
-        nccl_conf::variables(text).find(|(n, _)| *n == name).map(|(_, value)| Variable::Value(value))
+        self.conf(Some(index), container)?.value(name).map(Variable::Value)
+    }
+
+    /// The variables of the `/etc/nccl.conf` of a container, in the order of its lines. `app`: its number, if it is an app
+    /// container.
+    pub(crate) fn file_lines(
+        self,
+        app: Option<usize>,
+        container: &Container<'_>,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.conf(app, container).into_iter().flat_map(ConfFile::lines)
+    }
+
+    /// The value that NCCL in a container takes for a variable from `/etc/nccl.conf`: a variable of its process takes
+    /// precedence. `over_ssh`: sshd starts the ranks, so they do not have the container's variables.
+    pub(crate) fn file_value(
+        self,
+        (app, container): (Option<usize>, &Container<'_>),
+        name: &str,
+        over_ssh: bool,
+    ) -> Option<&'a str> {
+        let planned = |e: &Edit| matches!(e, Edit::Env { name: n, .. } if **n == *name);
+        let in_env = || {
+            container.env_var(name).is_some() || app.is_some_and(|index| self.edits_of(index).any(planned))
+        };
+        if !nccl_conf::is_read(name) || !over_ssh && in_env() {
+            return None;
+        }
+        self.conf(app, container)?.value(name)
     }
 
     /// Variables that are planned for an app container, in `env` or in `/etc/nccl.conf`.
@@ -109,23 +138,26 @@ impl<'a> Overlay<'a> {
         index: usize,
         container: &Container<'_>,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let lines = self.conf(index, container).into_iter().flat_map(nccl_conf::variables);
-        lines.chain(self.edits_of(index).filter_map(|e| match e {
-            Edit::Env { name, value, .. } => Some((name.as_str(), value.as_str())),
+        self.file_lines(Some(index), container).chain(self.edits_of(index).filter_map(|e| match e {
+            Edit::Env { name, value, .. } => Some((&**name, &**value)),
             _ => None,
         }))
     }
 
-    /// The `/etc/nccl.conf` of an app container.
-    fn conf(self, index: usize, container: &Container<'_>) -> Option<&'a str> {
+    /// The `/etc/nccl.conf` of a container.
+    fn conf(self, app: Option<usize>, container: &Container<'_>) -> Option<&'a ConfFile> {
         let planned = |e: &Edit| matches!(e, Edit::FileMount { path, .. } if *path == NCCL_CONF_PATH);
-        if !self.edits_of(index).any(planned) && !files::has_conf(self.pod, container) {
+        let will_have = app.is_some_and(|index| self.edits_of(index).any(planned));
+        if !will_have && !files::has_conf(self.pod, container) {
             return None;
         }
-        let planned = self.plan.of_pod().iter().find_map(|c| match &c.edit {
-            Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
-            _ => None,
-        });
-        planned.or_else(|| files::text(self.pod, NCCL_CONF))
+        let text = || {
+            let planned = self.plan.of_pod().iter().find_map(|c| match &c.edit {
+                Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
+                _ => None,
+            });
+            planned.or_else(|| files::text(self.pod, NCCL_CONF)).unwrap_or_default()
+        };
+        Some(self.plan.read_once.conf.get_or_init(|| ConfFile::of(text())))
     }
 }

@@ -4,7 +4,7 @@
 use super::attachment::Attachment;
 use super::target::accelerators;
 use super::user_fabric_result::CountedUnits;
-use super::{Change, Edit, Kept, Plan, ResourceList, Target};
+use super::{Change, Edit, Kept, Plan, Reason, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::PodView;
 use crate::pod::Quantity;
@@ -12,31 +12,31 @@ use crate::pod::units::units;
 use crate::pod::view::Container;
 use crate::profile::schema::Per;
 use crate::profile::{Profile, fixed_units};
-use crate::text::count;
+use crate::text::{Count, count};
 use std::collections::{BTreeMap, HashMap};
 
 /// Units of one resource for one container.
-pub(super) struct Wanted {
+pub(super) struct Wanted<'n> {
     container: usize,
-    name: String,
+    name: &'n str,
     units: i64,
-    reason: String,
+    reason: Reason,
     /// Whether a user's smaller quantity is raised; only a count of attachments proves that it is too small.
     raise: bool,
 }
 
 /// The units for each target, in the order of the containers. `attached` is each attachment of the final annotation,
 /// in its order.
-pub(super) fn wanted(
+pub(super) fn wanted<'n>(
     pod: &PodView<'_>,
-    profile: &Profile,
+    profile: &'n Profile,
     targets: &[Target],
     counted: &[CountedUnits],
-    attached: &[Attachment<'_>],
-) -> Vec<Wanted> {
+    attached: &[Attachment<'n>],
+) -> Vec<Wanted<'n>> {
     let mut wanted = Vec::new();
     let dealt = deal(targets, attached);
-    let mut needs: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut needs: BTreeMap<&'n str, i64> = BTreeMap::new();
     for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
     }
@@ -67,9 +67,9 @@ pub(super) fn wanted(
             };
             wanted.push(Wanted {
                 container: target.index,
-                name: resource.name.clone(),
+                name: &resource.name,
                 units: fixed_units(resource, target.accelerators, rails),
-                reason,
+                reason: Reason::Shared(reason.into()),
                 raise: false,
             });
         }
@@ -137,18 +137,18 @@ struct Need<'n> {
 
 /// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already
 /// counts for it, so that the sum never passes the number of attachments.
-fn share(
+fn share<'n>(
     pod: &PodView<'_>,
     targets: &[Target],
     dealt: &Dealt<'_>,
-    need: &Need<'_>,
-    wanted: &mut Vec<Wanted>,
+    need: &Need<'n>,
+    wanted: &mut Vec<Wanted<'n>>,
 ) {
     let apps = pod.containers();
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
-    let units = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
-    let reason = format!("{units}, one unit each");
+    let units = Count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
+    let reason = Reason::Shared(format!("{units}, one unit each").into());
     let own = |index: usize| apps.get(index).and_then(|c| c.units(name)).unwrap_or(0);
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();
     for ((_, index), share) in dealt.units.range((name, 0)..=(name, usize::MAX)) {
@@ -168,14 +168,14 @@ fn share(
     }
     for (container, own, give) in gives {
         if give > 0 {
-            let (name, reason) = (name.to_owned(), reason.clone());
+            let reason = reason.clone();
             wanted.push(Wanted { container, name, units: own.saturating_add(give), reason, raise: true });
         }
     }
 }
 
 /// The quantities of a target.
-pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> (Vec<Change>, Vec<Kept>) {
+pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted<'_>]) -> (Vec<Change>, Vec<Kept>) {
     let (mut changes, mut kept) = (Vec::new(), Vec::new());
     let Some(container) = pod.containers().get(target.index) else { return (changes, kept) };
     let start = wanted.partition_point(|w| w.container < target.index);
@@ -184,12 +184,12 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> (Vec
         let edit = |list, present| Edit::Quantity {
             container: target.index,
             list,
-            name: item.name.clone(),
+            name: item.name.to_owned(),
             units: item.units,
             present,
         };
-        let limit = quantity(container, ResourceList::Limits, &item.name);
-        let request = quantity(container, ResourceList::Requests, &item.name);
+        let limit = quantity(container, ResourceList::Limits, item.name);
+        let request = quantity(container, ResourceList::Requests, item.name);
         let short = |units: i64| item.raise && units < item.units;
         match (limit, request) {
             // A text that is not a number is the user's to fix; a rule reports it.
@@ -201,14 +201,14 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted]) -> (Vec
                     // Rules on attachments compare the units of rails with them.
                     let differs = Kept::Units {
                         container: target.index,
-                        resource: item.name.clone(),
+                        resource: item.name.to_owned(),
                         own: units,
                         wanted: item.units,
                     };
                     kept.extend((!item.raise && units != item.units).then_some(differs));
                     continue;
                 }
-                let reason = format!("{}; {units} is too few", item.reason);
+                let reason = Reason::Shared(format!("{}; {units} is too few", &*item.reason).into());
                 changes.push(Change { edit: edit(ResourceList::Limits, true), reason: reason.clone() });
                 if request.flatten().is_some_and(|request| request != item.units) {
                     changes.push(Change { edit: edit(ResourceList::Requests, true), reason });

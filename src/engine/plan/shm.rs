@@ -7,8 +7,7 @@ use super::{Change, Edit, Target};
 use crate::pod::view::Volume;
 use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit};
 use crate::profile::Profile;
-use crate::text::count;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::text::Count;
 
 /// Minimum per rank (bytes): two of NCCL 2.29's proxy pools of 31.5 MiB.
 const FLOOR_PER_RANK: i64 = 64 << 20;
@@ -66,27 +65,22 @@ pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -
     }
     // A name that a mount refers to counts as taken even if no volume has it: the API server refuses such a pod, and
     // we do not make it valid.
-    let mounts = pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
-    let named = pod.volumes().iter().map(|v| &v.name).chain(mounts.map(|m| &m.name));
-    let taken: BTreeSet<&str> = named.filter_map(Option::as_deref).collect();
-    let name = (*VOLUME_NAMES.iter().find(|name| !taken.contains(*name))?).to_owned();
+    let mounts = || pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
+    let named = || pod.volumes().iter().map(|v| &v.name).chain(mounts().map(|m| &m.name));
+    let is_free = |name: &&&str| !named().any(|named| named.as_deref() == Some(**name));
+    let name = (*VOLUME_NAMES.iter().find(is_free)?).to_owned();
     let each = Bytes(profile.shm_per_accelerator);
     let full = profile.shm_per_accelerator.saturating_mul(i64::from(accelerators));
+    let accelerators = Count(accelerators as usize, "accelerator");
     let reason = if size < full {
         let memory = Bytes(limit.unwrap_or_default());
         let part = if size > limit.unwrap_or_default() / 2 { "" } else { "half " };
-        format!(
-            "{} at {each} per accelerator, limited to {part}the memory limit of {memory}",
-            count(accelerators as usize, "accelerator")
-        )
+        format!("{accelerators} at {each} per accelerator, limited to {part}the memory limit of {memory}")
     } else {
-        format!(
-            "{} at {each} per accelerator; the runtime's default is 64 MiB",
-            count(accelerators as usize, "accelerator")
-        )
+        format!("{accelerators} at {each} per accelerator; the runtime's default is 64 MiB")
     };
     let edit = Edit::ShmVolume { name: name.clone(), size, index: pod.volumes().len() };
-    Some(ShmVolume { name, change: Some(Change { edit, reason }) })
+    Some(ShmVolume { name, change: Some(Change { edit, reason: reason.into() }) })
 }
 
 /// A memory volume of at least this size that an app container mounts at `/dev/shm`, if one does.
@@ -101,15 +95,8 @@ fn shared_volume<'a>(pod: &'a PodView<'_>, size: i64) -> Option<&'a str> {
         };
         empty_dir.medium.as_deref() == Some("Memory") && fits
     };
-    // Of two volumes with one name, which the API server refuses, the first counts.
-    let mut volumes: BTreeMap<&str, bool> = BTreeMap::new();
-    for volume in pod.volumes() {
-        if let Some(name) = volume.name.as_deref() {
-            volumes.entry(name).or_insert_with(|| large_enough(volume));
-        }
-    }
     let mut mounted = pod.containers().iter().filter_map(|c| c.mount_at(SHM_PATH)?.1.name.as_deref());
-    mounted.find(|name| volumes.get(name) == Some(&true))
+    mounted.find(|name| pod.volume(name).is_some_and(large_enough))
 }
 
 /// The mount of a volume in a container that has none: processes that share memory across containers of the pod then
@@ -120,7 +107,7 @@ pub(super) fn mount(pod: &PodView<'_>, index: usize, volume: &str, planned: &[Ch
     let at = container.volume_mounts().len() + before;
     Some(Change {
         edit: Edit::ShmMount { container: index, volume: volume.to_owned(), index: at },
-        reason: "one shared memory for all containers of the pod".to_owned(),
+        reason: "one shared memory for all containers of the pod".into(),
     })
 }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MESH_PROXIES: [&str; 2] = ["istio-proxy", "linkerd-proxy"];
 
 /// Whether a container is the proxy of a service mesh, by its name.
-pub(crate) fn is_mesh_proxy(name: &str) -> bool {
+pub(super) fn is_mesh_proxy(name: &str) -> bool {
     MESH_PROXIES.contains(&name)
 }
 
@@ -74,7 +74,8 @@ fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainer
                 return Err(WrongContainers::Init(name.to_owned()));
             }
             None => {
-                let near = nearest(name, index.keys().copied()).map(str::to_owned);
+                let near =
+                    nearest(name, subject.deadline.compared(name, index.keys().copied())).map(str::to_owned);
                 return Err(WrongContainers::Unknown(name.to_owned(), near));
             }
         }

@@ -3,9 +3,9 @@
 
 use super::{Change, Edit, Target};
 use crate::multus::annotation::is_label;
-use crate::pod::{Container, PodView};
+use crate::pod::PodView;
 use crate::profile::{Memlock, Profile};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Annotation that the plugin reads, without the container's name. Newer versions of the plugin deprecate it and
 /// still read it; older versions read only this one (containerd/nri plugins/ulimit-adjuster/adjuster.go).
@@ -29,11 +29,12 @@ pub(super) fn plan(
         return (Vec::new(), lifted);
     }
     let mut named: BTreeSet<&str> = BTreeSet::new();
+    let mut own = Own::default();
     for target in targets {
         let Some(container) = pod.containers().get(target.index) else { continue };
         let name = container.name();
-        match own(pod, name) {
-            Some(value) if lifts(value) => drop(lifted.insert(target.index)),
+        match own.lifts(pod, name) {
+            Some(true) => drop(lifted.insert(target.index)),
             None if name.len() <= LONGEST_NAME && is_label(name) => {
                 lifted.insert(target.index);
                 named.insert(name);
@@ -47,24 +48,43 @@ pub(super) fn plan(
             value: UNLIMITED.to_owned(),
             present: false,
         },
-        reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts this limit"
-            .to_owned(),
+        reason: "RDMA pins memory beyond the runtime's memlock limit; the NRI plugin lifts this limit".into(),
     };
     (named.into_iter().map(change).collect(), lifted)
 }
 
-/// Whether the unpatched pod has the plugin set the limit of a container.
-pub(super) fn is_set(pod: &PodView<'_>, container: &Container<'_>) -> bool {
-    own(pod, container.name()).is_some_and(lifts)
+/// App containers whose limit the plugin sets, by the planned changes of the pod or by its own annotations.
+pub(super) fn set(pod: &PodView<'_>, planned: &[Change]) -> BTreeSet<usize> {
+    let named = |change: &'_ Change| match &change.edit {
+        Edit::Annotation { key, .. } => key.strip_prefix(ULIMITS_ANNOTATION).map(str::to_owned),
+        _ => None,
+    };
+    let planned: BTreeSet<String> = planned.iter().filter_map(named).collect();
+    let mut own = Own::default();
+    let apps = pod.containers().iter().enumerate();
+    apps.filter(|(_, c)| planned.contains(c.name()) || own.lifts(pod, c.name()) == Some(true))
+        .map(|(index, _)| index)
+        .collect()
 }
 
-fn own<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
-    let keys = [NEWER_ANNOTATION, ULIMITS_ANNOTATION];
-    keys.iter().find_map(|key| pod.annotation(&format!("{key}{name}")))
+/// The pod's own annotations, each read once, however many containers have its name.
+#[derive(Default)]
+struct Own<'p>(BTreeMap<&'p str, Option<bool>>);
+
+impl<'p> Own<'p> {
+    /// Whether the annotation of a container has memlock; `None` without an annotation.
+    fn lifts(&mut self, pod: &'p PodView<'_>, name: &'p str) -> Option<bool> {
+        let keys = [NEWER_ANNOTATION, ULIMITS_ANNOTATION];
+        let value = || keys.iter().find_map(|key| pod.annotation(&format!("{key}{name}")));
+        *self.0.entry(name).or_insert_with(|| value().map(has_memlock))
+    }
 }
 
 /// Whether a list of limits has memlock, which the plugin accepts in any case and with or without its prefix. The
 /// user decides on the amount.
-fn lifts(value: &str) -> bool {
-    value.to_ascii_lowercase().contains("memlock")
+fn has_memlock(value: &str) -> bool {
+    let word = "memlock";
+    let starts = |at: usize| value.as_bytes().get(at..at + word.len());
+    memchr::memchr2_iter(b'm', b'M', value.as_bytes())
+        .any(|at| starts(at).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes())))
 }

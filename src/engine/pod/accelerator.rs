@@ -1,7 +1,7 @@
 //! Which resources are accelerators, and how many whole ones a container requests.
 
-use super::quantity::Quantity;
 use super::view::Container;
+use crate::json::quantity::Quantity;
 
 /// Names of extended resources that put a pod in scope.
 #[derive(Debug, Clone, PartialEq, Eq)]

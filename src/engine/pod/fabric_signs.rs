@@ -2,7 +2,7 @@
 //! resources and claims, variables. Rules look at every pod that has one.
 
 use super::view::{Container, Metadata, PodView};
-use crate::json::values::Pairs;
+use crate::json::values::{Pairs, Quantities};
 
 /// Domain of our own annotations and labels, with the slash.
 pub const OWN_DOMAIN: &str = "fabric-admission.dev/";
@@ -52,7 +52,7 @@ fn has_device(container: &Container<'_>) -> bool {
     let Some(resources) = &container.resources else { return false };
     let lists = resources.limits.iter().chain(&resources.requests);
     resources.claims.as_deref().is_some_and(|claims| !claims.is_empty())
-        || lists.flat_map(Pairs::iter).any(|(name, _)| !is_native(name))
+        || lists.flat_map(Quantities::iter).any(|(name, _)| !is_native(name))
 }
 
 fn has_variable(container: &Container<'_>) -> bool {

@@ -1,8 +1,8 @@
 //! Lists of a pod that are longer than in any real pod. Rules compare these lists with one another and with what is known,
 //! so a pod over a limit is not compared in detail.
 
-use super::view::PodView;
-use crate::json::values::Pairs;
+use super::view::{Container, PodClaim, PodView};
+use crate::json::values::Quantities;
 use std::collections::HashSet;
 
 /// Most different resource names of a pod (count).
@@ -11,6 +11,17 @@ pub const MAX_RESOURCE_NAMES: usize = 256;
 pub const MAX_NODE_SELECTOR: usize = 256;
 /// Most labels of a pod (count).
 pub const MAX_LABELS: usize = 1_024;
+
+/// Most resource claims of a pod (count). A claim may have 32 requests with eight alternatives each (k8s.io/api
+/// resource/v1), and rules look at each of them.
+pub const MAX_CLAIMS: usize = 128;
+/// Longest text of all commands and arguments of a pod together (bytes). An object in etcd has at most 1.5 MiB, and Linux
+/// starts no program with an argument of more than 32 pages, which are 128 KiB on x86 (`MAX_ARG_STRLEN`).
+pub const MAX_COMMANDS: usize = 1 << 20;
+
+/// Most values that profiles set in all pod templates of an object while the templates are compared (count): the plans are
+/// in memory together. 64 roles of 8 containers with 30 variables each have 16,000.
+pub const MAX_COMPARED: usize = 20_000;
 
 /// A list over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +32,10 @@ pub enum OverLimit {
     NodeSelector,
     /// Labels.
     Labels,
+    /// Resource claims.
+    Claims,
+    /// Commands and arguments of all containers.
+    Commands,
 }
 
 /// The first list of a pod that is over its limit.
@@ -32,9 +47,32 @@ pub fn over_limit(pod: &PodView<'_>) -> Option<OverLimit> {
         Some(OverLimit::NodeSelector)
     } else if labels.is_some_and(|l| l.0.len() > MAX_LABELS) {
         Some(OverLimit::Labels)
+    } else if claims(pod).len() > MAX_CLAIMS {
+        Some(OverLimit::Claims)
+    } else if has_long_commands(pod) {
+        Some(OverLimit::Commands)
     } else {
         many_resources(pod).then_some(OverLimit::ResourceNames)
     }
+}
+
+/// The claims of a pod.
+fn claims<'p>(pod: &'p PodView<'_>) -> &'p [PodClaim<'p>] {
+    pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default()
+}
+
+/// The claims of a pod that are compared with what is known, and those beyond the limit.
+#[must_use]
+pub fn compared_claims<'p>(pod: &'p PodView<'_>) -> (&'p [PodClaim<'p>], &'p [PodClaim<'p>]) {
+    let all = claims(pod);
+    all.split_at(all.len().min(MAX_CLAIMS))
+}
+
+/// Whether the commands of a pod are longer than any that are read.
+#[must_use]
+pub fn has_long_commands(pod: &PodView<'_>) -> bool {
+    let containers = pod.containers().iter().chain(pod.init_containers());
+    containers.flat_map(Container::shell_text).map(str::len).sum::<usize>() > MAX_COMMANDS
 }
 
 fn many_resources(pod: &PodView<'_>) -> bool {
@@ -45,7 +83,7 @@ fn many_resources(pod: &PodView<'_>) -> bool {
         return false;
     }
     let mut names: HashSet<&str> = HashSet::new();
-    lists().flat_map(Pairs::iter).any(|(name, _)| names.insert(name) && names.len() > MAX_RESOURCE_NAMES)
+    lists().flat_map(Quantities::iter).any(|(name, _)| names.insert(name) && names.len() > MAX_RESOURCE_NAMES)
 }
 
 #[cfg(test)]
@@ -64,6 +102,19 @@ mod tests {
         format!("{{{}}}", pairs.join(","))
     }
 
+    fn claiming(claims: usize) -> String {
+        let claims: Vec<String> = (0..claims).map(|i| format!(r#"{{"name":"c{i}"}}"#)).collect();
+        format!(r#"{{"spec":{{"resourceClaims":[{}]}}}}"#, claims.join(","))
+    }
+
+    /// Half of the text in a container, half in an init container.
+    fn commanded(length: usize) -> String {
+        let (one, other) = ("x".repeat(length / 2), "x".repeat(length - length / 2));
+        format!(
+            r#"{{"spec":{{"containers":[{{"command":["{one}"]}}],"initContainers":[{{"args":["{other}"]}}]}}}}"#
+        )
+    }
+
     #[test]
     fn one_more_than_the_limit() {
         let repeated = format!(
@@ -80,6 +131,10 @@ mod tests {
                 format!(r#"{{"spec":{{"nodeSelector":{}}}}}"#, pairs(MAX_NODE_SELECTOR + 1)),
                 Some(OverLimit::NodeSelector),
             ),
+            (claiming(MAX_CLAIMS), None),
+            (claiming(MAX_CLAIMS + 1), Some(OverLimit::Claims)),
+            (commanded(MAX_COMMANDS), None),
+            (commanded(MAX_COMMANDS + 1), Some(OverLimit::Commands)),
             (format!(r#"{{"metadata":{{"labels":{}}}}}"#, pairs(MAX_LABELS)), None),
             (format!(r#"{{"metadata":{{"labels":{}}}}}"#, pairs(MAX_LABELS + 1)), Some(OverLimit::Labels)),
         ] {

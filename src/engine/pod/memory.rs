@@ -1,10 +1,10 @@
 //! Memory limits: of containers, and of the pod as a whole.
 
-use super::quantity::Quantity;
 use super::view::{Container, PodView};
-use crate::json::values::{Pairs, QuantityText};
+use crate::json::quantity::Quantity;
+use crate::json::values::Quantities;
 
-fn memory(limits: Option<&Pairs<'_, QuantityText<'_>>>) -> Option<i64> {
+fn memory(limits: Option<&Quantities<'_>>) -> Option<i64> {
     let text = limits?.get("memory")?;
     Quantity::parse(&text.0).ok().map(Quantity::units).filter(|n| *n > 0)
 }

@@ -5,6 +5,7 @@ pub mod accelerator;
 pub mod affinity;
 mod annotations;
 mod claim;
+mod container_facts;
 pub mod fabric_signs;
 pub mod gang;
 mod gang_size;
@@ -14,13 +15,15 @@ pub mod nic;
 pub mod own_containers;
 mod place_index;
 mod presence;
-pub mod quantity;
 pub mod ranks;
 mod read;
+pub mod read_once;
 pub mod scan;
 pub mod shell;
 mod source;
 pub mod templates_by_shape;
+#[cfg(test)]
+mod templates_by_shape_tests;
 pub mod units;
 mod user;
 pub mod variable_sources;
@@ -32,9 +35,9 @@ pub mod workload;
 #[cfg(test)]
 mod view_tests;
 
+pub use crate::json::quantity::{Bytes, Quantity, QuantityError};
 pub use accelerator::Accelerators;
 pub use fabric_signs::FabricSigns;
 pub use memory::memory_limit;
-pub use quantity::{Bytes, Quantity, QuantityError};
 pub use user::runs_as_root;
 pub use view::{Container, PodView};

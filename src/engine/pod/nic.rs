@@ -1,5 +1,7 @@
 //! Extended resources that provide RDMA NICs, by their names: evidence in the pod's own fields, without facts.
 
+use std::borrow::Cow;
+
 /// Resource of the AWS EFA device plugin, with the variants `vpc.amazonaws.com/efa-…`.
 const EFA: &str = "vpc.amazonaws.com/efa";
 
@@ -29,7 +31,11 @@ pub fn names_rdma_device(resource: &str) -> bool {
         return true;
     }
     let vendor = NIC_VENDORS.contains(&domain);
-    let name = name.to_ascii_lowercase();
+    // Nearly every name is in lower case.
+    let name = match name.bytes().any(|b| b.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    };
     // A slice of a GPU is named after it: `amd.com/gpu_vf`.
     if name.starts_with("gpu") {
         return false;

@@ -23,9 +23,15 @@ pub fn may_have_signs(json: &str) -> bool {
     let after = |at: usize, finder: &Finder<'_>| bytes.get(at + finder.needle().len()..).unwrap_or_default();
     // What is not an object is for the decoder to refuse.
     !json.starts_with('{')
-        || SIGNS.iter().any(|sign| sign.find(bytes).is_some())
+        || SIGNS.iter().any(|sign| sign.find_iter(bytes).any(|at| !is_quoted(bytes, at)))
         || LISTS.iter().any(|key| key.find_iter(bytes).any(|at| !is_native_only(after(at, key))))
         || ESCAPE.find_iter(bytes).any(|at| is_odd(after(at, &ESCAPE)))
+}
+
+/// Whether a quote stands within a text, behind a backslash: no text begins there. Pods have variables of others in such
+/// places, as the keys of managed fields (`k:{\"name\":\"NCCL_DEBUG\"}`).
+fn is_quoted(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'"') && at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\\')
 }
 
 /// Whether the last two digits of an escape are of a character that the API server does not escape: it does so for control
@@ -89,6 +95,7 @@ mod tests {
             r#"{"metadata":{"annotations":{"kubectl.kubernetes.io/last":"{\"limits\":{\"a/b\":1}}"},"labels":{"app.kubernetes.io/name":"a"}}}"#,
             r#"{"spec":{"containers":[{"name":"limits","args":["a && b"],"resources":{"limits":{"cpu":"1","memory":"1Gi","hugepages-2Mi":4}, "requests" : null}}]}}"#,
             r#"{"spec":{"containers":[{"resources":{"limits":{},"requests":{ "cpu" : 1 }},"env":[{"name":"MY_NCCL_DEBUG"}]}]}}"#,
+            r#"{"metadata":{"managedFields":[{"fieldsV1":{"f:env":{"k:{\"name\":\"NCCL_DEBUG\"}":{".":{}}}}}]}}"#,
             r#"{"metadata":{"managedFields":[{"fieldsV1":{"f:resources":{"f:limits":{"f:nvidia.com/gpu":{}}}}}]}}"#,
         ] {
             assert!(!may_have_signs(json), "{json}");

@@ -1,8 +1,8 @@
 //! Units of resources that containers hold, for all containers in one pass. A pod may have thousands of containers
 //! with dozens of resources each: one pass per resource would take seconds.
 
-use super::quantity::Quantity;
 use super::view::{Container, PodView};
+use crate::json::quantity::Quantity;
 use crate::json::values::QuantityText;
 use std::collections::BTreeSet;
 
@@ -69,13 +69,12 @@ impl PodView<'_> {
     /// Every container with its position: app containers, then init containers. Those that we add are left out.
     pub fn holders(&self) -> impl Iterator<Item = (Holder, &Container<'_>)> {
         let apps = self.containers().iter().enumerate().map(|(index, c)| (Holder::App(index), c));
-        let inits =
-            self.init_containers().iter().enumerate().filter(|(_, c)| !c.is_ours()).map(|(index, c)| match c
-                .is_sidecar()
-            {
+        let inits = self.init_containers().iter().enumerate().filter(|(at, c)| !self.is_added(*at, c)).map(
+            |(index, c)| match c.is_sidecar() {
                 true => (Holder::Sidecar(index), c),
                 false => (Holder::Init(index), c),
-            });
+            },
+        );
         apps.chain(inits)
     }
 }

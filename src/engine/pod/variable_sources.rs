@@ -52,7 +52,7 @@ pub struct ResourceFieldRef<'a> {
 /// `configMapKeyRef`, `secretKeyRef` and `fileKeyRef`.
 #[derive(Debug, Default, Deserialize)]
 pub struct KeyRef {
-    /// Whether the variable stays as it is where the key is missing.
+    /// Whether the variable keeps its value if the key is missing.
     #[serde(default)]
     pub optional: Option<bool>,
 }

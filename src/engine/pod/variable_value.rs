@@ -1,9 +1,8 @@
 //! The value that a container's variable has at the start, as far as the pod itself shows it.
 
-use super::fabric_signs::OWN_DOMAIN;
-use super::quantity::Quantity;
 use super::variable_sources::{ResourceFieldRef, ValueFrom};
 use super::view::{Container, EnvVar, PodView};
+use crate::json::quantity::Quantity;
 use std::borrow::Cow;
 
 /// The entries of a variable that can decide its value, with their places, the last one first: the last entry, and the
@@ -12,14 +11,25 @@ pub fn deciding<'c, 'a>(
     container: &'c Container<'a>,
     name: &str,
 ) -> impl Iterator<Item = (usize, &'c EnvVar<'a>)> {
-    let named =
-        container.env().iter().enumerate().rev().filter(move |(_, e)| e.name.as_deref() == Some(name));
     let mut counts = true;
-    named.take_while(move |(_, entry)| {
+    container.entries(name).take_while(move |(_, entry)| {
         let now = counts;
-        counts = entry.value_from.as_ref().is_some_and(ValueFrom::may_be_missing);
+        counts = entry.value_from.as_deref().is_some_and(ValueFrom::may_be_missing);
         now
     })
+}
+
+/// A pod whose fields and resources variables take.
+#[derive(Clone, Copy)]
+pub struct Shown<'a, 'p, 'c> {
+    /// The pod.
+    pub pod: &'a PodView<'p>,
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// Whether an annotation gets another text than the pod has now.
+    pub changes: &'c dyn Fn(&str) -> bool,
+    /// Whether this is the pod that the API server stores: nothing gives it a resource any more.
+    pub is_final: bool,
 }
 
 /// The value of an entry; `None` where the pod does not show it.
@@ -27,33 +37,26 @@ pub fn deciding<'c, 'a>(
 pub fn value<'a>(
     entry: &'a EnvVar<'_>,
     container: &Container<'_>,
-    pod: &'a PodView<'_>,
-    namespace: &'a str,
+    shown: Shown<'a, '_, '_>,
 ) -> Option<Cow<'a, str>> {
-    let Some(from) = &entry.value_from else { return entry.literal().map(Cow::Borrowed) };
+    let Some(from) = entry.value_from.as_deref() else { return entry.literal().map(Cow::Borrowed) };
     if let Some(field) = &from.field_ref {
-        return of_field(field.field_path.as_deref()?, pod, namespace).map(Cow::Borrowed);
+        return of_field(field.field_path.as_deref()?, shown).map(Cow::Borrowed);
     }
     let resource = from.resource_field_ref.as_ref()?;
-    of_resource(resource, container, pod).map(|units| Cow::Owned(units.to_string()))
+    of_resource(resource, container, shown).map(|units| Cow::Owned(units.to_string()))
 }
 
 /// A field that the pod has from its creation (kubernetes/kubernetes pkg/fieldpath). A label or annotation that is
 /// missing may be added before the container starts.
-fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<&'a str> {
+fn of_field<'a>(path: &str, Shown { pod, namespace, changes, .. }: Shown<'a, '_, '_>) -> Option<&'a str> {
     let metadata = pod.metadata.as_ref();
     let key = |list: &str| path.strip_prefix(list)?.strip_prefix("['")?.strip_suffix("']");
     if let Some(key) = key("metadata.annotations") {
-        // Webhooks and Multus write these, so their texts may not be the user's.
-        let written = matches!(
-            key,
-            "k8s.v1.cni.cncf.io/networks"
-                | "k8s.v1.cni.cncf.io/network-status"
-                | "k8s.v1.cni.cncf.io/networks-status"
-        ) || key
-            .strip_prefix(OWN_DOMAIN)
-            .is_some_and(|key| key == "injected" || key.starts_with("file."));
-        return if written { None } else { pod.annotation(key) };
+        // Multus writes these when the pod starts, before its containers do.
+        let by_multus =
+            matches!(key, "k8s.v1.cni.cncf.io/network-status" | "k8s.v1.cni.cncf.io/networks-status");
+        return if by_multus || changes(key) { None } else { pod.annotation(key) };
     }
     if let Some(key) = key("metadata.labels") {
         return pod.label(key);
@@ -68,27 +71,44 @@ fn of_field<'a>(path: &str, pod: &'a PodView<'_>, namespace: &'a str) -> Option<
 }
 
 /// The quantity of a container's resource, in units of the divisor, rounded up (kubernetes/kubernetes
-/// pkg/api/v1/resource/helpers.go, ExtractContainerResourceValue). Without a limit, the kubelet takes that of the node; without a request, 0. The
-/// pod itself does not show either.
-fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, pod: &PodView<'_>) -> Option<i128> {
+/// pkg/api/v1/resource/helpers.go, ExtractContainerResourceValue).
+fn of_resource(from: &ResourceFieldRef<'_>, own: &Container<'_>, shown: Shown<'_, '_, '_>) -> Option<i128> {
     let container = match from.container_name.as_deref().filter(|name| !name.is_empty()) {
-        Some(name) => pod.container(name)?,
+        Some(name) => shown.pod.container(name)?,
         None => own,
     };
     let (list, resource) = from.resource.as_deref()?.split_once('.')?;
-    let list = match list {
-        "limits" => container.limits(),
-        "requests" => container.requests(),
-        _ => None,
+    let limit = container.limits().and_then(|limits| limits.get(resource));
+    let huge = resource.starts_with("hugepages-");
+    let (known, zero_if_absent) = match list {
+        "limits" => (limit, huge),
+        // The API server sets a request that is absent to the limit.
+        "requests" => {
+            let request = container.requests().and_then(|requests| requests.get(resource));
+            (request, limit.is_none() && (huge || OF_NODE.contains(&resource)))
+        }
+        _ => return None,
     };
-    let quantity = Quantity::parse(&list?.get(resource)?.0).ok()?;
+    let zero = Quantity::from_units(0);
+    let quantity = match known {
+        Some(quantity) => Quantity::parse(&quantity.0).ok()?,
+        None if zero_if_absent && shown.is_final => zero,
+        None => return None,
+    };
+    if list == "limits" && quantity == zero && OF_NODE.contains(&resource) {
+        return None;
+    }
     let one = Quantity::from_units(1);
     let divisor = match &from.divisor {
         Some(text) => Quantity::parse(&text.0).ok()?,
         None => one,
     };
-    quantity.in_units_of(if divisor == Quantity::from_units(0) { one } else { divisor })
+    quantity.in_units_of(if divisor == zero { one } else { divisor })
 }
+
+/// Resources of which the kubelet takes what the pod or the node has, where a container has no limit or a limit of 0
+/// (kubernetes/kubernetes pkg/api/v1/resource/helpers.go, MergeContainerResourceLimits).
+const OF_NODE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 #[cfg(test)]
 mod tests {
@@ -96,7 +116,7 @@ mod tests {
 
     fn pod(env: &str) -> String {
         format!(
-            r#"{{"metadata":{{"name":"p","labels":{{"l":"5"}},"annotations":{{"x":"7","a.b/c":"8","k8s.v1.cni.cncf.io/networks":"n","fabric-admission.dev/injected":"p@1"}}}},"spec":{{"serviceAccountName":"9",
+            r#"{{"metadata":{{"name":"p","labels":{{"l":"5"}},"annotations":{{"x":"7","a.b/c":"8","k8s.v1.cni.cncf.io/networks":"n","k8s.v1.cni.cncf.io/network-status":"[]","fabric-admission.dev/injected":"p@1","fabric-admission.dev/file.x":"6"}}}},"spec":{{"serviceAccountName":"9",
                 "containers":[{{"name":"a","env":[{env}],"resources":{{"limits":{{"cpu":"1500m","memory":"2Gi"}}}}}},
                     {{"name":"b","resources":{{"requests":{{"cpu":3}}}}}}]}}}}"#
         )
@@ -110,8 +130,10 @@ mod tests {
             (field("metadata.annotations['x']"), Some("7")),
             (field("metadata.annotations['a.b/c']"), Some("8")),
             (field("metadata.annotations['gone']"), None),
-            (field("metadata.annotations['k8s.v1.cni.cncf.io/networks']"), None),
+            (field("metadata.annotations['k8s.v1.cni.cncf.io/networks']"), Some("n")),
+            (field("metadata.annotations['k8s.v1.cni.cncf.io/network-status']"), None),
             (field("metadata.annotations['fabric-admission.dev/injected']"), None),
+            (field("metadata.annotations['fabric-admission.dev/file.x']"), Some("6")),
             (field("metadata.labels['l']"), Some("5")),
             (field("metadata.name"), Some("p")),
             (field("metadata.namespace"), Some("n")),
@@ -128,7 +150,37 @@ mod tests {
             let json = pod(&format!(r#"{{"name":"A","valueFrom":{from}}}"#));
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
             let container = &pod.containers()[0];
-            assert_eq!(value(&container.env()[0], container, &pod, "n").as_deref(), expected, "{from}");
+            let changes = |key: &str| key == "fabric-admission.dev/injected";
+            let shown = Shown { pod: &pod, namespace: "n", changes: &changes, is_final: false };
+            assert_eq!(value(&container.env()[0], container, shown).as_deref(), expected, "{from}");
+        }
+    }
+
+    #[test]
+    fn of_a_resource_that_the_stored_pod_lacks() {
+        for (resource, resources, expected) in [
+            ("requests.cpu", "{}", Some("0")),
+            ("requests.memory", "{}", Some("0")),
+            ("requests.ephemeral-storage", "{}", Some("0")),
+            ("requests.hugepages-2Mi", "{}", Some("0")),
+            ("limits.hugepages-2Mi", "{}", Some("0")),
+            ("requests.cpu", r#"{"limits":{"cpu":2}}"#, None),
+            ("requests.cpu", r#"{"requests":{"cpu":0}}"#, Some("0")),
+            ("limits.cpu", "{}", None),
+            ("limits.cpu", r#"{"limits":{"cpu":0}}"#, None),
+            ("limits.memory", "{}", None),
+            ("requests.nvidia.com/gpu", "{}", None),
+        ] {
+            let json = format!(
+                r#"{{"spec":{{"containers":[{{"name":"a","resources":{resources},"env":[{{"name":"A","valueFrom":{{"resourceFieldRef":{{"resource":"{resource}"}}}}}}]}}]}}}}"#
+            );
+            let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
+            let container = &pod.containers()[0];
+            let shown = Shown { pod: &pod, namespace: "n", changes: &|_| false, is_final: true };
+            assert_eq!(value(&container.env()[0], container, shown).as_deref(), expected, "{resource}");
+            let before = Shown { is_final: false, ..shown };
+            let expected = expected.filter(|_| resources.contains("requests"));
+            assert_eq!(value(&container.env()[0], container, before).as_deref(), expected, "{resource}");
         }
     }
 

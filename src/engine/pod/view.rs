@@ -5,10 +5,13 @@ use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
-use super::quantity::Quantity;
+use super::read_once::{ContainerFacts, PreflightAt};
 pub use super::source::Source;
 use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
-use crate::json::values::{List, Nullable, Objects, Pairs, QuantityText, Text, mapping, resources};
+use crate::json::quantity::Quantity;
+use crate::json::values::{
+    List, Nullable, Objects, Pairs, Quantities, QuantityText, Text, mapping, resources,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -76,7 +79,7 @@ pub struct Spec<'a> {
     pub(super) by_name: PlaceIndex,
     /// Our preflight container among the init containers, found on first use.
     #[serde(skip)]
-    pub(super) preflight_at: OnceCell<Option<usize>>,
+    pub(super) preflight_at: OnceCell<Option<PreflightAt>>,
     /// Containers of both lists by name, built on first use.
     #[serde(skip)]
     pub(super) by_container: PlaceIndex,
@@ -178,6 +181,9 @@ pub struct Container<'a> {
     /// `Always` makes an init container a native sidecar.
     #[serde(borrow, default)]
     pub restart_policy: Option<Text<'a>>,
+    /// What follows from its fields, found on first use.
+    #[serde(skip)]
+    pub read_once: ContainerFacts,
 }
 
 fn yes() -> bool {
@@ -194,9 +200,9 @@ pub struct EnvVar<'a> {
     /// Literal value, before `$(VAR)` is expanded.
     #[serde(borrow, default)]
     pub value: Option<Text<'a>>,
-    /// Value from another source.
+    /// Value from another source. Boxed: a training container has dozens of variables, nearly all with a literal value.
     #[serde(borrow, default, deserialize_with = "mapping")]
-    pub value_from: Option<ValueFrom<'a>>,
+    pub value_from: Option<Box<ValueFrom<'a>>>,
 }
 
 /// `resources`.
@@ -204,10 +210,10 @@ pub struct EnvVar<'a> {
 pub struct Resources<'a> {
     /// Upper bounds; for extended resources the allocated quantity.
     #[serde(borrow, default, deserialize_with = "resources")]
-    pub limits: Option<Pairs<'a, QuantityText<'a>>>,
+    pub limits: Option<Quantities<'a>>,
     /// Lower bounds.
     #[serde(borrow, default, deserialize_with = "resources")]
-    pub requests: Option<Pairs<'a, QuantityText<'a>>>,
+    pub requests: Option<Quantities<'a>>,
     /// Claims of the pod that this container uses.
     #[serde(borrow, default)]
     pub claims: Option<Objects<ContainerClaim<'a>>>,
@@ -307,6 +313,9 @@ pub struct DownwardApi<'a> {
     /// Files.
     #[serde(borrow, default)]
     pub items: Option<Objects<DownwardApiItem<'a>>>,
+    /// Items by the field that they show, built on first use.
+    #[serde(skip)]
+    pub(super) by_field: PlaceIndex,
 }
 
 /// `volumes[].downwardAPI.items[]`.
@@ -413,12 +422,12 @@ impl<'a> Container<'a> {
     }
     /// Limits.
     #[must_use]
-    pub fn limits(&self) -> Option<&Pairs<'a, QuantityText<'a>>> {
+    pub fn limits(&self) -> Option<&Quantities<'a>> {
         self.resources.as_ref()?.limits.as_ref()
     }
     /// Requests.
     #[must_use]
-    pub fn requests(&self) -> Option<&Pairs<'a, QuantityText<'a>>> {
+    pub fn requests(&self) -> Option<&Quantities<'a>> {
         self.resources.as_ref()?.requests.as_ref()
     }
     /// Units of an extended resource that the container gets: its limit, else its request; the API requires them to
@@ -434,10 +443,10 @@ impl<'a> Container<'a> {
     /// Every resource name the container mentions, limits first, each once.
     pub fn resource_names(&self) -> impl Iterator<Item = &str> {
         let limits = self.limits();
-        limits.into_iter().flat_map(Pairs::iter).map(|(k, _)| k).chain(
+        limits.into_iter().flat_map(Quantities::iter).map(|(k, _)| k).chain(
             self.requests()
                 .into_iter()
-                .flat_map(Pairs::iter)
+                .flat_map(Quantities::iter)
                 .map(|(k, _)| k)
                 .filter(move |k| limits.is_none_or(|l| l.get(k).is_none())),
         )
@@ -461,11 +470,6 @@ impl<'a> Container<'a> {
             let name = c.strip_prefix("CAP_").unwrap_or(c);
             name.eq_ignore_ascii_case(capability) || name.eq_ignore_ascii_case("ALL")
         })
-    }
-    /// The last entry of a variable, which is the effective one.
-    #[must_use]
-    pub fn env_var(&self, name: &str) -> Option<(usize, &EnvVar<'a>)> {
-        self.env().iter().enumerate().rev().find(|(_, e)| e.name.as_deref() == Some(name))
     }
     /// The mount at a path, without regard to trailing slashes.
     #[must_use]

@@ -2,19 +2,23 @@
 //! seconds.
 
 use super::place_index::FEW;
-use super::view::{Container, PodView, Volume};
+use super::view::{Container, DownwardApi, PodView, Volume};
 
 impl<'a> PodView<'a> {
     /// The volume with a name. If two have the same name, which the API server refuses, the first counts.
     #[must_use]
     pub fn volume(&self, name: &str) -> Option<&Volume<'a>> {
+        self.volumes().get(self.volume_at(name)?)
+    }
+
+    /// The index of that volume.
+    pub(crate) fn volume_at(&self, name: &str) -> Option<usize> {
         let volumes = self.volumes();
         let name_of = |place: usize| volumes.get(place).and_then(|v| v.name.as_deref());
         if volumes.len() < FEW {
-            return volumes.iter().find(|v| v.name.as_deref() == Some(name));
+            return volumes.iter().position(|v| v.name.as_deref() == Some(name));
         }
-        let place = self.spec.as_ref()?.by_name.places(volumes.len(), name_of, name).first()?;
-        volumes.get(*place)
+        self.spec.as_ref()?.by_name.places(volumes.len(), name_of, name).first().copied()
     }
 
     /// The container with a name, of the app containers at first; the first of them if several have it.
@@ -28,6 +32,25 @@ impl<'a> PodView<'a> {
         let at = |place: usize| apps.get(place).or_else(|| inits.get(place.checked_sub(apps.len())?));
         let name_of = |place: usize| at(place).map(Container::name);
         at(*self.spec.as_ref()?.by_container.places(length, name_of, name).first()?)
+    }
+}
+
+/// Most items of a downward-API volume that are read. Ours have at most nine: the files of a profile and `nccl.conf`.
+const MAX_ITEMS: usize = 64;
+
+impl DownwardApi<'_> {
+    /// The path in the volume of the first item that shows a field.
+    #[must_use]
+    pub fn path_of(&self, field: &str) -> Option<&str> {
+        let items = self.items.as_deref()?;
+        let items = items.get(..MAX_ITEMS).unwrap_or(items);
+        let field_of =
+            |place: usize| items.get(place).and_then(|i| i.field_ref.as_ref()?.field_path.as_deref());
+        let place = match items.len() < FEW {
+            true => (0..items.len()).find(|place| field_of(*place) == Some(field))?,
+            false => *self.by_field.places(items.len(), field_of, field).first()?,
+        };
+        items.get(place)?.path.as_deref().filter(|path| !path.is_empty())
     }
 }
 

@@ -3,9 +3,10 @@
 use super::conf::Conf;
 use super::expect::{Expectation, Policy, Transport};
 use super::outcome::{Outcome, Verdict};
-use super::seen::{Device, Interface, Port, Seen};
+use super::seen::{Device, Interface, Port, Seen, USER_CONF};
 pub(super) use super::usable::read;
 use super::usable::{ports, usable};
+use crate::nccl::number::leading_number;
 use crate::rdma::Unreadable;
 
 /// A check. Its folder has the declaration and the code in `mod.rs`, and the text in `page.md`.
@@ -47,7 +48,7 @@ impl Check {
             Err(_) => &nothing,
         };
         let policy = expected.policy(self.id);
-        if policy == Policy::Off {
+        if policy == Policy::Skip {
             return Outcome::off("the profile switches this check off");
         }
         let mut outcome = match expected.transport {
@@ -57,7 +58,7 @@ impl Check {
             // Without an expectation, a pod that sees no RDMA device may be one that needs none.
             None if self.rdma_only && expected.devices.is_none() => match usable(seen) {
                 Ok(devices) if devices.is_empty() => Outcome::unknown(
-                    "no usable RDMA device, and nothing says whether the pod should have one",
+                    "no usable RDMA device, and nothing shows whether the pod should have one",
                 ),
                 Ok(_) => (self.judge)(&Context { seen, expected }),
                 Err(unknown) => unknown,
@@ -69,8 +70,10 @@ impl Check {
         }
         // What the profile would have asked is not known, so nothing is certain.
         if outcome.verdict == Verdict::Pass && seen.expectation.is_err() && self.id != "PF001" {
-            outcome =
-                Outcome::unknown(format!("{}; the expectation of the profile is not known", outcome.message));
+            outcome = Outcome::unknown(format!(
+                "{}; what the profile expects is not known (see PF001)",
+                outcome.message
+            ));
         }
         outcome
     }
@@ -91,23 +94,35 @@ impl<'a> Context<'a> {
         self.expected.transport
     }
 
-    /// The value that NCCL takes for a variable, and where it comes from: the environment, else `nccl.conf`, if preflight
-    /// writes it.
-    pub(super) fn setting(&self, name: &str) -> Option<(String, &'static str)> {
-        if let Some(value) = self.seen.environment.get(name) {
-            return Some((value.clone(), "the environment"));
+    /// The value that NCCL takes for a variable, and where it comes from: the environment, the user's file, then
+    /// `/etc/nccl.conf`, which is the file of preflight or that of the image.
+    pub(super) fn setting(&self, name: &str) -> Result<Option<(String, &'static str)>, Outcome> {
+        read(&self.seen.environment, "environment")?;
+        if let Some((value, place)) = self.seen.set_by_user(name) {
+            return Ok(Some((value.to_owned(), place)));
         }
-        self.expected.write.as_ref()?;
-        Some((Conf::of(self.seen).value(name)?.to_owned(), "nccl.conf"))
+        read(&self.seen.user_conf, USER_CONF)?;
+        if self.expected.write.is_some() {
+            let conf = Conf::of(self.seen);
+            return Ok(conf.value(name).map(|value| (value.to_owned(), "nccl.conf")));
+        }
+        let conf = read(&self.seen.image_conf, "/etc/nccl.conf")?;
+        Ok(conf.get(name).map(|value| (value.clone(), "/etc/nccl.conf")))
+    }
+
+    /// The number that NCCL takes for a variable, where it is set.
+    pub(super) fn number(&self, name: &str) -> Result<Option<(i64, &'static str)>, Outcome> {
+        let set = self.setting(name)?.filter(|(value, _)| !value.is_empty());
+        Ok(set.map(|(value, place)| (leading_number(&value), place)))
     }
 
     /// Interfaces that the profile expects.
     pub(super) fn rails(&self) -> Result<&'a [String], Outcome> {
         match self.expected.interfaces.as_slice() {
             [] if matches!(self.seen.expectation, Ok(Some(_))) => {
-                Err(Outcome::off("the profile names no interface"))
+                Err(Outcome::off("the profile does not name the interfaces of its rails"))
             }
-            [] => Err(Outcome::unknown("no expectation names the interfaces of the rails")),
+            [] => Err(Outcome::unknown("the interfaces of the rails are not known (see PF001)")),
             names => Ok(names),
         }
     }
@@ -166,7 +181,7 @@ impl Tally {
         if !self.unknown.is_empty() {
             Outcome::unknown(listed(&self.unknown))
         } else if self.good.is_empty() {
-            Outcome::unknown("found nothing to check")
+            Outcome::unknown("preflight found nothing to check")
         } else {
             pass(&self.good)
         }

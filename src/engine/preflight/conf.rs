@@ -4,13 +4,13 @@
 //! mislead.
 
 use super::expect::{Expectation, Transport};
+use super::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
 use super::gid_rows::own_rows;
-use super::seen::{Device, Port, Seen};
+use super::seen::{Port, Seen, USER_CONF};
 use super::usable::ports;
 use crate::nccl::NcclVersion;
-use crate::rdma::gid::GidType;
+use crate::rdma::gid::{Gid, GidType};
 use crate::rdma::port::{LinkLayer, State};
-use core::net::IpAddr;
 use std::collections::BTreeSet;
 
 /// Longest value that NCCL reads from the file (bytes).
@@ -71,12 +71,12 @@ impl Conf {
 
     fn add(&mut self, seen: &Seen, name: &str, value: &str, why: &str) {
         let plain = |text: &str| !text.is_empty() && !text.contains(['\n', '\r', '\0']);
-        let left_out = if seen.environment.contains_key(name) {
-            "the environment sets it"
+        let left_out = if let Some((_, place)) = seen.set_by_user(name) {
+            if place == USER_CONF { "the user's file sets it" } else { "the environment sets it" }
         } else if self.value(name).is_some() {
             "the profile sets it"
         } else if !plain(name) || !plain(value) || value.len() > VALUE {
-            "NCCL cannot read such a line"
+            "NCCL cannot read a line with this name and value"
         } else {
             self.lines.push((name.to_owned(), value.to_owned(), why.to_owned()));
             return;
@@ -100,40 +100,62 @@ impl Conf {
 
     fn gid(&mut self, seen: &Seen) {
         const INDEX: &str = "NCCL_IB_GID_INDEX";
-        const FAMILY: &str = "NCCL_IB_ADDR_FAMILY";
         let (Ok(ports), Ok(addresses)) = (ports(seen), &seen.addresses) else { return };
-        let roce: Vec<&(&Device, &Port)> =
-            ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet)).collect();
-        let usable: Vec<Vec<(u32, IpAddr)>> =
-            roce.iter().map(|(_, port)| own_rows(port, addresses, GidType::V2)).collect();
-        if usable.is_empty() || usable.iter().any(Vec::is_empty) {
+        let roce = ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet));
+        let roce: Vec<&Port> = roce.map(|(_, port)| *port).collect();
+        let v2 = |port: &Port| -> Vec<(u32, Gid)> {
+            let own = own_rows(port, addresses).filter(|(.., kind)| *kind == GidType::V2);
+            own.map(|(index, gid, _)| (index, gid)).collect()
+        };
+        let own: Vec<Vec<(u32, Gid)>> = roce.iter().map(|port| v2(port)).collect();
+        if own.is_empty() || own.iter().any(Vec::is_empty) {
             return;
         }
         let version = seen.image.nccl.as_ref().ok().map(|(version, _)| *version);
-        let v4_everywhere = usable.iter().all(|rows| rows.iter().any(|(_, address)| address.is_ipv4()));
-        if !v4_everywhere && version.is_none_or(|version| version >= CHOOSES_ROWS_WITHOUT_GAPS) {
+        let chooses = version.is_none_or(|version| version >= CHOOSES_ROWS_WITHOUT_GAPS);
+        let ipv4 = |rows: &Vec<(u32, Gid)>| rows.iter().any(|(_, gid)| gid.address().is_ipv4());
+        if chooses && !own.iter().all(ipv4) {
             self.add(seen, FAMILY, "AF_INET6", "a port has no IPv4 GID, and NCCL looks for IPv4 by default");
         }
-        if version.is_some_and(|version| version >= CHOOSES_ROWS) {
-            self.left_out.push((INDEX.to_owned(), "this version of NCCL chooses the row itself".to_owned()));
+        // An index switches the other three variables off, so it must be a row that they allow.
+        let wanted = self.wanted(seen);
+        let is_own = |port: &&Port, rows: &Vec<(u32, Gid)>| {
+            let row = choice(port.gids.as_deref().unwrap_or_default(), &wanted);
+            rows.iter().any(|(index, _)| row.as_ref() == Ok(index))
+        };
+        if version.is_some_and(|version| version >= CHOOSES_ROWS)
+            && roce.iter().zip(&own).all(|(port, rows)| is_own(port, rows))
+        {
+            self.left_out
+                .push((INDEX.to_owned(), "this version of NCCL chooses the GID row itself".to_owned()));
             return;
         }
-        let rows = |of: &Vec<(u32, IpAddr)>| -> BTreeSet<u32> {
-            of.iter().filter(|(_, a)| !v4_everywhere || a.is_ipv4()).map(|(index, _)| *index).collect()
+        let rows = |of: &Vec<(u32, Gid)>| -> BTreeSet<u32> {
+            of.iter().filter(|(_, gid)| wanted.fits(*gid, GidType::V2)).map(|(index, _)| *index).collect()
         };
-        let common = usable.iter().map(rows).reduce(|all, one| &all & &one).unwrap_or_default();
+        let common = own.iter().map(rows).reduce(|all, one| &all & &one).unwrap_or_default();
         match common.first() {
             Some(index) => {
                 let why = match version {
-                    Some(version) => format!("NCCL {version} does not find the row itself in every pod"),
-                    None => "the version of NCCL is not known, and older ones do not find the row".to_owned(),
+                    Some(version) if version >= CHOOSES_ROWS => {
+                        format!("without it, NCCL {version} chooses a row that is not an address of this pod")
+                    }
+                    Some(version) => format!("NCCL {version} does not find the GID row in every pod"),
+                    None => "the version of NCCL is not known, and older versions do not find the GID row"
+                        .to_owned(),
                 };
                 self.add(seen, INDEX, &index.to_string(), &why);
             }
             None => self.left_out.push((
                 INDEX.to_owned(),
-                "no row is right on all devices, and the variable holds for all of them".to_owned(),
+                "no GID row is right on all devices, but the variable applies to all devices".to_owned(),
             )),
         }
+    }
+
+    /// What NCCL looks for, by the environment and the lines so far.
+    fn wanted(&self, seen: &Seen) -> Wanted {
+        let value = |name: &str| seen.set_by_user(name).map(|(value, _)| value).or_else(|| self.value(name));
+        Wanted::new(value(FAMILY), value(RANGE), value(VERSION))
     }
 }

@@ -1,6 +1,7 @@
 //! What the profile expects of the pod: a small JSON document in an environment variable, which the webhook writes and
 //! `preflight` reads. Both may be of different releases, so the document has a version.
 
+pub use crate::nccl::Transport;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -61,45 +62,6 @@ pub struct Expectation {
     pub peers: Vec<String>,
 }
 
-/// Transport of NCCL, as profiles name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// RDMA over Ethernet.
-    Roce,
-    /// InfiniBand.
-    Infiniband,
-    /// TCP sockets.
-    Ethernet,
-    /// AWS Elastic Fabric Adapter.
-    Efa,
-    /// Google's GPUDirect-TCPX.
-    Tcpx,
-    /// Google's GPUDirect-TCPXO.
-    Tcpxo,
-}
-
-impl Transport {
-    /// Whether the transport uses RDMA devices.
-    #[must_use]
-    pub fn is_rdma(self) -> bool {
-        matches!(self, Self::Roce | Self::Infiniband | Self::Efa)
-    }
-
-    /// Its name in a profile.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Roce => "roce",
-            Self::Infiniband => "infiniband",
-            Self::Ethernet => "ethernet",
-            Self::Efa => "efa",
-            Self::Tcpx => "tcpx",
-            Self::Tcpxo => "tcpxo",
-        }
-    }
-}
-
 /// What a failed check does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -108,8 +70,8 @@ pub enum Policy {
     Fail,
     /// The check only warns.
     Warn,
-    /// The check does not run.
-    Off,
+    /// The check does not run. Profiles use this word too: YAML 1.1 makes a boolean of `off`.
+    Skip,
 }
 
 impl Expectation {
@@ -192,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_check_without_a_policy_fails() {
-        let some = Expectation::parse(r#"{"v":1,"default":"warn","checks":{"PF101":"off"}}"#).unwrap();
-        assert_eq!((some.policy("PF101"), some.policy("PF102")), (Policy::Off, Policy::Warn));
+        let some = Expectation::parse(r#"{"v":1,"default":"warn","checks":{"PF101":"skip"}}"#).unwrap();
+        assert_eq!((some.policy("PF101"), some.policy("PF102")), (Policy::Skip, Policy::Warn));
         assert_eq!(Expectation::default().policy("PF101"), Policy::Fail);
     }
 }

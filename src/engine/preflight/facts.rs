@@ -97,7 +97,7 @@ impl Facts {
             ipc_lock: seen.limits.ipc_lock.clone().ok(),
             nccl: seen.image.nccl.as_ref().ok().map(|(version, _)| version.to_string()),
             conf: conf.lines.iter().map(|(name, value, _)| (name.clone(), value.clone())).collect(),
-            environment: seen.environment.clone(),
+            environment: seen.environment.clone().unwrap_or_default(),
         }
     }
 

@@ -3,8 +3,7 @@
 use super::seen::{GidRow, Port};
 use crate::rdma::Unreadable;
 use crate::rdma::addresses::Address;
-use crate::rdma::gid::GidType;
-use core::net::IpAddr;
+use crate::rdma::gid::{Gid, GidType};
 
 /// Whose row it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,13 +22,12 @@ pub(super) fn owner(row: &GidRow, addresses: &[Address]) -> Result<Owner, Unread
     Ok(if ours { Owner::Pod } else { Owner::Other(interface) })
 }
 
-/// Rows of a RoCE version that belong to this pod and are not link-local, with their addresses.
-pub(super) fn own_rows(port: &Port, addresses: &[Address], kind: GidType) -> Vec<(u32, IpAddr)> {
+/// Rows that belong to this pod and are not link-local.
+pub(super) fn own_rows(port: &Port, addresses: &[Address]) -> impl Iterator<Item = (u32, Gid, GidType)> {
     let rows = port.gids.as_deref().unwrap_or_default();
-    let own = rows.iter().filter(|row| row.kind == Ok(kind) && owner(row, addresses) == Ok(Owner::Pod));
+    let own = rows.iter().filter(|row| owner(row, addresses) == Ok(Owner::Pod));
     own.filter_map(|row| {
         let gid = row.gid.as_ref().ok().filter(|gid| !gid.is_link_local())?;
-        Some((row.index, gid.address()))
+        Some((row.index, *gid, *row.kind.as_ref().ok()?))
     })
-    .collect()
 }

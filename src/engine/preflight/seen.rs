@@ -37,10 +37,30 @@ pub struct Seen {
     /// Libraries in the image.
     pub image: Image,
     /// Environment variables of NCCL, verbs and libfabric, and the search path of libraries.
-    pub environment: BTreeMap<String, String>,
+    pub environment: Reading<BTreeMap<String, String>>,
+    /// Variables of the file that `NCCL_CONF_FILE` names, else of `.nccl.conf` in the home directory.
+    pub user_conf: Reading<BTreeMap<String, String>>,
+    /// Variables of `/etc/nccl.conf` in the image.
+    pub image_conf: Reading<BTreeMap<String, String>>,
+    /// The file that `NCCL_TOPO_FILE` names: its size (bytes).
+    pub topology: Option<Reading<u64>>,
     /// Peers, and whether a connection was possible.
     pub peers: Vec<(String, Reading<()>)>,
 }
+
+impl Seen {
+    /// The value of a variable that the user sets, and where. NCCL reads the environment first, then the file of the user.
+    pub(super) fn set_by_user(&self, name: &str) -> Option<(&str, &'static str)> {
+        let environment = self.environment.as_ref().ok().and_then(|set| set.get(name));
+        let file = || self.user_conf.as_ref().ok().and_then(|set| set.get(name));
+        environment
+            .map(|value| (value.as_str(), "the environment"))
+            .or_else(|| file().map(|value| (value.as_str(), USER_CONF)))
+    }
+}
+
+/// The user's file of settings, in a sentence.
+pub(super) const USER_CONF: &str = "NCCL_CONF_FILE or .nccl.conf";
 
 /// An RDMA device.
 #[derive(Debug, Clone)]
@@ -76,7 +96,8 @@ pub struct Port {
     pub sm_lid: Reading<u16>,
     /// Partition keys with their row, of InfiniBand ports only.
     pub pkeys: Reading<Vec<(u32, Reading<u16>)>>,
-    /// GID rows of usable devices. Empty rows are left out, unless they come before one that is not empty.
+    /// GID rows of usable devices, and row 0 of other InfiniBand ports. Empty rows are left out, unless they come before one
+    /// that is not empty.
     pub gids: Reading<Vec<GidRow>>,
 }
 
@@ -140,6 +161,9 @@ pub struct SharedMemory {
     /// Files named `nccl-*`: how many, and their size (bytes).
     pub stale: Reading<(usize, u64)>,
 }
+
+/// Magic number of tmpfs (linux `include/uapi/linux/magic.h`).
+pub const TMPFS: i64 = 0x0102_1994;
 
 /// A file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -31,6 +31,15 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
         let message = format!("{id:?} is not the id of a check; write PF and three digits, such as PF101");
         return Err(fail("/spec/preflight/checks", message));
     }
+    if let Some(preflight) = &spec.preflight {
+        if preflight.rate.is_some_and(|rate| !(1..=100_000).contains(&rate)) {
+            return Err(fail("/spec/preflight/rate", "expected 1 to 100000".to_owned()));
+        }
+        if let Some((at, peer)) = preflight.peers.iter().enumerate().find(|(_, peer)| !is_peer(peer)) {
+            let message = format!("{peer:?} is not HOST:PORT, such as rendezvous.training.svc:29500");
+            return Err(fail(&format!("/spec/preflight/peers/{at}"), message));
+        }
+    }
     let Some(monitor) = &spec.monitor else { return Ok(()) };
     if monitor.port < 1024 {
         return Err(fail("/spec/monitor/port", "expected 1024 to 65535".to_owned()));
@@ -57,6 +66,20 @@ fn has_digest(image: &str) -> bool {
         && name.bytes().all(plain)
         && digest.len() == 64
         && digest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
+}
+
+/// As [`super::preflight::PEER`].
+fn is_peer(peer: &str) -> bool {
+    let Some((host, port)) = peer.rsplit_once(':') else { return false };
+    let number =
+        |port: &str| port.len() <= 5 && !port.starts_with('0') && port.bytes().all(|b| b.is_ascii_digit());
+    let in_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    let alphanumeric = |c: char| c.is_ascii_alphanumeric();
+    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(v6) => !v6.is_empty() && v6.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.')),
+        None => host.starts_with(alphanumeric) && host.ends_with(alphanumeric) && host.bytes().all(in_name),
+    };
+    peer.len() <= 261 && is_host && !port.is_empty() && number(port)
 }
 
 /// Whether a text is the id of a check.

@@ -8,5 +8,5 @@ pub const INJECTED_ANNOTATION: &str = "fabric-admission.dev/injected";
 /// The mark of a profile as it is.
 #[must_use]
 pub fn mark(profile: &Profile) -> String {
-    format!("{}@{}", profile.name, profile.fingerprint)
+    [&profile.name, "@", &profile.fingerprint].concat()
 }

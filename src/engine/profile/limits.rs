@@ -28,6 +28,7 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     list("/spec/resources", spec.resources.as_ref().map(Vec::len), 32)?;
     list("/spec/env", spec.env.as_ref().map(Vec::len), 128)?;
     list("/spec/preflight/checks", spec.preflight.as_ref().map(|p| p.checks.len()), 64)?;
+    list("/spec/preflight/peers", spec.preflight.as_ref().map(|p| p.peers.len()), 16)?;
     list("/spec/files", spec.files.as_ref().map(Vec::len), 8)?;
     list("/spec/gkeNetworks/interfaces", spec.gke_networks.as_ref().map(|g| g.interfaces.len()), 32)?;
     let selectors = [

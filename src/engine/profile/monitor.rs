@@ -22,7 +22,12 @@ pub struct Monitor {
     /// `none` (a PodMonitor selects the port `fabric-metrics`).
     #[serde(default)]
     pub scrape: Scrape,
-    /// CPU and memory of the sidecar. Set them where a LimitRange requires more than the defaults.
+    /// Whether the monitor of rank 0 asks NCCL's RAS once a minute for missing and stuck ranks. Default: false. Needs NCCL
+    /// 2.24 or newer.
+    // Profiles without it keep their fingerprint.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ras: bool,
+    /// CPU and memory of the sidecar. Set these fields if a LimitRange requires more than the defaults.
     #[serde(default)]
     pub resources: MonitorResources,
 }

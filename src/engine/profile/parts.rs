@@ -3,6 +3,7 @@
 use super::schema::EnvPolicy;
 use crate::multus::NetworkRef;
 use crate::nccl::NcclVersion;
+use std::sync::Arc;
 
 /// A named part of the rails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +25,13 @@ pub struct Rail {
     pub interface: String,
 }
 
-/// One variable.
+/// One variable. Its texts are shared with the changes of every pod that gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvEntry {
     /// Name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Value; empty under `forbid`.
-    pub value: String,
+    pub value: Arc<str>,
     /// What a value of the user's own means.
     pub policy: EnvPolicy,
     /// First version of NCCL that it is for.
@@ -38,5 +39,5 @@ pub struct EnvEntry {
     /// First NCCL version that no longer gets it.
     pub before: Option<NcclVersion>,
     /// Why.
-    pub reason: String,
+    pub reason: Arc<str>,
 }

@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 /// Images with a digest. A tag could name another program tomorrow, in the pods of every tenant.
 pub(super) const IMAGE: &str = "^[a-zA-Z0-9][a-zA-Z0-9._:/-]*@sha256:[0-9a-f]{64}$";
 
+/// A name, an IPv4 address or an IPv6 address in brackets, and a port.
+pub(super) const PEER: &str =
+    r"^([a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\]):[1-9][0-9]{0,4}$";
+
 /// Init container `fabric-preflight`, which runs in the image of the training container and checks the fabric that the
 /// pod has on its node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,8 +28,19 @@ pub struct Preflight {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub checks: BTreeMap<String, CheckVerdict>,
+    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. Without it, preflight only compares the ports of
+    /// the pod with each other.
+    // Profiles without it keep their fingerprint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub rate: Option<u32>,
+    /// Addresses that preflight connects to, as `HOST:PORT`, such as the rendezvous service of the cluster. An IPv6 address
+    /// needs brackets. A failure is only a warning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER)))]
+    pub peers: Vec<String>,
     /// How the program reaches the training image: `copy` (default; init container `fabric-install` copies it to a volume)
-    /// or `imageVolume` (the image is mounted as a volume; Kubernetes 1.36, or 1.33 with the feature gate `ImageVolume`).
+    /// or `imageVolume` (the image is mounted as a volume; Kubernetes 1.35, or 1.33 with the feature gate `ImageVolume`).
     #[serde(default)]
     pub install: PreflightInstall,
 }

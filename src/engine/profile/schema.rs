@@ -14,6 +14,7 @@ use super::placement::Placement;
 use super::preflight::Preflight;
 use super::status::FabricProfileStatus;
 use super::unknown_claims::UnknownClaims;
+pub use crate::nccl::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -150,8 +151,8 @@ pub struct Spec {
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
     /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not contain the version.
-    /// Only variables with `ncclFrom` or `ncclBefore` depend on the version. Whether a pod may set a required or forbidden
-    /// variable depends on this version also where the image's name contains another one.
+    /// Only variables with `ncclFrom` or `ncclBefore` depend on the version. This version also decides whether a pod may set
+    /// a required or forbidden variable, even if the image's name contains another version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -266,33 +267,6 @@ pub enum Per {
 }
 
 // The comments of the enums list the values: the CRD has one text for all values of an enum, and this is it.
-/// Transport of NCCL: `roce` (RDMA over Ethernet, v2), `infiniband`, `ethernet` (TCP sockets), `efa` (AWS Elastic
-/// Fabric Adapter), `tcpx` or `tcpxo` (GKE GPUDirect).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// RDMA over Ethernet, v2.
-    Roce,
-    /// InfiniBand verbs.
-    Infiniband,
-    /// TCP sockets.
-    Ethernet,
-    /// AWS Elastic Fabric Adapter.
-    Efa,
-    /// GKE GPUDirect-TCPX.
-    Tcpx,
-    /// GKE GPUDirect-TCPXO.
-    Tcpxo,
-}
-
-impl Transport {
-    /// Whether NCCL's own IB transport carries the traffic, so that `NCCL_IB_*` has an effect.
-    #[must_use]
-    pub fn is_verbs(self) -> bool {
-        matches!(self, Self::Roce | Self::Infiniband)
-    }
-}
-
 /// Attachment of the NIC to the pod: `sriov` (a virtual function on Ethernet), `ib-sriov` (a virtual function on
 /// InfiniBand),
 /// `host-device` (a whole function), `macvlan` or `ipoib` (a child interface of a shared HCA), `host-network` (the
@@ -386,8 +360,8 @@ pub struct EnvVar {
     pub value: Option<String>,
     /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (a value other than
     /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is an error). A pod's
-    /// value is never overwritten. `require` and `forbid` also hold for pods that choose another profile and can run on the
-    /// nodes of this one.
+    /// value is never overwritten. `require` and `forbid` also apply to pods that choose another profile but can run on the
+    /// nodes of this profile.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. The variable is not set if the version in the image is

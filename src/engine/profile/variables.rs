@@ -24,13 +24,13 @@ const TRANSPORT_VARIABLE: &str = "NCCL_NET";
 /// `NCCL_NET=IB`: NCCL takes its own InfiniBand/RoCE transport or ends (NVIDIA/nccl src/plugin/net.cc, `ncclNetInit`).
 fn pinned() -> EnvEntry {
     EnvEntry {
-        name: TRANSPORT_VARIABLE.to_owned(),
-        value: "IB".to_owned(),
+        name: TRANSPORT_VARIABLE.into(),
+        value: "IB".into(),
         policy: EnvPolicy::Default,
         from: None,
         before: None,
         reason: "If RDMA does not work, NCCL stops at start-up with an error, instead of silently running over TCP."
-            .to_owned(),
+            .into(),
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
         if !is_fabric_variable(&entry.name) {
             return Err(fail(&at("name"), format!("a profile may not set the variable {:?}", entry.name)));
         }
-        if entries.iter().any(|e| e.name == entry.name) {
+        if entries.iter().any(|e| *e.name == *entry.name) {
             return Err(fail(&at("name"), format!("duplicate variable {}", entry.name)));
         }
         let value = match (&entry.value, entry.policy) {
@@ -85,15 +85,15 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
             return Err(fail(&at("ncclBefore"), "expected a version after ncclFrom".into()));
         }
         entries.push(EnvEntry {
-            name: entry.name.clone(),
-            value,
+            name: entry.name.as_str().into(),
+            value: value.into(),
             policy: entry.policy,
             from,
             before,
-            reason,
+            reason: reason.into(),
         });
     }
-    if spec.pin_transport == Some(true) && entries.iter().all(|e| e.name != TRANSPORT_VARIABLE) {
+    if spec.pin_transport == Some(true) && entries.iter().all(|e| &*e.name != TRANSPORT_VARIABLE) {
         if spec.transport.is_some_and(|transport| !transport.is_verbs()) {
             let message = "pinTransport needs transport roce or infiniband, which NCCL_NET=IB selects";
             return Err(fail("/spec/pinTransport", message.into()));
@@ -102,15 +102,15 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
         entries.insert(0, pinned());
     }
     if let Some(bootstrap) = &spec.bootstrap
-        && entries.iter().all(|e| e.name != BOOTSTRAP_VARIABLE)
+        && entries.iter().all(|e| &*e.name != BOOTSTRAP_VARIABLE)
     {
         entries.push(EnvEntry {
-            name: BOOTSTRAP_VARIABLE.to_owned(),
-            value: bootstrap.clone(),
+            name: BOOTSTRAP_VARIABLE.into(),
+            value: bootstrap.as_str().into(),
             policy: EnvPolicy::Default,
             from: None,
             before: None,
-            reason: format!("the profile's bootstrap interface is {bootstrap}"),
+            reason: format!("the profile's bootstrap interface is {bootstrap}").into(),
         });
     }
     Ok(entries)

@@ -67,15 +67,15 @@ pub fn written_out(
 fn complete(spec: Spec, resolved: &Profile) -> Spec {
     let when = spec.when.clone().unwrap_or_default();
     let env = resolved.env.iter().map(|entry| {
-        let given = spec.env.iter().flatten().find(|given| given.name == entry.name).cloned();
+        let given = spec.env.iter().flatten().find(|given| *given.name == *entry.name).cloned();
         // pinTransport and bootstrap set a variable that neither the profile nor the base lists.
         given.unwrap_or_else(|| EnvVar {
-            name: entry.name.clone(),
-            value: Some(entry.value.clone()),
+            name: entry.name.to_string(),
+            value: Some(entry.value.to_string()),
             policy: EnvPolicy::Default,
             nccl_from: None,
             nccl_before: None,
-            reason: Some(entry.reason.clone()),
+            reason: Some(entry.reason.to_string()),
             source: None,
         })
     });

@@ -5,9 +5,11 @@
 pub mod addresses;
 pub mod counter;
 pub mod gid;
+pub mod net_dev;
 pub mod netlink;
 pub mod port;
 pub mod process;
+pub mod stat;
 pub mod unreadable;
 
 pub use unreadable::{Reading, Unreadable};

@@ -13,7 +13,7 @@ pub const ROUTE_FAMILY: u32 = 0;
 const REQUEST: u16 = 1;
 const DUMP: u16 = 0x300;
 const ERROR: u16 = 2;
-const DONE: u16 = 3;
+pub(super) const DONE: u16 = 3;
 /// `RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET)`: client 5, command 6.
 const SYS_GET: u16 = 5 << 10 | 6;
 /// `RDMA_NLDEV_SYS_ATTR_NETNS_MODE`.
@@ -32,8 +32,8 @@ pub enum NamespaceMode {
     Exclusive,
 }
 
-/// A request without attributes: header, and a body.
-fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
+/// A request: header and body.
+pub(super) fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(16 + body.len()).unwrap_or(u32::MAX);
     let mut message = Vec::with_capacity(16 + body.len());
     message.extend(length.to_ne_bytes());
@@ -128,14 +128,14 @@ fn ip(value: &[u8]) -> Option<IpAddr> {
 }
 
 /// A message of an answer.
-struct Message<'a> {
-    kind: u16,
-    body: &'a [u8],
+pub(super) struct Message<'a> {
+    pub(super) kind: u16,
+    pub(super) body: &'a [u8],
 }
 
 impl Message<'_> {
     /// The kernel's error, where the message is one. An error of 0 is an acknowledgement.
-    fn error(&self) -> Option<Unreadable> {
+    pub(super) fn error(&self) -> Option<Unreadable> {
         let number = match (self.kind, self.body) {
             (ERROR, [a, b, c, d, ..]) => i32::from_ne_bytes([*a, *b, *c, *d]),
             _ => return None,
@@ -146,7 +146,7 @@ impl Message<'_> {
 }
 
 /// The messages of an answer. A length that does not fit ends it.
-fn messages(answer: &[u8]) -> impl Iterator<Item = Message<'_>> {
+pub(super) fn messages(answer: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = answer;
     std::iter::from_fn(move || {
         let &[a, b, c, d, e, f, ..] = rest else { return None };
@@ -158,7 +158,7 @@ fn messages(answer: &[u8]) -> impl Iterator<Item = Message<'_>> {
 }
 
 /// The attributes of a body. A length that does not fit ends it.
-fn attributes(body: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn attributes(body: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = body;
     std::iter::from_fn(move || {
         let &[a, b, c, d, ..] = rest else { return None };
@@ -170,23 +170,26 @@ fn attributes(body: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
+/// An attribute, padded to four bytes.
+pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
+    let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+}
+
+/// A message of the kernel, as tests model it.
+#[cfg(test)]
+pub(super) fn of_kernel(kind: u16, body: &[u8]) -> Vec<u8> {
+    let mut padded = request(kind, 0, body);
+    padded.resize(padded.len().next_multiple_of(4), 0);
+    padded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn answer(kind: u16, body: &[u8]) -> Vec<u8> {
-        let mut padded = request(kind, 0, body);
-        padded.resize(padded.len().next_multiple_of(4), 0);
-        padded
-    }
-
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let length = u16::try_from(4 + value.len()).unwrap();
-        let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
 
     /// Modelled on the kernel's source, not recorded.
     #[test]
@@ -194,12 +197,12 @@ mod tests {
         assert_eq!(mode_request(), [16, 0, 0, 0, 6, 20, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         let of = |value| {
             let body = [attribute(74, &[1]), attribute(NETNS_MODE, &[value])].concat();
-            mode(&answer(SYS_GET, &body))
+            mode(&of_kernel(SYS_GET, &body))
         };
         assert_eq!(of(1), Ok(NamespaceMode::Shared));
         assert_eq!(of(0), Ok(NamespaceMode::Exclusive));
-        assert!(of(2).is_err() && mode(b"").is_err() && mode(&answer(SYS_GET, &[])).is_err());
-        assert_eq!(mode(&answer(ERROR, &(-95_i32).to_ne_bytes())), Err(Unreadable::Unsupported));
+        assert!(of(2).is_err() && mode(b"").is_err() && mode(&of_kernel(SYS_GET, &[])).is_err());
+        assert_eq!(mode(&of_kernel(ERROR, &(-95_i32).to_ne_bytes())), Err(Unreadable::Unsupported));
     }
 
     #[test]
@@ -208,7 +211,7 @@ mod tests {
             [&[2, 24, 0, 0, index, 0, 0, 0][..], &attribute(ADDRESS, value), &attribute(LOCAL, value)]
                 .concat()
         };
-        let parts = [answer(NEW_ADDRESS, &body(3, &[10, 1, 0, 5])), answer(DONE, &[0; 4])].concat();
+        let parts = [of_kernel(NEW_ADDRESS, &body(3, &[10, 1, 0, 5])), of_kernel(DONE, &[0; 4])].concat();
         let (found, last) = addresses(&parts).unwrap();
         assert!(last);
         assert_eq!(found, [(3, "10.1.0.5".parse().unwrap(), 24)]);

@@ -1,4 +1,4 @@
-//! Why there is no value.
+//! The reason why a value is missing.
 
 use std::fmt;
 

@@ -70,17 +70,16 @@ pub fn reach(api_version: &str, kind: &str) -> Reach {
 #[must_use]
 pub fn effect(api_version: &str, kind: &str) -> String {
     match kind {
-        "Pod" => {
-            "running pods are not decided, and which workloads would change on restart is unknown".to_owned()
-        }
-        "Namespace" => "which namespaces opted in, and with which labels, is unknown".to_owned(),
+        "Pod" => "running pods are not checked, and it is unknown which workloads would change on restart"
+            .to_owned(),
+        "Namespace" => "it is unknown which namespaces opted in, and which labels they have".to_owned(),
         "Node" => "profiles are not matched by nodes, and findings about nodes are missing".to_owned(),
         "ReplicaSet" => "pods of Deployments are listed by their ReplicaSet".to_owned(),
         "FabricProfile" => {
             "only the profiles of --profiles count; without a profile nothing is injected".to_owned()
         }
         _ if reach(api_version, kind) == Reach::Own => {
-            "workloads of this kind are decided only by their pods".to_owned()
+            "workloads of this kind are checked only through their pods".to_owned()
         }
         _ => "findings that need these objects are missing".to_owned(),
     }

@@ -29,6 +29,10 @@ SHORT)"#;
 /// by their exact names (k8snetworkplumbingwg/dra-driver-sriov pkg/api/virtualfunction/v1alpha1, a strict decoder).
 const CLAIM: &str = r"dyn(object.spec)TEMPLATE.?devices.?config.orValue([]).all(config, !has(config.opaque) ||
 config.opaque.driver != DRIVER || config.opaque.?parameters.?netAttachDefNamespace.orValue('') in [''] + variables.open)";
+/// Whether a configuration of a claim leaves the VLAN and the filters of its function to the network.
+const LINK: &str = r"dyn(object.spec)TEMPLATE.?devices.?config.orValue([]).all(config, !has(config.opaque) ||
+config.opaque.driver != DRIVER || !config.opaque.?parameters.?vf.?vlan.hasValue() &&
+config.opaque.?parameters.?vf.?trust.orValue(false) == false && config.opaque.?parameters.?vf.?spoofChk.orValue(true) == true)";
 /// The versions of DRA in which drivers are configured alike; a cluster serves some of them.
 const DRA_VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1beta2"];
 
@@ -89,16 +93,18 @@ fn of_claims(kind: &str, template: &str, open: &str) -> Value {
     if let Some(versions) = rule.get_mut("apiVersions") {
         *versions = json!(DRA_VERSIONS);
     }
-    let expression = CLAIM.replace("TEMPLATE", template).replace("DRIVER", &literal(SRIOV_DRIVER));
+    let check = |expression: &str, message: &str| {
+        let expression = expression.replace("TEMPLATE", template).replace("DRIVER", &literal(SRIOV_DRIVER));
+        json!({"expression": expression, "message": message, "reason": "Forbidden"})
+    };
     json!({
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": [rule]},
         "variables": [{"name": "open", "expression": open}],
-        "validations": [{
-            "expression": expression,
-            "message": "FAB150 a VfConfig attaches a network of another namespace: this cluster isolates namespaces; use a network of the claim's own namespace",
-            "reason": "Forbidden",
-        }],
+        "validations": [
+            check(CLAIM, "FAB150 a VfConfig attaches a network of another namespace: this cluster isolates namespaces; use a network of the claim's own namespace"),
+            check(LINK, "FAB150 a VfConfig sets vf.vlan, vf.trust or vf.spoofChk: this cluster isolates namespaces; the claim's network can set them"),
+        ],
     })
 }
 

@@ -6,7 +6,7 @@ use super::comparison::Comparison;
 use super::since::BaselineState;
 use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
-use crate::patch::Operation;
+use crate::patch::Patch;
 use crate::plan::Carrier;
 use crate::rules::Severity;
 use schemars::JsonSchema;
@@ -87,7 +87,7 @@ pub struct ResultEntry<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PatchEntry<'a> {
     op: &'a str,
-    path: &'a str,
+    path: Cow<'a, str>,
     #[schemars(with = "serde_json::Value")]
     value: &'a RawValue,
 }
@@ -155,9 +155,9 @@ pub struct SuppressedEntry<'a> {
 
 /// Operations as JSON entries.
 #[must_use]
-pub fn patch(operations: &[Operation]) -> Vec<PatchEntry<'_>> {
-    let value = |text| serde_json::from_str::<&RawValue>(text).unwrap_or(RawValue::NULL);
-    operations.iter().map(|o| PatchEntry { op: o.op, path: &o.path, value: value(o.value.get()) }).collect()
+pub fn patch(patch: &Patch) -> Vec<PatchEntry<'_>> {
+    let operations = patch.operations().into_iter();
+    operations.map(|o| PatchEntry { op: o.op, path: o.path.0, value: o.value }).collect()
 }
 
 /// Name of a mode.

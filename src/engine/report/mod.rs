@@ -14,6 +14,7 @@ pub mod isolation_policy;
 pub mod json;
 pub mod layout;
 pub mod named_paths;
+pub mod packed;
 pub mod profile_list;
 pub mod profiles_page;
 pub mod reserved_names_policy;
@@ -178,7 +179,7 @@ impl Reviewed {
         self.findings.iter().filter(|found| !found.is_known()).map(|found| found.item.severity).max()
     }
 
-    /// Adds a finding on the text of the file, and sets the verdict anew.
+    /// Adds a finding on the text of the file, and computes the verdict again.
     pub fn add(&mut self, mut found: Located<Finding>) {
         if !self.opted_in {
             found.item.lower_without_opt_in();

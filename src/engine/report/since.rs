@@ -3,7 +3,8 @@
 
 use super::baseline::{Baseline, Coverage, Entry, severity};
 use super::comparison::{Changes, Comparison, Incomparable};
-use super::fingerprint::{Fingerprint, ObjectName};
+use super::fingerprint::ObjectName;
+use super::packed::Packed;
 use crate::rules::Severity;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,11 +22,12 @@ pub enum BaselineState {
 /// A baseline, and how much of it was found again.
 #[derive(Debug)]
 pub struct Since {
+    /// The baseline without its entries.
     before: Baseline,
-    known: BTreeMap<Fingerprint, Known>,
+    known: BTreeMap<Packed, Known>,
     /// Objects of the baseline, and whether they are among the inputs.
-    objects: HashMap<ObjectName, bool>,
-    new: BTreeMap<(Fingerprint, Severity), usize>,
+    objects: HashMap<Packed, bool>,
+    new: BTreeMap<(Packed, Severity), usize>,
     unchanged: usize,
 }
 
@@ -41,30 +43,30 @@ struct Known {
 impl Since {
     /// Begins with a baseline.
     #[must_use]
-    pub fn new(before: Baseline) -> Self {
-        let mut known: BTreeMap<Fingerprint, Known> = BTreeMap::new();
+    pub fn new(mut before: Baseline) -> Self {
+        let mut known: BTreeMap<Packed, Known> = BTreeMap::new();
         let mut objects = HashMap::new();
-        for Entry { fingerprint, severity: name, count } in &before.entries {
-            objects.insert(fingerprint.object.clone(), false);
-            let severity = severity(name).unwrap_or(Severity::Info);
+        for Entry { fingerprint, severity: name, count } in std::mem::take(&mut before.entries) {
+            objects.insert(Packed::object(&fingerprint.object), false);
+            let severity = severity(&name).unwrap_or(Severity::Info);
             let first = Known { severity, count: 0, found: 0 };
-            let kept = known.entry(fingerprint.clone()).or_insert(first);
+            let kept = known.entry(Packed::finding(&fingerprint)).or_insert(first);
             kept.severity = kept.severity.max(severity);
-            kept.count = kept.count.saturating_add(*count);
+            kept.count = kept.count.saturating_add(count);
         }
         Self { before, known, objects, new: BTreeMap::new(), unchanged: 0 }
     }
 
     /// Notes that an object is among the inputs.
     pub fn saw(&mut self, object: &ObjectName) {
-        if let Some(seen) = self.objects.get_mut(object) {
+        if let Some(seen) = self.objects.get_mut(&Packed::object(object)) {
             *seen = true;
         }
     }
 
     /// Takes a finding that occurs so many times.
-    pub fn add(&mut self, fingerprint: Fingerprint, severity: Severity, times: usize) -> BaselineState {
-        let before = self.known.get_mut(&fingerprint).map_or(0, |known| {
+    pub fn add(&mut self, finding: &Packed, severity: Severity, times: usize) -> BaselineState {
+        let before = self.known.get_mut(finding).map_or(0, |known| {
             let left = known.count.saturating_sub(known.found);
             known.found += times;
             if known.severity >= severity { left } else { 0 }
@@ -73,7 +75,7 @@ impl Since {
         if before >= times {
             return BaselineState::Unchanged;
         }
-        *self.new.entry((fingerprint, severity)).or_default() += times - before;
+        *self.new.entry((finding.clone(), severity)).or_default() += times - before;
         BaselineState::New
     }
 
@@ -81,26 +83,28 @@ impl Since {
     #[must_use]
     pub fn end(self, coverage: Coverage, unreadable: bool) -> Comparison {
         let Self { before, known, objects, new, unchanged } = self;
-        let entry = |fingerprint, severity: Severity, count| Entry {
-            fingerprint,
+        let entry = |finding: &Packed, severity: Severity, count| Entry {
+            fingerprint: finding.unpack(),
             severity: severity.to_string(),
             count,
         };
-        let new = new.into_iter().map(|((fingerprint, severity), count)| entry(fingerprint, severity, count));
+        let new = new.into_iter().map(|((finding, severity), count)| entry(&finding, severity, count));
         let mut result = Comparison { new: new.collect(), unchanged, ..Comparison::default() };
         let changes =
             Changes::between(&before, &Baseline::new(env!("CARGO_PKG_VERSION"), coverage, Vec::new()));
         let (mut absent, mut findings) = (BTreeSet::new(), 0);
         let mut gone: Vec<Entry> = Vec::new();
-        for (fingerprint, Known { severity, count, found }) in known {
+        for (finding, Known { severity, count, found }) in known {
             if count <= found {
                 continue;
             }
-            if objects.get(&fingerprint.object) == Some(&true) {
-                gone.push(entry(fingerprint, severity, count - found));
+            let entry = entry(&finding, severity, count - found);
+            let object = Packed::object(&entry.fingerprint.object);
+            if objects.get(&object) == Some(&true) {
+                gone.push(entry);
             } else {
                 findings += count - found;
-                absent.insert(fingerprint.object);
+                absent.insert(object);
             }
         }
         gone.sort();
@@ -118,6 +122,7 @@ impl Since {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fingerprint::Fingerprint;
     use super::*;
 
     fn fingerprint(rule: &str, name: &str) -> Fingerprint {
@@ -143,12 +148,16 @@ mod tests {
     fn as_many_as_before_are_unchanged() {
         let mut since = since(&[("FAB501", "a", 2), ("FAB412", "a", 1)]);
         since.saw(&fingerprint("", "a").object);
-        let mut add = |severity, times| since.add(fingerprint("FAB501", "a"), severity, times);
+        let mut add =
+            |severity, times| since.add(&Packed::finding(&fingerprint("FAB501", "a")), severity, times);
         assert_eq!(add(Severity::Info, 1), BaselineState::Unchanged);
         assert_eq!(add(Severity::Error, 1), BaselineState::New);
         // One of two is new.
         let mut since_two = self::since(&[("FAB501", "a", 2)]);
-        assert_eq!(since_two.add(fingerprint("FAB501", "a"), Severity::Warning, 3), BaselineState::New);
+        assert_eq!(
+            since_two.add(&Packed::finding(&fingerprint("FAB501", "a")), Severity::Warning, 3),
+            BaselineState::New
+        );
         let found = since_two.end(Coverage::default(), false);
         assert_eq!((found.new.first().map(|e| e.count), found.unchanged), (Some(1), 2));
         let found = since.end(Coverage::default(), false);

@@ -266,7 +266,10 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
         writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
     }
     for name in &reviewed.decision.also_held {
-        writeln!(out, "     also holds  what profile {name} of the pod's nodes requires and forbids")?;
+        writeln!(
+            out,
+            "     also holds  the required and forbidden values of profile {name} of the pod's nodes"
+        )?;
     }
     if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.is_empty()) {
         writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;

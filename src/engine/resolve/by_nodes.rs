@@ -3,11 +3,10 @@
 use super::selector_strength::remove_outranked;
 use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
 use crate::demands::Subject;
-use crate::facts::Server;
 use crate::nodes::{ClassSet, Constraints, Requirement, landing};
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The profiles found so far.
@@ -97,34 +96,37 @@ fn replaces(named: &Profile, other: &Profile, on_the_nodes: &[Arc<Profile>]) -> 
 
 /// Removes the classes that have none of the accelerators that the pod requests: those with others, and those that list
 /// resources without any. The pod cannot run there; before its plugin has started, a node is as good as none, and its
-/// pool counts as one at zero.
+/// pool counts as one at zero. Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements
+/// KEP-5004): a node with the class's accelerators may list none, or only names that the same vendor's device plugin
+/// gives slices and shares, also with 0 units after the plugin has left the node. How many units it lists changes
+/// nothing, or the ranks of one job would get several profiles (docs/adr/0009).
 pub(crate) fn without_others(
     mut set: ClassSet,
     constraints: &Constraints<'_>,
     snapshot: &Snapshot,
 ) -> ClassSet {
     let accelerators = &snapshot.settings().accelerators;
-    let asked = |name: &str| constraints.resources.contains(name);
     // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
     // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
     if constraints.node_name.is_some() {
         return set;
     }
-    if !constraints.resources.iter().any(|r| accelerators.contains(r)) {
+    let asked: BTreeSet<&str> =
+        constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
+    if asked.is_empty() {
         return set;
     }
+    let claimed = asked.iter().copied().filter(|name| is_claimed(name, snapshot));
+    let claimed: BTreeSet<&str> = claimed.map(vendor).collect();
     let classes = snapshot.all_nodes().classes();
     let (mut have, mut fit) = (classes.none(), classes.none());
     for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
         have.union_with(listing);
-        if asked(name) {
+        if asked.contains(name) || claimed.contains(vendor(name)) {
             fit.union_with(listing);
         }
     }
-    // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
-    let claimed =
-        |name: &&str| snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass);
-    if !constraints.resources.iter().any(claimed) {
+    if claimed.is_empty() {
         let mut without = classes.listing().clone();
         without.difference_with(&have);
         without.difference_with(&with_gpu_label(snapshot));
@@ -133,6 +135,16 @@ pub(crate) fn without_others(
     have.difference_with(&fit);
     set.difference_with(&have);
     set
+}
+
+/// Whether a DeviceClass provides a resource. A device plugin may provide it too, on other nodes.
+fn is_claimed(resource: &str, snapshot: &Snapshot) -> bool {
+    snapshot.facts().class_behind(resource).is_some()
+}
+
+/// The domain of a resource's name: device plugins use that of the vendor.
+fn vendor(resource: &str) -> &str {
+    resource.split_once('/').map_or(resource, |(domain, _)| domain)
 }
 
 /// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
@@ -184,6 +196,17 @@ pub(crate) fn awaits(
     namespace: &str,
     snapshot: &Snapshot,
 ) -> bool {
+    is_idle(constraints, landing, namespace, snapshot)
+        && Conditions::of(constraints, snapshot.catalog()).may_meet(profile)
+}
+
+/// Whether no node that a pod can run on now carries a profile or has its accelerators.
+pub(super) fn is_idle(
+    constraints: &Constraints<'_>,
+    landing: &ClassSet,
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> bool {
     let catalog = snapshot.catalog();
     let landing = without_others(landing.clone(), constraints, snapshot);
     let accelerated = accelerated(constraints, snapshot);
@@ -195,7 +218,7 @@ pub(crate) fn awaits(
         !accelerated.contains(class)
             && !served.get_mut(fabric).is_some_and(|served| *served.get_or_insert_with(admitting))
     };
-    landing.ones().all(&mut idle) && Conditions::of(constraints, catalog).may_meet(profile)
+    landing.ones().all(&mut idle)
 }
 
 /// The steps that look at nodes and selectors; `None` where they say nothing.
@@ -249,6 +272,10 @@ pub(super) fn beside(
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound(constraints, snapshot) {
         remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
+        if !bound {
+            let asked = asked_by_a_term(&conditions, (constraints, subject), (&landing, &lacking), named);
+            found.profiles.extend(asked);
+        }
         return found.profiles.into_values().collect();
     }
     found = by_selectors(&conditions, subject).0;
@@ -270,6 +297,45 @@ pub(super) fn beside(
     found.profiles.into_values().collect()
 }
 
+/// The profiles whose nodes a term of the pod's affinity asks for, and of whose nodes the pod can run on none now: it may
+/// exclude the nodes of today by name, or the pool is at zero. Nodes that join while the pod is pending would fit it.
+fn asked_by_a_term(
+    conditions: &Conditions<'_>,
+    (constraints, subject): (&Constraints<'_>, &Subject<'_>),
+    (landing, lacking): (&ClassSet, &ClassSet),
+    named: Option<&Arc<Profile>>,
+) -> BTreeMap<String, Arc<Profile>> {
+    let snapshot = subject.snapshot;
+    let mut asked = Found::default();
+    let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
+    for profile in admitted.take_while(|_| !subject.deadline.is_over()).filter(|p| conditions.a_term_asks(p))
+    {
+        asked.add(profile, subject);
+    }
+    if asked.profiles.is_empty() {
+        return asked.profiles;
+    }
+    // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
+    let classes = snapshot.all_nodes().classes();
+    let mut fitting = classes.tolerated(|taint| constraints.tolerates(taint));
+    fitting = without_others(fitting, constraints, snapshot);
+    fitting.difference_with(lacking);
+    let mut others = classes.all().clone();
+    others.difference_with(&fitting);
+    let mut away = classes.all().clone();
+    away.difference_with(landing);
+    asked.profiles.retain(|_, p| {
+        let carrying = snapshot.catalog().classes_of(&p.name).filter(|carrying| !carrying.is_clear());
+        carrying.is_none_or(|carrying| carrying.is_subset(&away) && !carrying.is_subset(&others))
+    });
+    remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
+    if let Some(named) = named {
+        let on = if conditions.a_term_asks(named) { std::slice::from_ref(named) } else { &[] };
+        asked.profiles.retain(|_, p| p.name != named.name && !replaces(named, p, on));
+    }
+    asked.profiles
+}
+
 /// Most resources of a pod that are looked up; a pod has far fewer.
 const MAX_RESOURCES: usize = 64;
 
@@ -282,8 +348,8 @@ fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
     let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
     let mut lacking = classes.none();
     for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
-        // Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements KEP-5004).
-        if snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass) {
+        // See `without_others`.
+        if is_claimed(name, snapshot) {
             continue;
         }
         let mut without = classes.listing().clone();

@@ -1,9 +1,12 @@
 //! The pod's own evidence: resources it asks for and networks it attaches.
 
-use super::Evidence;
+use super::by_nodes::is_idle;
+use super::{Conditions, Evidence};
 use crate::demands::Subject;
+use crate::nodes::{ClassSet, Constraints, landing_within};
 use crate::profile::Profile;
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The profiles that the pod's own resources and networks select.
@@ -34,6 +37,7 @@ pub(super) fn evidence(subject: &Subject<'_>) -> Own {
             evidence.insert(profile.name.clone(), (profile, what()));
         }
     };
+    let mut attached: BTreeSet<String> = BTreeSet::new();
     let asked =
         subject.pod.containers().iter().flat_map(|c| {
             c.resource_names().filter(move |name| c.units(name).is_some_and(|units| units > 0))
@@ -47,12 +51,52 @@ pub(super) fn evidence(subject: &Subject<'_>) -> Own {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         let has =
             |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace));
-        add(only(snapshot.catalog().with_network(&item.name), &has), &|| {
-            Evidence::Network(format!("{namespace}/{}", item.name))
-        });
+        let found = only(snapshot.catalog().with_network(&item.name), &has);
+        attached.extend(found.iter().map(|profile| profile.name.clone()));
+        add(found, &|| Evidence::Network(format!("{namespace}/{}", item.name)));
     }
+    // What a network proves too is the same whatever nodes there are (docs/adr/0021-audiences.md).
+    let nodes = OnceCell::new();
+    let excluded = |p: &Profile| nodes.get_or_init(|| ByLabels::of(subject)).exclude_nodes_of(p, subject);
+    evidence.retain(|name, (profile, _)| attached.contains(name) || !excluded(profile));
     if evidence.len() > 1 {
         return Own::Several(evidence.into_values().map(|(profile, _)| profile).collect());
     }
     evidence.into_values().next().map_or(Own::Nothing, |(profile, what)| Own::One(profile, what))
+}
+
+/// The nodes that fit the labels that a pod asks for. Taints do not count, because controllers add tolerations to a
+/// workload's pods.
+pub(super) struct ByLabels<'a> {
+    constraints: Constraints<'a>,
+    landing: ClassSet,
+    /// A pod may list thousands of values, and name dozens of profiles.
+    conditions: OnceCell<Conditions<'a>>,
+    idle: OnceCell<bool>,
+}
+
+impl<'a> ByLabels<'a> {
+    pub(super) fn of(subject: &Subject<'a>) -> Self {
+        let constraints = Constraints { any_taints: true, ..Constraints::of(subject.pod) };
+        let landing = landing_within(&constraints, subject.snapshot.all_nodes(), subject.deadline);
+        Self { constraints, landing, conditions: OnceCell::new(), idle: OnceCell::new() }
+    }
+
+    /// Whether the pod's selectors exclude the nodes of a profile. A resource then proves nothing: nodes of different
+    /// fabrics may have it, such as CoreWeave's `rdma/ib` on InfiniBand and on RoCE, and the networks of this profile do not
+    /// exist where the pod runs.
+    pub(super) fn exclude_nodes_of(&self, profile: &Profile, subject: &Subject<'a>) -> bool {
+        let (snapshot, catalog) = (subject.snapshot, subject.snapshot.catalog());
+        if self.constraints.any_labels || !profile.has_nodes() {
+            return false;
+        }
+        let conditions = || Conditions::of(&self.constraints, catalog);
+        let may_meet = || self.conditions.get_or_init(conditions).may_meet(profile);
+        let Some(carrying) = catalog.classes_of(&profile.name).filter(|carrying| !carrying.is_clear()) else {
+            return !may_meet();
+        };
+        let idle = || is_idle(&self.constraints, &self.landing, subject.namespace, snapshot);
+        // See `awaits`.
+        self.landing.is_disjoint(carrying) && !(*self.idle.get_or_init(idle) && may_meet())
+    }
 }

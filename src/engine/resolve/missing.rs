@@ -1,6 +1,5 @@
 //! Whether the networks and resources of a profile exist in the cluster, by the known facts.
 
-use crate::facts::Server;
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 
@@ -35,16 +34,21 @@ fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Ve
             missing.push(what);
         }
     };
+    // The rails of a profile are nearly always on one network, or in one namespace.
+    let mut last = None;
     for rail in &profile.rails {
         let Some(namespace) = rail.network.namespace.as_deref().or(namespace) else { continue };
+        if last.replace((namespace, &rail.network.name)) == Some((namespace, &rail.network.name)) {
+            continue;
+        }
         if snapshot.lists_networks_of(namespace) && snapshot.network(namespace, &rail.network.name).is_none()
         {
             add(Missing::Network(format!("{namespace}/{}", rail.network.name)));
         }
     }
     // The scheduler allocates a claim for a resource that a DeviceClass provides; nodes do not list it
-    // (kubernetes/enhancements KEP-5004).
-    let claimed = |name: &str| snapshot.resource(name).is_some_and(|fact| fact.server == Server::DeviceClass);
+    // (kubernetes/enhancements KEP-5004). A device plugin may provide it too, on other nodes.
+    let claimed = |name: &str| snapshot.facts().class_behind(name).is_some();
     for resource in snapshot.catalog().lacking(&profile.name).iter().filter(|name| !claimed(name)) {
         add(Missing::Resource(resource.clone()));
     }

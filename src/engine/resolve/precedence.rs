@@ -82,7 +82,7 @@ fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
                 format!("profile {shown:?} does not exist, or namespace {namespace:?} may not use it");
             let list: Vec<&str> = usable().take(8).collect();
             let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
-            let fix = match nearest(name, usable()) {
+            let fix = match nearest(name, subject.deadline.compared(name, usable())) {
                 _ if base => {
                     format!(
                         "Name a FabricProfile that has `base: {name}`; {name:?} is a built-in base, not a FabricProfile."

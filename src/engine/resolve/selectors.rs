@@ -66,14 +66,17 @@ impl<'a> Conditions<'a> {
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
     pub(crate) fn may_meet(&self, profile: &Profile) -> bool {
         let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
-        let nothing = Condition::default();
-        self.more
-            || self.terms.iter().any(|term| {
-                selection
-                    .stated()
-                    .iter()
-                    .all(|(key, wanted)| self.of_label(term, key).unwrap_or(&nothing).possible(wanted))
-            })
+        let (nothing, stated) = (Condition::default(), selection.stated());
+        if self.more {
+            return true;
+        }
+        // What the node selector rules out, no term allows again: each label is looked at once, not for each term.
+        let by_selector = |key: &str, wanted: &Condition<Box<str>>| {
+            self.shared.get(key).unwrap_or(&nothing).possible(wanted)
+        };
+        let fits = |(key, own): (&&str, &Condition<&str>)| stated.get(*key).is_none_or(|w| own.possible(w));
+        stated.iter().all(|(key, wanted)| by_selector(key, wanted))
+            && self.terms.iter().any(|term| term.iter().all(fits))
     }
 
     /// How strongly the pod asks for a profile that it may meet.
@@ -109,14 +112,36 @@ impl<'a> Conditions<'a> {
         })
     }
 
+    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them.
+    pub(crate) fn a_term_asks(&self, profile: &Profile) -> bool {
+        let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
+        if self.more || selection.selector.is_empty() {
+            return false;
+        }
+        let rest = self.beyond_selector(&selection.selector);
+        self.terms.iter().any(|term| implies(term, &rest))
+    }
+
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.
     fn imply(&self, wanted: &Wanted) -> bool {
-        let implied = |term: &ByLabel<'a>, key: &str, wanted: &Condition<Box<str>>| {
-            self.of_label(term, key).is_some_and(|condition| condition.implies(wanted))
-        };
-        !self.more
-            && !wanted.is_empty()
-            && !self.terms.is_empty()
-            && self.terms.iter().all(|term| wanted.iter().all(|(key, wanted)| implied(term, key, wanted)))
+        if self.more || wanted.is_empty() || self.terms.is_empty() {
+            return false;
+        }
+        let rest = self.beyond_selector(wanted);
+        self.terms.iter().all(|term| implies(term, &rest))
     }
+
+    /// What is wanted beyond what the node selector implies: each term implies that as well.
+    fn beyond_selector<'w>(&self, wanted: &'w Wanted) -> Vec<(&'w str, &'w Condition<Box<str>>)> {
+        let by_selector = |key: &str, wanted: &Condition<Box<str>>| {
+            self.shared.get(key).is_some_and(|condition| condition.implies(wanted))
+        };
+        let all = wanted.iter().map(|(key, wanted)| (&**key, wanted));
+        all.filter(|(key, wanted)| !by_selector(key, wanted)).collect()
+    }
+}
+
+/// Whether every node that satisfies a term satisfies what is wanted.
+fn implies(term: &ByLabel<'_>, wanted: &[(&str, &Condition<Box<str>>)]) -> bool {
+    wanted.iter().all(|(key, wanted)| term.get(key).is_some_and(|condition| condition.implies(wanted)))
 }

@@ -1,6 +1,7 @@
 //! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
+use super::by_pod::ByLabels;
 use super::{
     Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, missing, resolve, unmet,
     without_others,
@@ -188,12 +189,19 @@ fn own(subject: &Subject<'_>) -> String {
             said.push(text);
         }
     };
+    let nodes = ByLabels::of(subject);
     for container in subject.pod.containers() {
         for resource in container.resource_names().filter(|r| container.units(r).is_some_and(|u| u > 0)) {
             let serving = catalog.with_resource(resource);
             if !serving.is_empty() {
                 let of = names(&mut serving.iter().map(|p| p.name.as_str()));
-                add(format!("resource {} belongs to {of}", printable(resource, 80)));
+                let excluded = match serving {
+                    [only] if nodes.exclude_nodes_of(only, subject) => {
+                        ", and the pod's selectors exclude its nodes"
+                    }
+                    _ => "",
+                };
+                add(format!("resource {} belongs to {of}{excluded}", printable(resource, 80)));
             }
         }
     }
@@ -233,7 +241,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
         said.push_str(&fabrics.join(", "));
     }
     if partial {
-        said.push_str("; the pod has more conditions on nodes than are read, so that more nodes may count");
+        said.push_str("; the webhook reads only a part of the pod's conditions on nodes, so the pod may fit fewer nodes");
     }
     if usable.is_clear() && !fits.is_clear() {
         said.push_str("; none of these nodes has the accelerators that the pod requests");

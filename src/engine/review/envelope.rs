@@ -8,6 +8,10 @@ use crate::pod::PodView;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// Longest name of an object (bytes): k8s.io/apimachinery pkg/util/validation, `DNS1123SubdomainMaxLength`. Each look-up of
+/// what belongs to the namespace compares its name.
+const MAX_NAME: usize = 253;
+
 /// The request envelope, with the object as raw text or decoded.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
@@ -93,6 +97,9 @@ pub enum EnvelopeError {
     /// A response, or nothing.
     #[error("the AdmissionReview has no request")]
     NoRequest,
+    /// A namespace whose name Kubernetes does not allow.
+    #[error("the namespace of the request has a name of {0} bytes; names have at most {MAX_NAME}")]
+    Namespace(usize),
     /// A request without the id that the answer must carry.
     #[error("the request has no uid")]
     NoUid,
@@ -139,5 +146,27 @@ fn request_of<O>(review: AdmissionReview<'_, O>) -> Result<Request<'_, O>, Envel
         return Err(EnvelopeError::Kind(crate::text::printable(&found, 100)));
     }
     let request = review.request.ok_or(EnvelopeError::NoRequest)?;
+    let namespace = request.namespace.as_ref().map_or(0, |name| name.len());
+    if namespace > MAX_NAME {
+        return Err(EnvelopeError::Namespace(namespace));
+    }
     if request.uid.is_empty() { Err(EnvelopeError::NoUid) } else { Ok(request) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_has_a_short_name() {
+        let of = |length: usize| {
+            let namespace = "n".repeat(length);
+            let body = format!(
+                r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","namespace":"{namespace}"}}}}"#
+            );
+            parse(body.as_bytes()).map(|request| request.namespace().len())
+        };
+        assert_eq!(of(253), Ok(253));
+        assert_eq!(of(254), Err(EnvelopeError::Namespace(254)));
+    }
 }

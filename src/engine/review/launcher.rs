@@ -13,7 +13,7 @@ use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::tree;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Containers of launchers that are looked at in one object; one is usual.
 const MAX_CONTAINERS: usize = 4;
@@ -35,6 +35,7 @@ pub(super) fn findings(
     let mut found = Vec::new();
     let mut left = MAX_CONTAINERS;
     let mut jobs: BTreeSet<&str> = BTreeSet::new();
+    let mut workers = None;
     // A launcher that asks for accelerators is judged as a pod of its own.
     let not_examined = |s: &&SeenTemplate<'_>| is(s.template, "Launcher") && s.of_profile().is_none();
     for SeenTemplate { template: launcher, pod, .. } in seen.iter().filter(not_examined) {
@@ -42,8 +43,7 @@ pub(super) fn findings(
         if left == 0 || !jobs.insert(&launcher.maker.pointer) {
             continue;
         }
-        let same_job = |t: &Template<'_>| is(t, "Worker") && t.maker.pointer == launcher.maker.pointer;
-        let worker = seen.iter().find(|s| same_job(s.template) && s.of_profile().is_some());
+        let worker = workers.get_or_insert_with(|| by_job(seen)).get(launcher.maker.pointer.as_str());
         let Some(SeenTemplate { template: worker, pod: Ok(view), .. }) = worker else { continue };
         let accelerators = &snapshot.settings().accelerators;
         let ranks =
@@ -56,6 +56,12 @@ pub(super) fn findings(
         }
     }
     found
+}
+
+/// The first template of workers of each job that has a profile, by the job's pointer.
+fn by_job<'s, 'a>(seen: &'s [SeenTemplate<'a>]) -> HashMap<&'s str, &'s SeenTemplate<'a>> {
+    let workers = seen.iter().filter(|s| is(s.template, "Worker") && s.of_profile().is_some());
+    workers.rev().map(|s| (s.template.maker.pointer.as_str(), s)).collect()
 }
 
 fn is(template: &Template<'_>, role: &str) -> bool {

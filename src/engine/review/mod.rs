@@ -6,8 +6,11 @@
 mod audience_tests;
 mod beside;
 #[cfg(test)]
+mod compared_tests;
+#[cfg(test)]
 mod deadline_tests;
 pub mod envelope;
+mod injected_words;
 mod known;
 mod launcher;
 mod network_change;
@@ -43,7 +46,7 @@ pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
 use crate::json::annotated::Annotated;
-use crate::patch::Operation;
+use crate::patch::Patch;
 use crate::plan::Plan;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
@@ -132,7 +135,7 @@ pub struct Decision {
     /// Intended changes.
     pub plan: Plan,
     /// The same as RFC 6902 operations on the object.
-    pub patch: Vec<Operation>,
+    pub patch: Patch,
     /// Findings, most severe first, then in the order of the rules.
     pub findings: Vec<Finding>,
     /// Findings that annotations set aside; they count for nothing.
@@ -164,7 +167,8 @@ impl Looked {
 pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut findings = check_object(context);
     let limit = Limit { ignorable: context.snapshot.settings().ignorable, profile: None };
-    let suppressed = apply_ignores(Annotated::of(context.json).iter(), limit, &mut findings);
+    let suppressed =
+        apply_ignores(Annotated::of(context.json).iter(), limit, &mut findings, context.deadline);
     let mut decision = Decision { in_scope: true, findings, suppressed, ..Decision::default() };
     judge(&mut decision, Stage::Final, mode, true);
     decision
@@ -198,5 +202,10 @@ impl Decision {
     fn drop_changes(&mut self) {
         self.patch.clear();
         self.plan.changes.clear();
+    }
+
+    /// The same without plan and patch, whose memory is free again.
+    fn without_changes(self) -> Self {
+        Self { plan: Plan::default(), patch: Patch::default(), ..self }
     }
 }

@@ -1,5 +1,6 @@
 //! The names in an object's metadata, as far as an answer or the log needs them. A caller may have invented them.
 
+use crate::json::reader;
 use crate::json::values::{Objects, Text, mapping};
 use crate::pod::PodView;
 use serde::Deserialize;
@@ -59,9 +60,7 @@ impl Named for PodView<'_> {
         ObjectMeta {
             name: borrowed(&metadata.name),
             generate_name: borrowed(&metadata.generate_name),
-            owner_references: metadata
-                .owner_references
-                .and_then(|list| serde_json::from_str(list.get()).ok()),
+            owner_references: metadata.owner_references.and_then(|list| reader::read(list.get()).ok()),
         }
     }
 }
@@ -69,7 +68,7 @@ impl Named for PodView<'_> {
 impl<'a> ObjectMeta<'a> {
     /// Reads it from the text of an object; empty where it cannot be read.
     pub(super) fn of(json: &'a str) -> Self {
-        let object: Option<Object<'_>> = serde_json::from_str(json).ok();
+        let object: Option<Object<'_>> = reader::read(json).ok();
         object.and_then(|object| object.metadata).unwrap_or_default()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::text::token;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Most elements of one list that are compared with one another.
 pub(super) const MAX_ELEMENTS: usize = 500;
@@ -10,6 +10,9 @@ pub(super) const MAX_ELEMENTS: usize = 500;
 /// Steps of one join: elements that are compared, and values that are copied, where a long text counts as several. A
 /// TrainJob of people takes a few hundred.
 const MAX_STEPS: usize = 50_000;
+
+/// Values of one join that are copied, whatever their length: the copies of all jobs are checked. A variable has three.
+const MAX_COPIED: usize = 5_000;
 
 /// The length of text that is a step (bytes).
 const STEP: usize = 16;
@@ -19,12 +22,19 @@ const STEP: usize = 16;
 pub(super) struct Places {
     said: BTreeMap<String, String>,
     steps: usize,
+    copied: usize,
 }
 
 impl Places {
     /// Says that the value at a pointer, with all below it, stands elsewhere.
     pub(super) fn add(&mut self, at: String, from: String) {
         self.said.insert(at, from);
+    }
+
+    /// The pointers of a member, counted by their lengths; `None` where there have been too many.
+    fn member(&mut self, at: &str, from: &str, key: &str) -> Option<(String, String)> {
+        self.spend(1 + (at.len() + from.len() + 2 * key.len()) / STEP)?;
+        Some((format!("{at}/{}", token(key)), format!("{from}/{}", token(key))))
     }
 
     /// Counts steps; `None` where there have been too many.
@@ -35,8 +45,9 @@ impl Places {
 
     /// A copy of a value, counted before it is made; `None` where there have been too many.
     pub(super) fn copy(&mut self, value: &Value) -> Option<Value> {
-        self.spend(values(value))?;
-        Some(value.clone())
+        self.copied += values(value);
+        self.spend(values(value) + texts(value))?;
+        (self.copied <= MAX_COPIED).then(|| value.clone())
     }
 
     /// The other place of a pointer; of several around it the nearest, and of these the last.
@@ -77,11 +88,10 @@ pub(super) fn merge(
         return Some(());
     };
     for (key, value) in given {
-        places.spend(1)?;
         if key.starts_with('$') {
             return None;
         }
-        let (at, from) = (format!("{at}/{}", token(key)), format!("{from}/{}", token(key)));
+        let (at, from) = places.member(at, from, key)?;
         match (own.get_mut(key), value) {
             (_, Value::Null) => drop(own.remove(key)),
             (Some(list @ Value::Array(_)), Value::Array(items)) if merge_key(key).is_some() => {
@@ -97,31 +107,69 @@ pub(super) fn merge(
     Some(())
 }
 
-/// Steps that a copy of a value takes.
+/// A value and the values in it (count).
 fn values(value: &Value) -> usize {
     1 + match value {
-        Value::Array(list) => list.iter().map(values).sum::<usize>(),
-        Value::Object(object) => object.iter().map(|(key, value)| key.len() / STEP + values(value)).sum(),
+        Value::Array(list) => list.iter().map(values).sum(),
+        Value::Object(object) => object.values().map(values).sum(),
+        _ => 0,
+    }
+}
+
+/// Steps that the texts of a value take.
+fn texts(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.iter().map(texts).sum(),
+        Value::Object(object) => object.iter().map(|(key, value)| key.len() / STEP + texts(value)).sum(),
         Value::String(text) => text.len() / STEP,
         _ => 0,
+    }
+}
+
+/// Where the elements of a list are, by the value of the key that identifies them; of equal ones, the first.
+pub(super) struct Elements {
+    key: &'static str,
+    places: HashMap<Option<String>, usize>,
+}
+
+impl Elements {
+    pub(super) fn of(list: &[Value], key: &'static str) -> Self {
+        let mut elements = Self { key, places: HashMap::new() };
+        for (place, item) in list.iter().enumerate() {
+            elements.place(item, place);
+        }
+        elements
+    }
+
+    /// The place of the element that an item stands for; `next` if it is a new one.
+    pub(super) fn place(&mut self, item: &Value, next: usize) -> usize {
+        let key = item.get(self.key).map(Value::to_string);
+        *self.places.entry(key).or_insert(next)
     }
 }
 
 fn elements(
     list: &mut Value,
     items: &[Value],
-    key: &str,
+    key: &'static str,
     at: &str,
     from: &str,
     places: &mut Places,
 ) -> Option<()> {
     let own = list.as_array_mut()?;
+    if items.is_empty() {
+        return Some(());
+    }
     if own.len().max(items.len()) > MAX_ELEMENTS {
         return None;
     }
+    // Each patch finds the elements anew.
+    for item in own.iter().chain(items) {
+        places.spend(1 + item.get(key).map_or(0, texts))?;
+    }
+    let mut elements = Elements::of(own, key);
     for (number, item) in items.iter().enumerate() {
-        places.spend(own.len())?;
-        let place = own.iter().position(|o| o.get(key) == item.get(key)).unwrap_or(own.len());
+        let place = elements.place(item, own.len());
         let (at, from) = (format!("{at}/{place}"), format!("{from}/{number}"));
         match own.get_mut(place) {
             Some(known) => merge(known, item, &at, &from, places)?,

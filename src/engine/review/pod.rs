@@ -140,6 +140,15 @@ impl<'p> Examined<'p> {
         self.scope == Scope::Injection
     }
 
+    /// Values that are planned, or would be: variables and resources of each target (count).
+    pub(super) fn planned(&self) -> usize {
+        let variables = self.resolution.profile().map_or(0, |(profile, _)| profile.env.len());
+        match self.plan.withheld {
+            None => self.plan.changes.len().max(self.plan.targets.len() * variables),
+            Some(_) => 1,
+        }
+    }
+
     /// What the rules on workloads see of it.
     pub(super) fn asked(&self) -> Option<Asked<'_>> {
         self.injects().then(|| Asked {
@@ -168,6 +177,7 @@ impl<'p> Examined<'p> {
         let context = PodContext {
             deadline: request.deadline,
             scope: self.scope,
+            is_final: request.stage == Stage::Final,
             not_injected: self.not_injected,
             before: request.before,
             overlay,
@@ -185,7 +195,7 @@ impl<'p> Examined<'p> {
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
         let suppressed = match request.before {
-            None => apply_ignores(annotations, self.limit(), &mut findings),
+            None => apply_ignores(annotations, self.limit(), &mut findings, self.subject.deadline),
             Some(_) => Vec::new(),
         };
         let patch = operations(pod, &self.plan);

@@ -3,6 +3,7 @@
 
 use super::envelope::{self, Request};
 use super::object_meta::Named;
+use crate::json::reader;
 use crate::json::values::Text;
 use crate::text::printable;
 use serde::Deserialize;
@@ -44,7 +45,7 @@ impl RequestNames {
     /// Those of a request that is decoded already.
     pub(super) fn of<O: Named>(request: &Request<'_, O>) -> Self {
         let user: UserInfo<'_> =
-            request.user_info.and_then(|user| serde_json::from_str(user.get()).ok()).unwrap_or_default();
+            request.user_info.and_then(|user| reader::read(user.get()).ok()).unwrap_or_default();
         let of_object = request.object.as_ref().map(Named::names);
         let metadata = of_object.or_else(|| Some(request.old_object.as_ref()?.names())).unwrap_or_default();
         let text = |text: Option<&str>| printable(text.unwrap_or_default(), MAX_NAME);

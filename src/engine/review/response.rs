@@ -3,12 +3,11 @@
 use super::verdict::Verdict;
 use super::warnings::warnings;
 use super::webhook::{Answer, WebhookEntry};
+use crate::json::write::{Members, push_format, push_list, push_object};
 use crate::plan::ChangeKind;
 use crate::rules::{Finding, Severity, folded};
 use crate::text::{count, printable, push_json};
 use base64::Engine;
-use serde::Serialize;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// First line of a denial (bytes): event lists show little more.
@@ -24,14 +23,6 @@ pub const MAX_PROFILES: usize = 1_000;
 /// Whole denial (bytes).
 const MAX_MESSAGE: usize = 8 * 1024;
 
-#[derive(Serialize)]
-struct Status {
-    code: u16,
-    /// kubectl drops the message of reason Invalid, and prints that of Forbidden with its newlines.
-    reason: &'static str,
-    message: String,
-}
-
 /// What the server knows of a request beside the decision, for the audit annotations.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Noted<'a> {
@@ -42,55 +33,49 @@ pub struct Noted<'a> {
 }
 
 /// JSON text of the answer.
-///
-/// # Errors
-/// Those of serialising, which do not happen for texts and numbers.
-pub fn render(outcome: &Answer) -> Result<Vec<u8>, serde_json::Error> {
+#[must_use]
+pub fn render(outcome: &Answer) -> Vec<u8> {
     render_noted(outcome, &Noted::default())
 }
 
 /// JSON text of the answer, with what the server knows of the request.
-///
-/// # Errors
-/// As [`render`].
-pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Result<Vec<u8>, serde_json::Error> {
+#[must_use]
+pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Vec<u8> {
     let decision = &outcome.decision;
-    let mut out = String::with_capacity(512);
-    out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"#);
-    push_json(&mut out, &outcome.uid);
-    out.push_str(if decision.denied { r#","allowed":false"# } else { r#","allowed":true"# });
-    if decision.denied {
-        let message = denial(&decision.findings);
-        member(&mut out, "status", &Status { code: 403, reason: "Forbidden", message })?;
-    }
-    if !decision.patch.is_empty() {
-        // Both or neither: the API server refuses one without the other. Written without serde_json, which would search
-        // the text for characters to escape: base64 has none.
-        out.push_str(r#","patchType":"JSONPatch","patch":""#);
-        base64::engine::general_purpose::STANDARD
-            .encode_string(crate::patch::render(&decision.patch), &mut out);
-        out.push('"');
-    }
-    // The denial lists the warnings too; kubectl would print them twice.
-    let warnings = if decision.denied { Vec::new() } else { warnings(outcome) };
-    if !warnings.is_empty() {
-        member(&mut out, "warnings", &warnings)?;
-    }
-    let annotations = audit(outcome, noted);
-    if !annotations.is_empty() {
-        member(&mut out, "auditAnnotations", &annotations)?;
-    }
-    out.push_str("}}");
-    Ok(out.into_bytes())
-}
-
-/// Writes a member after another one.
-fn member(out: &mut String, name: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
-    out.push(',');
-    push_json(out, name);
-    out.push(':');
-    out.push_str(&serde_json::to_string(value)?);
-    Ok(())
+    // The patch in base64, four bytes for three, and what stands around it.
+    let mut out = String::with_capacity(768 + decision.patch.text().len() / 3 * 4);
+    out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":"#);
+    push_object(&mut out, |response| {
+        response.text("uid", &outcome.uid);
+        response.key("allowed").push_str(if decision.denied { "false" } else { "true" });
+        if decision.denied {
+            response.object("status", |status| {
+                status.key("code").push_str("403");
+                // kubectl drops the message of reason Invalid, and prints that of Forbidden with its newlines.
+                status.text("reason", "Forbidden");
+                status.text("message", &denial(&decision.findings));
+            });
+        }
+        if !decision.patch.is_empty() {
+            // Both or neither: the API server refuses one without the other.
+            response.text("patchType", "JSONPatch");
+            // Not searched for characters to escape: base64 has none.
+            let out = response.key("patch");
+            out.push('"');
+            base64::engine::general_purpose::STANDARD.encode_string(decision.patch.text(), out);
+            out.push('"');
+        }
+        // The denial lists the warnings too; kubectl would print them twice.
+        let warnings = if decision.denied { Vec::new() } else { warnings(outcome) };
+        if !warnings.is_empty() {
+            push_list(response.key("warnings"), warnings.iter(), |out, warning| push_json(out, warning));
+        }
+        if has_audit(outcome) {
+            response.object("auditAnnotations", |annotations| audit(annotations, outcome, noted));
+        }
+    });
+    out.push('}');
+    out.into_bytes()
 }
 
 /// The text of a denial. Its first line stands alone; the rest is most severe first.
@@ -129,56 +114,67 @@ fn cut(text: &str, max: usize) -> String {
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Audit annotations. They have what the log has; the API server adds the user, the object and the times. The mutating
-/// entry reports its changes; if it is called again and changes more, the API server keeps the first value of a key. The
-/// validating entry sees the final state.
-fn audit(outcome: &Answer, noted: &Noted<'_>) -> BTreeMap<&'static str, String> {
+/// Whether the answer has audit annotations: the mutating entry has some only where it changes something.
+fn has_audit(outcome: &Answer) -> bool {
+    let mutates = outcome.entry == WebhookEntry::Mutate;
+    outcome.decision.in_scope && (!mutates || counts_changes(outcome))
+}
+
+/// Whether the answer counts its changes. If the mutating entry is called again and changes more, the API server keeps
+/// the first value of a key. The validating entry sees the final state.
+fn counts_changes(outcome: &Answer) -> bool {
     let decision = &outcome.decision;
-    let mut annotations = BTreeMap::new();
-    if !decision.in_scope {
-        return annotations;
+    let reports = match outcome.entry {
+        WebhookEntry::Audit => true,
+        WebhookEntry::Mutate => !decision.patch.is_empty(),
+        _ => false,
+    };
+    reports && !decision.plan.changes.is_empty()
+}
+
+/// Audit annotations, by key. They have what the log has; the API server adds the user, the object and the times.
+fn audit(annotations: &mut Members<'_>, outcome: &Answer, noted: &Noted<'_>) {
+    let decision = &outcome.decision;
+    let mutates = outcome.entry == WebhookEntry::Mutate;
+    if counts_changes(outcome) {
+        let counts = ChangeKind::counts(decision.plan.changes.iter().map(|c| &c.edit));
+        // Names of kinds and numbers: nothing to escape.
+        let out = annotations.key("changes");
+        out.push('"');
+        counts.push(out);
+        out.push('"');
     }
-    let (mutates, audits) = (outcome.entry == WebhookEntry::Mutate, outcome.entry == WebhookEntry::Audit);
-    let changes = &decision.plan.changes;
-    if audits || (mutates && !decision.patch.is_empty()) {
-        let counts = ChangeKind::counts(changes.iter().map(|c| &c.edit));
-        if !counts.is_empty() {
-            annotations.insert("changes", counts);
-        }
+    if !mutates {
+        annotations.text("decision", Verdict::of(outcome).name());
+    }
+    if let Some(took) = noted.took {
+        push_format(annotations.key("duration_seconds"), format_args!("{:.6}", took.as_secs_f64()));
     }
     // The API server logs a warning about a key that it has already.
-    if (!mutates || !annotations.is_empty())
-        && let Some(took) = noted.took
-    {
-        annotations.insert("duration_seconds", format!("{:.6}", took.as_secs_f64()));
-    }
     if mutates {
-        return annotations;
-    }
-    annotations.insert("decision", Verdict::of(outcome).name().to_owned());
-    if let Some(profile) = &decision.profile {
-        annotations.insert("profile", printable(profile, MAX_PROFILES));
+        return;
     }
     if let Some(evidence) = &decision.evidence {
-        annotations.insert("evidence", printable(evidence, MAX_EVIDENCE));
+        annotations.text("evidence", &printable(evidence, MAX_EVIDENCE));
     }
+    ids(annotations, "ignored", decision.suppressed.iter().map(|s| s.finding.rule));
     if !noted.owner.is_empty() {
-        annotations.insert("owner", noted.owner.to_owned());
+        annotations.text("owner", noted.owner);
     }
-    let ids = |rules: &mut dyn Iterator<Item = &'static str>| -> String {
-        let mut rules: Vec<&str> = rules.collect();
-        rules.sort_unstable();
-        rules.dedup();
-        rules.join(",")
-    };
-    let rules = ids(&mut decision.findings.iter().map(|f| f.rule));
-    let ignored = ids(&mut decision.suppressed.iter().map(|s| s.finding.rule));
-    for (key, ids) in [("rules", rules), ("ignored", ignored)] {
-        if !ids.is_empty() {
-            annotations.insert(key, ids);
-        }
+    if let Some(profile) = &decision.profile {
+        annotations.text("profile", &printable(profile, MAX_PROFILES));
     }
-    annotations
+    ids(annotations, "rules", decision.findings.iter().map(|f| f.rule));
+}
+
+/// Ids of rules, each once, where there are any.
+fn ids(annotations: &mut Members<'_>, key: &'static str, rules: impl Iterator<Item = &'static str>) {
+    let mut rules: Vec<&str> = rules.collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if !rules.is_empty() {
+        annotations.text(key, &rules.join(","));
+    }
 }
 
 #[cfg(test)]

@@ -14,13 +14,30 @@ pub(super) struct SeenTemplate<'p> {
     pub(super) pod: &'p Result<PodView<'p>, DecodeError>,
     /// Whether its pods work together, as the object around it says.
     pub(super) gang: Option<&'p Gang>,
-    /// What was found about the pod; `None` where it is not looked at, or cannot be read.
-    pub(super) examined: Option<Examined<'p>>,
+    pub(super) state: State<'p>,
+}
+
+/// How far a template is decided.
+pub(super) enum State<'p> {
+    /// Nothing about the pod matters, or it cannot be read.
+    Unseen,
+    /// What was found about the pod. It is compared with the other templates, and then judged.
+    Examined(Box<Examined<'p>>),
+    /// The templates before it have so many planned changes that it is judged already, and not compared.
+    Judged,
 }
 
 impl<'p> SeenTemplate<'p> {
+    /// What was found about the pod, where it is compared with the other templates.
+    pub(super) fn examined(&self) -> Option<&Examined<'p>> {
+        match &self.state {
+            State::Examined(examined) => Some(examined),
+            _ => None,
+        }
+    }
+
     /// What was found about a pod that a profile may be for.
     pub(super) fn of_profile(&self) -> Option<&Examined<'p>> {
-        self.examined.as_ref().filter(|examined| examined.injects())
+        self.examined().filter(|examined| examined.injects())
     }
 }

@@ -2,9 +2,10 @@
 //! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
-use super::patched::{MAX_ELEMENTS, Places, merge};
+use super::patched::{Elements, MAX_ELEMENTS, Places, merge};
 use super::workload_request::{Decide, distinct};
 use super::{Looked, WorkloadRequest};
+use crate::deadline::Deadline;
 use crate::json::values::{Pairs, Text, mapping};
 use crate::pod::workload::JOB_SET;
 use crate::rules::{Finding, Severity};
@@ -115,8 +116,11 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
     let (kind, name, runtime) = runtime(text, request.namespace, snapshot)?;
     let runtime = tree(runtime).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
+    if set.get("replicatedJobs")?.as_array()?.len() > MAX_PARTS {
+        return None;
+    }
     let mut places = Places::default();
-    patches(spec, &mut set, &mut places)?;
+    patches(spec, &mut set, &mut places, request.deadline)?;
     let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
     let trainer = spec.get("trainer").unwrap_or(&Value::Null);
     let jobs = set.get_mut("replicatedJobs")?.as_array_mut()?;
@@ -187,9 +191,12 @@ pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapsho
 
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`
 /// where one cannot be followed.
-fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
+fn patches(spec: &Value, set: &mut Value, places: &mut Places, deadline: &Deadline<'_>) -> Option<()> {
     let list = |key: &str| spec.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
     for (index, patch) in list("runtimePatches") {
+        if index >= MAX_PARTS || deadline.is_over() {
+            return None;
+        }
         if let Some(patch) = patch.pointer("/trainingRuntimeSpec/template/spec") {
             let from = format!("/spec/runtimePatches/{index}/trainingRuntimeSpec/template/spec");
             merge(set, patch, "/spec", &from, places)?;
@@ -198,7 +205,7 @@ fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
     // v1alpha1 until 2.1: parts of a pod template for the jobs that are named (`mergePodTemplateOverrides`).
     for (key, inline) in [("podTemplateOverrides", false), ("podSpecOverrides", true)] {
         for (index, over) in list(key) {
-            if index >= MAX_PARTS {
+            if index >= MAX_PARTS || deadline.is_over() {
                 return None;
             }
             let targets = over.get("targetJobs").and_then(Value::as_array).into_iter().flatten();
@@ -224,7 +231,7 @@ fn patches(spec: &Value, set: &mut Value, places: &mut Places) -> Option<()> {
     Some(())
 }
 
-/// Lays `spec.trainer` over one job, and tells whether both had resources. `None` where there is more of it than is
+/// Lays `spec.trainer` over one job, and returns whether both had resources. `None` where there is more of it than is
 /// followed.
 fn lay_over(
     job: &mut Value,
@@ -292,9 +299,9 @@ fn variables(
     if given.len().max(env.len()) > MAX_ELEMENTS {
         return None;
     }
+    let mut elements = Elements::of(env, "name");
     for (number, variable) in given.iter().enumerate() {
-        places.spend(env.len())?;
-        let place = env.iter().position(|own| own.get("name") == variable.get("name")).unwrap_or(env.len());
+        let place = elements.place(variable, env.len());
         match env.get_mut(place) {
             Some(own) => *own = places.copy(variable)?,
             None => env.push(places.copy(variable)?),

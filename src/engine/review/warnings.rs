@@ -1,11 +1,10 @@
 //! The warnings of a response: bounded, the worst first, each once.
 
+use super::injected_words::injected;
 use super::webhook::{Answer, WebhookEntry};
-use crate::plan::{Edit, GKE_DOMAIN, ULIMITS_ANNOTATION};
-use crate::pod::own_containers::{MONITOR, PREFLIGHT};
 use crate::rules::{Finding, Severity, folded};
-use crate::text::{count, printable};
-use std::collections::BTreeSet;
+use crate::text::{is_printable, printable};
+use std::collections::HashSet;
 
 /// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
 /// (k8s.io/apiserver endpoints/filters/warning.go).
@@ -24,15 +23,13 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
     if !changes.is_empty() {
         let verb = if outcome.withheld { "would inject" } else { "injected" };
         let profile = decision.profile.as_deref().unwrap_or("?");
-        warnings.push(line(&format!(
-            "fabric-admission {verb} {} (profile {profile})",
-            injected(changes.iter().map(|c| &c.edit))
-        )));
+        let what = injected(changes.iter().map(|c| &c.edit));
+        warnings.push(line(format!("fabric-admission {verb} {what} (profile {profile})")));
     }
     let to_come = injections_to_come(outcome);
     let mut findings = finding_texts(outcome).into_iter();
     let most = MAX_WARNINGS - warnings.len() - to_come.len() - 1;
-    warnings.extend(findings.by_ref().take(most).map(|text| line(&text)));
+    warnings.extend(findings.by_ref().take(most).map(line));
     let left = findings.count();
     if left > 0 {
         warnings.push(format!("fabric-admission: {left} more findings"));
@@ -51,10 +48,10 @@ fn finding_texts(outcome: &Answer) -> Vec<String> {
         return folded(findings).into_iter().map(|(f, n)| text(f, &more(n))).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    let templates: HashSet<&str> = outcome.templates.iter().map(|t| t.pointer.as_str()).collect();
     for finding in findings.take(MAX_COMPARED) {
-        let of = outcome.templates.iter().map(|t| t.pointer.as_str());
-        let place = of.filter(|p| finding.path.starts_with(p)).max_by_key(|p| p.len());
-        let place = place.unwrap_or(&finding.path);
+        let mut around = std::iter::successors(Some(&*finding.path), |p| Some(p.rsplit_once('/')?.0));
+        let place = around.find(|path| templates.contains(path)).unwrap_or(&finding.path);
         let same =
             |f: &Finding| (f.rule, &f.message, &f.fix) == (finding.rule, &finding.message, &finding.fix);
         match groups.iter_mut().find(|(first, _)| same(first)) {
@@ -76,12 +73,9 @@ fn injections_to_come(outcome: &Answer) -> Vec<String> {
     let verb = if outcome.withheld { "would inject" } else { "will inject" };
     let mut lines: Vec<String> = Vec::new();
     for template in &outcome.templates {
-        if template.plan.changes.is_empty() || lines.len() == 3 {
-            continue;
-        }
-        let what = injected(template.plan.changes.iter().map(|c| &c.edit));
+        let Some(what) = template.injection.as_ref().filter(|_| lines.len() < 3) else { continue };
         let profile = template.profile.as_deref().unwrap_or("?");
-        let text = line(&format!("fabric-admission {verb} {what} into its pods (profile {profile})"));
+        let text = line(format!("fabric-admission {verb} {what} into its pods (profile {profile})"));
         if !lines.contains(&text) {
             lines.push(text);
         }
@@ -89,62 +83,15 @@ fn injections_to_come(outcome: &Answer) -> Vec<String> {
     lines
 }
 
-fn line(text: &str) -> String {
-    let text = printable(text, MAX_WARNING - 1);
+fn line(text: String) -> String {
+    if is_printable(&text, MAX_WARNING - 1) {
+        return text;
+    }
+    let text = printable(&text, MAX_WARNING - 1);
     if text.len() <= MAX_WARNING {
         return text;
     }
     text.chars().take(MAX_WARNING).collect()
-}
-
-/// Kinds of things that changes set, in a few words.
-fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
-    let mut kinds: BTreeSet<u8> = BTreeSet::new();
-    let (mut env, mut lines, mut files) = (0, 0, 0);
-    for edit in edits {
-        match edit {
-            Edit::Networks { .. } => drop(kinds.insert(0)),
-            Edit::Quantity { .. } => drop(kinds.insert(1)),
-            Edit::Capability { .. } => drop(kinds.insert(2)),
-            Edit::ShmVolume { .. } | Edit::ShmMount { .. } => drop(kinds.insert(3)),
-            Edit::NodeSelector { .. } => drop(kinds.insert(4)),
-            Edit::NodeRequirement { .. } => drop(kinds.insert(5)),
-            Edit::Env { .. } => env += 1,
-            Edit::File { variables, .. } if !variables.is_empty() => lines += variables.len(),
-            Edit::File { .. } => files += 1,
-            Edit::Annotation { key, .. } if key.starts_with(ULIMITS_ANNOTATION) => drop(kinds.insert(6)),
-            Edit::Annotation { key, .. } if key.starts_with(GKE_DOMAIN) => drop(kinds.insert(0)),
-            // These only carry other changes.
-            Edit::InitContainer { name, .. } if *name == PREFLIGHT => drop(kinds.insert(7)),
-            Edit::InitContainer { name, .. } if *name == MONITOR => drop(kinds.insert(8)),
-            Edit::Annotation { .. }
-            | Edit::FilesVolume { .. }
-            | Edit::FileMount { .. }
-            | Edit::InPodVolume { .. }
-            | Edit::InitContainer { .. } => {}
-        }
-    }
-    let names = [
-        "networks",
-        "RDMA resources",
-        "IPC_LOCK",
-        "/dev/shm",
-        "node selector",
-        "node affinity",
-        "memlock",
-        "preflight",
-        "monitor",
-    ];
-    let mut words: Vec<String> =
-        kinds.iter().filter_map(|k| names.get(usize::from(*k))).map(|w| (*w).to_owned()).collect();
-    for (n, noun, place) in
-        [(env, "variable", ""), (lines, "variable", " in /etc/nccl.conf"), (files, "file", "")]
-    {
-        if n > 0 {
-            words.push(format!("{}{place}", count(n, noun)));
-        }
-    }
-    if words.is_empty() { "file mounts".to_owned() } else { words.join(", ") }
 }
 
 #[cfg(test)]
@@ -153,7 +100,7 @@ mod tests {
 
     #[test]
     fn warnings_are_short_and_printable() {
-        assert!(line(&"é\n".repeat(500)).chars().count() <= MAX_WARNING);
-        assert!(!line("a\u{1b}[31m\nb").contains(char::is_control));
+        assert!(line("é\n".repeat(500)).chars().count() <= MAX_WARNING);
+        assert!(!line("a\u{1b}[31m\nb".to_owned()).contains(char::is_control));
     }
 }

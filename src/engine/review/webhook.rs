@@ -7,10 +7,10 @@ use super::pod::decide_view;
 pub use super::whole_workload::TemplateOutcome;
 use super::whole_workload::WholeWorkload;
 use super::{
-    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, decide_object, decide_workload, judge,
-    network_change, new_findings,
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, decide_object, judge, network_change,
+    new_findings,
 };
-use crate::deadline::{Deadline, NEVER};
+use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::pod::PodView;
 use crate::pod::scan::may_have_signs;
@@ -27,7 +27,7 @@ pub enum WebhookEntry {
     Mutate,
     /// `/validate`: judges the final pods of enforcing namespaces.
     Validate,
-    /// `/audit`: tells about pods and workloads of auditing namespaces; changes and denies nothing.
+    /// `/audit`: reports on pods and workloads of namespaces in mode `audit`; changes and denies nothing.
     Audit,
     /// `/validate-workload`: judges what makes pods, in this mode.
     Workload(Mode),
@@ -61,7 +61,7 @@ pub struct Answer {
 /// # Errors
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
-    handle_within(body, entry, Known { snapshot, audience: Audience::Anyone }, &NEVER)
+    handle_within(body, entry, Known { snapshot, audience: Audience::Anyone }, &Deadline::without_clock())
 }
 
 /// The same for an audience, under a time limit.
@@ -77,7 +77,7 @@ pub fn handle_within(
     let Found { uid, namespace, names, decision, templates } = match entry {
         WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
         WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
-        WebhookEntry::Audit => of_request(body, |request| audit(request, known, deadline))?,
+        WebhookEntry::Audit => audit(body, known, deadline)?,
         WebhookEntry::Workload(mode) => of_request(body, |request| workload(request, mode, known, deadline))?,
         WebhookEntry::Networks => {
             of_request(body, |request| Ok((network_change::decide(request, known, deadline)?, Vec::new())))?
@@ -148,13 +148,8 @@ fn pod_of_body(
     let text = envelope::text(body)?;
     // A sign anywhere in the body may be one of the pod.
     let signs = may_have_signs(text);
-    if let Some(mut request) = signs.then(|| envelope::parse_with_pod(text)).flatten() {
-        if let Some(pod) = &mut request.object {
-            pod.source = Source::Review(text);
-        }
-        let created = created_pod(&request)?;
-        let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
-        return Ok(Found::new(&request, (decision.unwrap_or_default(), Vec::new())));
+    if let Some(found) = signs.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
+        return Ok(found);
     }
     of_request(body, |request| match signs {
         true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
@@ -162,11 +157,42 @@ fn pod_of_body(
     })
 }
 
-fn audit(request: &Request<'_>, known: Known<'_>, deadline: &Deadline<'_>) -> Result<Decided, EnvelopeError> {
-    match (&*request.kind.group, &*request.kind.kind) {
-        ("", "Pod") => Ok((raw_pod(request, (Stage::Whole, Mode::Audit), known, deadline)?, Vec::new())),
-        _ => workload(request, Mode::Audit, known, deadline),
+/// The decision on a pod that is read together with its request; `None` where that does not succeed, or where the object is
+/// not a pod.
+fn in_one_pass(
+    text: &str,
+    stage: (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Option<Found>, EnvelopeError> {
+    let request = envelope::parse_with_pod(text).filter(is_for_pod);
+    let Some(mut request) = request else { return Ok(None) };
+    if let Some(pod) = &mut request.object {
+        pod.source = Source::Review(text);
     }
+    let created = created_pod(&request)?;
+    let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
+    Ok(Some(Found::new(&request, (decision.unwrap_or_default(), Vec::new()))))
+}
+
+/// Whether a request is for a pod.
+fn is_for_pod<O>(request: &Request<'_, O>) -> bool {
+    (&*request.kind.group, &*request.kind.kind) == ("", "Pod")
+}
+
+/// The same for a pod or a workload of an auditing namespace.
+fn audit(body: &[u8], known: Known<'_>, deadline: &Deadline<'_>) -> Result<Found, EnvelopeError> {
+    let stage = (Stage::Whole, Mode::Audit);
+    let text = envelope::text(body)?;
+    // The API server writes the kind so. What is read here as a pod and is none is read again.
+    let pod = text.contains(r#""kind":"Pod""#) && may_have_signs(text);
+    if let Some(found) = pod.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
+        return Ok(found);
+    }
+    of_request(body, |request| match is_for_pod(request) {
+        true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
+        false => workload(request, Mode::Audit, known, deadline),
+    })
 }
 
 /// A decision on a pod that is not decoded yet.
@@ -184,9 +210,8 @@ fn raw_pod(
 
 /// The pod that a request creates; `None` where the request does something else.
 fn created_pod<'r, O>(request: &'r Request<'_, O>) -> Result<Option<&'r O>, EnvelopeError> {
-    let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    if kind != ("", "Pod") || &*request.operation != "CREATE" || !whole {
+    if !is_for_pod(request) || &*request.operation != "CREATE" || !whole {
         return Ok(None);
     }
     request.object.as_ref().map(Some).ok_or(EnvelopeError::NoObject)
@@ -291,7 +316,7 @@ fn workload(
     let decide = |json| {
         let request =
             WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
-        WholeWorkload::of(decide_workload(request, snapshot))
+        WholeWorkload::of(request, snapshot)
     };
     let mut whole = decide(new);
     if let Some(old) = old {

@@ -1,11 +1,13 @@
 //! The decisions on a workload and its templates as one.
 
+use super::injected_words::injected;
 use super::new_findings::{self, Below, Version};
-use super::{Decision, Stage, WorkloadDecision, judge};
+use super::workload::decide_each;
+use super::{Decision, Stage, WorkloadRequest, judge};
 use crate::facts::Mode;
-use crate::plan::Plan;
 use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
+use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 
 /// One pod template of a workload.
@@ -15,8 +17,9 @@ pub struct TemplateOutcome {
     pub pointer: String,
     /// Name of its profile.
     pub profile: Option<String>,
-    /// What its pods will get when they are made; empty where the workload was there already.
-    pub plan: Plan,
+    /// What its pods will get when they are made, in a few words; `None` for nothing, and where the workload was there
+    /// already.
+    pub injection: Option<String>,
 }
 
 /// A workload that is decided and not judged yet. Its findings stay relative to their templates: a thousand templates may
@@ -31,8 +34,14 @@ pub(super) struct WholeWorkload {
 }
 
 impl WholeWorkload {
-    pub(super) fn of(decided: WorkloadDecision<'_>) -> Self {
-        let mut decision = decided.own.unwrap_or_default();
+    /// Decides on a workload. Of what its pods will get, only the words are kept.
+    pub(super) fn of(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Self {
+        let (decided, own) = decide_each(request, snapshot, |decision| {
+            let changes = &decision.plan.changes;
+            let words = (!changes.is_empty()).then(|| injected(changes.iter().map(|c| &c.edit)));
+            (decision.without_changes(), words)
+        });
+        let mut decision = own.unwrap_or_default();
         let mut whole = Self {
             templates: Vec::new(),
             parts: vec![String::new()],
@@ -40,19 +49,19 @@ impl WholeWorkload {
             suppressed: std::mem::take(&mut decision.suppressed).into_iter().map(|s| (0, s)).collect(),
             decision,
         };
-        for (template, decision) in decided.templates {
+        for (template, decided) in decided {
             // The API server refuses a value of another type when the pods are created.
-            let Ok(decision) = decision else { continue };
+            let Ok((decision, injection)) = decided else { continue };
             let part = whole.parts.len();
             whole.parts.push(template.pointer.clone());
             whole.decision.in_scope |= decision.in_scope;
             whole.findings.extend(decision.findings.into_iter().map(|f| (part, f)));
             whole.suppressed.extend(decision.suppressed.into_iter().map(|s| (part, s)));
             if decision.in_scope {
-                let Decision { profile, evidence, plan, .. } = decision;
+                let Decision { profile, evidence, .. } = decision;
                 let first = &mut whole.decision.evidence;
                 *first = first.take().or(evidence);
-                whole.templates.push(TemplateOutcome { pointer: template.pointer, profile, plan });
+                whole.templates.push(TemplateOutcome { pointer: template.pointer, profile, injection });
             }
         }
         whole
@@ -66,7 +75,7 @@ impl WholeWorkload {
         let old = Version { json: json_before, parts: &before.parts };
         new_findings::keep_new(&mut self.findings, &known, new, old);
         for template in &mut self.templates {
-            template.plan = Plan::default();
+            template.injection = None;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
 use super::pod::Examined;
-use super::template::SeenTemplate;
+use super::template::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{Decision, Looked, Stage, judge, launcher, without_template};
 use crate::json::annotated::Annotated;
@@ -9,6 +9,7 @@ use crate::json::decode::DecodeError;
 use crate::json::values::mapping;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
+use crate::pod::limits::MAX_COMPARED;
 use crate::pod::templates_by_shape::{self, Maker, Template};
 use crate::pod::view::Metadata;
 use crate::pod::workload::{self, Holds};
@@ -17,32 +18,70 @@ use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Templates, each with the result for it, and the decision on the object itself.
+pub(super) type Each<'a, T> = (Vec<(Template<'a>, Result<T, DecodeError>)>, Option<Decision>);
 
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
+    let (templates, own) = decide_each(request, snapshot, |decision| decision);
+    WorkloadDecision { templates, own }
+}
+
+/// The same without plans and patches, for whoever reads the findings only.
+fn findings_only<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
+    let (templates, own) = decide_each(request, snapshot, Decision::without_changes);
+    WorkloadDecision { templates, own }
+}
+
+/// Decides on a workload, and turns the decision on each template into a result as soon as it is made: the plans and
+/// patches of all templates together are many times the size of the object.
+pub(super) fn decide_each<'a, T>(
+    request: WorkloadRequest<'a>,
+    snapshot: &Snapshot,
+    result: impl Fn(Decision) -> T,
+) -> Each<'a, T> {
     let templates = templates_by_shape::find_within(request.json, request.deadline);
     let gangs = gangs(request, &templates);
     let in_time = || !request.deadline.is_over();
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
         templates.iter().take_while(|_| in_time()).map(|t| PodView::read(t.json)).collect();
+    let (mut planned, mut judged) = (0_usize, VecDeque::new());
     let seen = templates.iter().zip(&pods).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
         let of_template = request.of_template(template, gang);
         let examined = pod.as_ref().ok().and_then(|pod| Examined::of(pod, of_template, snapshot));
-        SeenTemplate { template, pod, gang, examined }
+        let state = match examined {
+            None => State::Unseen,
+            // The first is always compared.
+            Some(examined) if planned > 0 && planned + examined.planned() > MAX_COMPARED => {
+                judged.push_back(result(examined.decide(of_template)));
+                State::Judged
+            }
+            Some(examined) => {
+                planned += examined.planned();
+                State::Examined(Box::new(examined))
+            }
+        };
+        SeenTemplate { template, pod, gang, state }
     });
     let seen: Vec<SeenTemplate<'_>> = seen.collect();
     let own = own(request, &seen, snapshot);
-    let decide = |SeenTemplate { template, pod, gang, examined }: SeenTemplate<'_>| {
+    let decide = |SeenTemplate { template, pod, gang, state }: SeenTemplate<'_>| {
         pod.as_ref().map_err(Clone::clone)?;
-        Ok(examined.map(|e| e.decide(request.of_template(template, gang))).unwrap_or_default())
+        let decision = match state {
+            State::Unseen => Decision::default(),
+            State::Examined(examined) => examined.decide(request.of_template(template, gang)),
+            State::Judged => return Ok(judged.pop_front().unwrap_or_else(|| result(Decision::default()))),
+        };
+        Ok(result(decision))
     };
-    let decisions: Vec<Result<Decision, DecodeError>> =
+    let decisions: Vec<Result<T, DecodeError>> =
         seen.into_iter().take_while(|_| in_time()).map(decide).collect();
     drop(pods);
-    WorkloadDecision { templates: templates.into_iter().zip(decisions).collect(), own }
+    (templates.into_iter().zip(decisions).collect(), own)
 }
 
 /// The same for each object that makes pods, by its pointer.
@@ -62,11 +101,11 @@ fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snaps
     let holds = workload::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
     let has_parts = holds != Holds::Templates;
     let (mut looked, mut findings) = match has_parts {
-        true => without_template::findings(request, holds, snapshot, decide_workload),
+        true => without_template::findings(request, holds, snapshot, findings_only),
         false => (Looked::default(), Vec::new()),
     };
     let examined = || seen.iter().filter_map(SeenTemplate::of_profile);
-    looked.any |= seen.iter().any(|s| s.examined.is_some());
+    looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
     looked.of_profile |= examined().next().is_some();
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
@@ -76,7 +115,8 @@ fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snaps
         let limits = examined().map(Examined::limit);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
-        suppressed = apply_ignores(Annotated::of(request.json).iter(), limit, &mut findings);
+        suppressed =
+            apply_ignores(Annotated::of(request.json).iter(), limit, &mut findings, request.deadline);
     }
     if findings.is_empty() && suppressed.is_empty() && !has_parts {
         return None;
@@ -99,8 +139,8 @@ struct Headed<'a> {
 fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snapshot) -> Vec<Finding> {
     type Made<'a> = (Maker<'a>, Option<&'a Gang>, Vec<WorkloadTemplate<'a>>);
     let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
-    for SeenTemplate { template, pod, gang, examined } in seen {
-        let Ok(pod) = pod else { continue };
+    for one in seen {
+        let SeenTemplate { template, pod: Ok(pod), gang, .. } = one else { continue };
         let maker = || match template.maker.kind.as_str() {
             "" => {
                 let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
@@ -115,11 +155,12 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
             role: &template.role,
             pods: template.pods,
             pod,
-            asked: examined.as_ref().and_then(Examined::asked),
+            asked: one.examined().and_then(Examined::asked),
+            compared: !matches!(one.state, State::Judged),
         });
     }
     let mut findings = Vec::new();
-    let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some());
+    let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some() || !v.compared);
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
     {
         // The API server refuses a value that is not a mapping.

@@ -42,7 +42,7 @@ impl Check {
 
 /// When a check reports.
 ///
-/// Lists are walked with `exists`; `filter` and `map` are for those of which few are left, since CEL makes them anew with
+/// Lists are walked with `exists`; `filter` and `map` are for those of which few are left, since CEL copies them with
 /// every item.
 #[derive(Debug)]
 pub enum Wrong {

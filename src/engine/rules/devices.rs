@@ -3,12 +3,13 @@
 
 use crate::demands::Subject;
 use crate::facts::{NetworkClass, ResourceFact, Server};
-use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceName, Selection};
+use crate::multus::{AnnotationError, NetworkFact, Networks, ResourceRef, Selection};
 use crate::plan::{Edit, Plan, ResourceList};
 use crate::pod::units::{Holder, units};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
-use crate::text::printable;
+use crate::text::{is_printable, printable};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Networks and devices of one pod, with the plan laid over it.
@@ -57,8 +58,8 @@ pub(super) struct Known<'a> {
 #[derive(Debug)]
 pub(super) struct Need<'a> {
     /// The resource as messages name it.
-    pub(super) shown: String,
-    pub(super) resource: ResourceName,
+    pub(super) shown: Cow<'a, str>,
+    pub(super) resource: ResourceRef<'a>,
     pub(super) attachments: i64,
     /// Those of them that have no device without a unit: the pod chooses none that reaches the plugin.
     pub(super) attachments_without_device: i64,
@@ -115,9 +116,9 @@ impl<'n> Needed<'n> {
     pub(super) fn of(needs: &'n [Need<'_>]) -> Self {
         let mut needed = Self::default();
         for need in needs {
-            match &need.resource {
-                ResourceName::Full(name) => drop(needed.full.insert(name)),
-                ResourceName::Suffix(name) => drop(needed.endings.insert(name)),
+            match need.resource {
+                ResourceRef::Full(name) => drop(needed.full.insert(name)),
+                ResourceRef::Suffix(name) => drop(needed.endings.insert(name)),
             }
         }
         needed
@@ -205,7 +206,7 @@ impl<'a> Devices<'a> {
                 }),
             }
         }
-        let mut needs: BTreeMap<String, Need<'_>> = BTreeMap::new();
+        let mut needs: BTreeMap<Cow<'_, str>, Need<'_>> = BTreeMap::new();
         for network in &mut self.networks {
             let (namespace, name) = (network.namespace, network.name);
             let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.subject.namespace));
@@ -213,11 +214,16 @@ impl<'a> Devices<'a> {
             let fact = sources.subject.snapshot.network(namespace, name);
             network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
             let (resource, takes_device, own_device) = match fact {
-                Some(fact) => (fact.resource.clone(), fact.takes_device, fact.own_device),
-                None => (of_profile.map(|r| ResourceName::Full(r.to_owned())), Some(true), false),
+                Some(fact) => {
+                    (fact.resource.as_ref().map(|r| r.borrowed()), fact.takes_device, fact.own_device)
+                }
+                None => (of_profile.map(ResourceRef::Full), Some(true), false),
             };
             let Some(resource) = resource.filter(|_| takes_device != Some(false)) else { continue };
-            let shown = printable(&resource.to_string(), 100);
+            let shown = match resource {
+                ResourceRef::Full(name) if is_printable(name, 100) => Cow::Borrowed(name),
+                other => Cow::Owned(printable(&other.to_string(), 100)),
+            };
             let need = needs.entry(shown.clone()).or_insert_with(|| Need {
                 shown,
                 resource,
@@ -307,12 +313,12 @@ impl<'a> Devices<'a> {
 /// Finds what a resource's name is to the pod, by the name at first and by memory then.
 struct Finder<'a> {
     snapshot: &'a Snapshot,
-    by_name: HashMap<String, usize>,
-    by_suffix: HashMap<String, usize>,
+    by_name: HashMap<&'a str, usize>,
+    by_suffix: HashMap<&'a str, usize>,
     /// Needs with a full name, each with its ending.
     full: Vec<(usize, usize)>,
     /// Endings of needs.
-    endings: HashMap<String, usize>,
+    endings: HashMap<&'a str, usize>,
     held: Vec<FirstTwo<'a>>,
     slots: HashMap<&'a str, Slot<'a>>,
 }
@@ -329,13 +335,13 @@ impl<'a> Finder<'a> {
             slots: HashMap::new(),
         };
         for (at, need) in needs.iter().enumerate() {
-            match &need.resource {
+            match need.resource {
                 // Behind whatever prefix, it is the resource itself.
-                ResourceName::Suffix(name) => drop(finder.by_suffix.insert(name.clone(), at)),
-                ResourceName::Full(name) => {
-                    finder.by_name.insert(name.clone(), at);
+                ResourceRef::Suffix(name) => drop(finder.by_suffix.insert(name, at)),
+                ResourceRef::Full(name) => {
+                    finder.by_name.insert(name, at);
                     let next = finder.held.len();
-                    let ending = *finder.endings.entry(suffix(name).to_owned()).or_insert(next);
+                    let ending = *finder.endings.entry(suffix(name)).or_insert(next);
                     if ending == next {
                         finder.held.push([None; 2]);
                     }

@@ -19,13 +19,21 @@ pub enum Severity {
     Error,
 }
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Severity {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Info => "info",
             Self::Warning => "warning",
             Self::Error => "error",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -116,7 +124,8 @@ pub struct Findings<'a> {
 
 /// Longest message and fix (characters). Texts may quote what a user wrote.
 const MAX_TEXT: usize = 300;
-/// Findings of one rule on one object; a pod may have a thousand containers.
+/// Findings of one rule and severity on one object; a pod may have a thousand containers. Each severity has its own limit:
+/// otherwise fifty harmless findings would hide an error that denies the pod.
 pub(crate) const MAX_PER_RULE: usize = 50;
 
 impl<'a> Findings<'a> {
@@ -162,7 +171,7 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        if !self.is_full() {
+        if self.takes(severity) {
             self.put(severity, path.into(), None, message.as_ref(), fix.as_ref());
         }
     }
@@ -188,15 +197,30 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        if !self.is_full() {
+        if self.takes(severity) {
             self.put(severity, path.into(), Some(spot()), message.as_ref(), fix.as_ref());
         }
     }
 
-    /// Whether the rule should stop: it has reported as much as it may, or the time is over.
+    /// Whether the rule should stop: it has reported as many findings of its own severity as it may, or the time is over.
     pub(super) fn is_full(&self) -> bool {
-        self.deadline.is_over()
-            || self.out.iter().rev().take_while(|f| f.rule == self.rule).count() >= MAX_PER_RULE
+        !self.takes(self.severity)
+    }
+
+    /// Whether it takes another finding of a severity.
+    pub(super) fn takes(&self, severity: Severity) -> bool {
+        let severity = severity.min(self.severity);
+        let own = self.out.iter().rev().take_while(|f| f.rule == self.rule);
+        !self.deadline.is_over() && own.filter(|f| f.severity == severity).count() < MAX_PER_RULE
+    }
+
+    /// The names to compare with a wanted one; see [`Deadline::compared`].
+    pub(super) fn compared<'n>(
+        &self,
+        wanted: &str,
+        names: impl Iterator<Item = &'n str>,
+    ) -> impl Iterator<Item = &'n str> {
+        self.deadline.compared(wanted, names)
     }
 
     fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {
@@ -259,6 +283,20 @@ mod tests {
         findings.add_as(Severity::Info, "", "a", "b");
         let reasons: Vec<Option<&str>> = out.iter().map(|f| f.because).collect();
         assert_eq!(reasons, [None, Some("declared"), Some("given"), None, Some("quiet")]);
+    }
+
+    #[test]
+    fn lesser_findings_hide_no_error() {
+        let mut out = Vec::new();
+        let mut findings = Findings::new("FAB403", Severity::Error, &mut out);
+        for severity in [Severity::Info, Severity::Warning] {
+            (0..2 * MAX_PER_RULE).for_each(|_| findings.add_as(severity, "", "harmless", ""));
+        }
+        assert!(!findings.is_full());
+        (0..2 * MAX_PER_RULE).for_each(|_| findings.add("", "refused", ""));
+        assert!(findings.is_full());
+        let count = |severity| out.iter().filter(|f| f.severity == severity).count();
+        assert_eq!([Severity::Info, Severity::Warning, Severity::Error].map(count), [MAX_PER_RULE; 3]);
     }
 
     #[test]

@@ -4,8 +4,10 @@ use super::network_definition::Definition;
 use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
 use crate::facts::{Kind, NicSet, NodePolicy};
+use crate::json::decode::{DecodeError, object as decode};
 use crate::json::go;
 use crate::nodes::Requirement;
+use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
 use crate::text::tree;
 use serde_json::{Map, Value};
@@ -42,7 +44,11 @@ struct Views<'a> {
     network: OnceCell<Option<Rendered>>,
     ipam: OnceCell<Option<Map<String, Value>>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
+    profile: OnceCell<Result<FabricProfile, DecodeError>>,
 }
+
+/// Longest profile that is read (bytes): its files have at most 192 KiB, and etcd stores no object of more than 1.5 MiB.
+const MAX_PROFILE: usize = 2 << 20;
 
 impl<'a> ObjectContext<'a> {
     /// An object that is given as JSON text.
@@ -73,9 +79,20 @@ impl<'a> ObjectContext<'a> {
     pub(super) fn network(&self) -> Option<&Rendered> {
         let read = || {
             let kind = Kind::of(self.group, self.kind)?.makes_network()?;
-            render(kind, &crate::json::decode::object(self.json).ok()?, "default")
+            render(kind, &decode(self.json).ok()?, "default")
         };
         self.views.network.get_or_init(read).as_ref()
+    }
+
+    /// The profile that the object is.
+    pub(super) fn profile(&self) -> &Result<FabricProfile, DecodeError> {
+        self.views.profile.get_or_init(|| match self.json.len() {
+            ..=MAX_PROFILE => decode(self.json),
+            length => {
+                let message = format!("the object has {length} bytes, and at most {MAX_PROFILE} are read");
+                Err(DecodeError { pointer: String::new(), message })
+            }
+        })
     }
 
     /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks.

@@ -35,6 +35,8 @@ pub struct PodContext<'a> {
     pub scope: Scope,
     /// Known facts about the pod or template, as it came.
     pub subject: &'a Subject<'a>,
+    /// Whether this is the final pod, which the API server stores.
+    pub is_final: bool,
     /// Whether this is the final pod and it has none of the profile's networks and resources.
     pub not_injected: bool,
     /// The pod with the plan laid over it.
@@ -122,8 +124,8 @@ impl<'a> PodContext<'a> {
 
     /// Whether the pod is one of several that work together: its own labels count before the workload's.
     #[must_use]
-    pub fn gang(&self) -> Option<Gang> {
-        self.subject.multi_node().cloned()
+    pub fn gang(&self) -> Option<&Gang> {
+        self.subject.multi_node()
     }
 
     /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.
@@ -132,7 +134,7 @@ impl<'a> PodContext<'a> {
         match self.subject.siblings {
             Some(1) => None,
             Some(pods) => Some(format!("{pods} pods of one template")),
-            None => self.gang().filter(|gang| gang.several).map(|gang| gang.words),
+            None => self.gang().filter(|gang| gang.several).map(|gang| gang.words.clone()),
         }
     }
 

@@ -6,6 +6,7 @@ use super::finding::{Finding, Findings, Severity};
 use super::paths;
 use super::profiles::INEFFECTIVE_IGNORE;
 use super::rule::Waiver;
+use crate::deadline::Deadline;
 use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};
 
@@ -40,11 +41,13 @@ pub fn apply_ignores<'a>(
     annotations: impl Iterator<Item = (&'a str, &'a str)>,
     limit: Limit<'_>,
     findings: &mut Vec<Finding>,
+    deadline: &Deadline<'_>,
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
     let mut reported = Vec::new();
     let mut out = Findings::new(INEFFECTIVE_IGNORE.id, INEFFECTIVE_IGNORE.severity, &mut reported)
-        .with_reasons(INEFFECTIVE_IGNORE.lesser);
+        .with_reasons(INEFFECTIVE_IGNORE.lesser)
+        .within(deadline);
     let mut read: Vec<&str> = Vec::new();
     let mut left = 0_usize;
     for (key, value) in annotations {
@@ -83,8 +86,12 @@ fn one(
     out: &mut Findings<'_>,
 ) {
     let Some(rule) = find(id) else {
+        if !out.takes(INEFFECTIVE_IGNORE.severity) {
+            return;
+        }
         let ids = RULES.iter().map(|rule| rule.id);
-        let hint = match nearest(&id.to_ascii_uppercase(), ids) {
+        let wanted = id.to_ascii_uppercase();
+        let hint = match nearest(&wanted, out.compared(&wanted, ids)) {
             Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
             None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };
@@ -99,7 +106,9 @@ fn one(
         return;
     };
     let id = rule.id;
-    if value.trim().is_empty() {
+    // Once for all findings: an annotation may be 256 KiB of blanks, and longer before the API server refuses it.
+    let value = value.trim();
+    if value.is_empty() {
         out.add(
             path,
             format!("annotation {IGNORE_PREFIX}{id} has no effect, because it gives no reason"),
@@ -122,6 +131,7 @@ fn one(
         );
         return;
     }
+    let reason = printable(value, MAX_REASON);
     let (mut set_aside, mut errors) = (0_usize, false);
     findings.retain(|finding| {
         if finding.rule != id {
@@ -132,7 +142,7 @@ fn one(
             return true;
         }
         set_aside += 1;
-        suppressed.push(Suppressed { finding: finding.clone(), reason: printable(value.trim(), MAX_REASON) });
+        suppressed.push(Suppressed { finding: finding.clone(), reason: reason.clone() });
         false
     });
     if errors {

@@ -2,6 +2,7 @@
 //! `envFrom` where the ConfigMap is known, from the text of the command and the scripts it runs, and from the plan.
 //! Containers that set none themselves are left out, which is nearly all.
 
+use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::json::values::{List, Text};
 use crate::nccl::table::Variable;
@@ -51,9 +52,17 @@ pub(crate) struct ContainerVariables<'a> {
     pub(crate) container: &'a Container<'a>,
     /// By name; of one name, the setting that counts more is later.
     all: Vec<Given<'a>>,
+    /// A bit for each length that a name has: the rules ask for some sixty names, of which a container sets a few.
+    lengths: u64,
     /// Whether variables may come from a place that is not known: a Secret, an unknown ConfigMap, a sourced file.
     pub(crate) open: bool,
+    /// Whether the text of its command and of those before it is longer than what is read.
+    pub(crate) unread: bool,
 }
+
+/// Longest path of a mount that is searched (bytes): the kernel opens no longer one (linux include/uapi/linux/limits.h,
+/// `PATH_MAX`).
+const MAX_PATH: usize = 4096;
 
 /// Most mounts, volumes and words of one container that are searched for scripts.
 const MAX_MOUNTS: usize = 64;
@@ -74,6 +83,30 @@ const WORD: usize = 16;
 /// Most containers of a pod whose variables are read (count); real pods have a few.
 const MAX_CONTAINERS: usize = 64;
 
+/// Longest value of a ConfigMap that is known (bytes). Values of variables are short lists.
+const MAX_VALUE: usize = 4 << 10;
+
+/// The text that may still be read.
+struct Budget<'d> {
+    /// In this pod (bytes).
+    pod: usize,
+    deadline: &'d Deadline<'d>,
+}
+
+impl Budget<'_> {
+    /// Takes the length of a text; not if less is left.
+    fn take(&mut self, length: usize) -> bool {
+        let left = self.pod.checked_sub(length);
+        self.pod = left.unwrap_or(self.pod);
+        left.is_some()
+    }
+
+    /// The same for the text of a ConfigMap, which all pods of a workload may name.
+    fn take_known(&mut self, length: usize) -> bool {
+        self.take(length) && self.deadline.reads(length)
+    }
+}
+
 /// The variables of every app container that sets any.
 pub(crate) fn read<'a>(
     overlay: Overlay<'a>,
@@ -82,12 +115,19 @@ pub(crate) fn read<'a>(
 ) -> Vec<ContainerVariables<'a>> {
     let &Subject { namespace, snapshot, deadline, .. } = subject;
     let profile = resolution.profile().map(|(p, _)| &**p);
-    let mut budget = MAX_TEXT;
+    let mut budget = Budget { pod: MAX_TEXT, deadline };
     let containers = overlay.pod().containers().iter().enumerate();
     containers
         .take_while(|_| !deadline.is_over())
         .filter_map(|(index, container)| {
-            let mut variables = ContainerVariables { index, container, all: Vec::new(), open: false };
+            let mut variables = ContainerVariables {
+                index,
+                container,
+                all: Vec::new(),
+                lengths: 0,
+                open: false,
+                unread: false,
+            };
             variables.take_env_from(namespace, snapshot, &mut budget);
             variables.take_env(profile);
             variables.take_texts(overlay, namespace, snapshot, &mut budget);
@@ -102,6 +142,7 @@ pub(crate) fn read<'a>(
 impl<'a> ContainerVariables<'a> {
     fn push(&mut self, name: Cow<'a, str>, value: Option<Cow<'a, str>>, how: How, place: Place<'a>) {
         let known = find(&name);
+        self.lengths |= length_bit(&name);
         self.all.push(Given { name, value, how, place, known });
     }
 
@@ -110,8 +151,8 @@ impl<'a> ContainerVariables<'a> {
             let Some(name) = entry.name.as_deref().filter(|n| is_prefixed(n)) else { continue };
             let value = entry.literal();
             // A dump of a pod that was injected has the profile's variables as its own.
-            let agreed = profile
-                .is_some_and(|p| p.env.iter().any(|e| e.name == name && value.is_some_and(|v| v == e.value)));
+            let agreed =
+                profile.is_some_and(|p| p.env.iter().any(|e| *e.name == *name && value == Some(&*e.value)));
             let place = if agreed { Place::Planned } else { Place::Env(nth) };
             self.push(Cow::Borrowed(name), value.map(Cow::Borrowed), How::Sets, place);
         }
@@ -126,7 +167,7 @@ impl<'a> ContainerVariables<'a> {
         self.all.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot, budget: &mut usize) {
+    fn take_env_from(&mut self, namespace: &str, snapshot: &'a Snapshot, budget: &mut Budget<'_>) {
         let sources = self.container.env_from.as_deref().unwrap_or_default();
         // One ConfigMap can be named again and again.
         self.open |= sources.len() > MAX_SOURCES;
@@ -146,7 +187,10 @@ impl<'a> ContainerVariables<'a> {
                 self.open = true;
                 continue;
             };
-            if !take(budget, texts.data.len().saturating_mul(ENTRY + prefix.len())) {
+            // Every rule reads the values, for each container.
+            let values = || texts.data.values().map(|value| value.len().min(MAX_VALUE)).sum();
+            let entries = texts.data.len().saturating_mul(ENTRY + prefix.len());
+            if !budget.take(entries) || !budget.take_known(values()) {
                 self.open = true;
                 continue;
             }
@@ -157,7 +201,8 @@ impl<'a> ContainerVariables<'a> {
                     format!("{prefix}{key}").into()
                 };
                 if is_prefixed(&name) {
-                    self.push(name, Some(Cow::Borrowed(value)), How::Sets, Place::EnvFrom(nth, map));
+                    let value = Some(value.as_str()).filter(|value| value.len() <= MAX_VALUE);
+                    self.push(name, value.map(Cow::Borrowed), How::Sets, Place::EnvFrom(nth, map));
                 }
             }
         }
@@ -168,16 +213,14 @@ impl<'a> ContainerVariables<'a> {
         overlay: Overlay<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
-        budget: &mut usize,
+        budget: &mut Budget<'_>,
     ) {
         let parts = self.parts();
-        let mentioned = parts.iter().any(|(_, _, text)| mentions(text));
-        if mentioned {
-            let length: usize = parts.iter().map(|(_, _, text)| text.len()).sum();
-            if !take(budget, length) {
-                self.open = true;
-                return;
-            }
+        if !budget.take(parts.iter().map(|(_, _, text)| text.len()).sum()) {
+            (self.open, self.unread) = (true, true);
+            return;
+        }
+        if parts.iter().any(|(_, _, text)| mentions(text)) {
             let words: Vec<&'a str> = parts.iter().map(|(_, _, text)| *text).collect();
             let direct = arguments(&words);
             // A text with blanks is a script, or the value behind a flag that was read as one word.
@@ -225,24 +268,26 @@ impl<'a> ContainerVariables<'a> {
         overlay: Overlay<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
-        budget: &mut usize,
+        budget: &mut Budget<'_>,
     ) {
         // By script: its last run, whose settings count.
         let mut runs: BTreeMap<(&str, &str), (usize, &'a str)> = BTreeMap::new();
-        let searched = parts.iter().take(MAX_MOUNTS).map(|(_, _, text)| WORD + text.len()).sum();
+        let parts = parts.get(..MAX_MOUNTS).unwrap_or(parts);
+        let searched: usize = parts.iter().map(|(_, _, text)| WORD + text.len()).sum();
         for mount in self.container.volume_mounts().iter().take(MAX_MOUNTS) {
-            let Some(path) = mount.mount_path.as_deref().filter(|p| p.len() > 1) else { continue };
+            let path = mount.mount_path.as_deref().map(|p| p.trim_end_matches('/'));
+            let Some(path) = path.filter(|p: &&str| (1..=MAX_PATH).contains(&p.len())) else { continue };
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
             let volume = overlay.pod().volumes().iter().take(MAX_MOUNTS).find(named);
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
             let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
             let Some((name, texts)) = known else { continue };
             // Every word is searched for the path of the mount.
-            if !take(budget, searched) {
+            if !budget.take(searched + parts.len() * path.len()) {
                 self.open = true;
                 return;
             }
-            for (run, (_, _, text)) in parts.iter().enumerate().take(MAX_MOUNTS) {
+            for (run, (_, _, text)) in parts.iter().enumerate() {
                 let Some(file) = file_below(text, path, mount.sub_path.as_deref()) else { continue };
                 if let Some((key, text)) = map.key(file).and_then(|k| texts.data.get_key_value(k)) {
                     let last = runs.entry((name, key)).or_insert((run, text));
@@ -254,7 +299,7 @@ impl<'a> ContainerVariables<'a> {
         runs.sort_unstable();
         for (run, key, text) in runs {
             let Some((list, i, _)) = parts.get(run) else { continue };
-            if !take(budget, text.len()) {
+            if !budget.take_known(text.len()) {
                 self.open = true;
                 return;
             }
@@ -274,6 +319,9 @@ impl<'a> ContainerVariables<'a> {
     }
 
     fn named(&self, name: &str) -> &[Given<'a>] {
+        if self.lengths & length_bit(name) == 0 {
+            return &[];
+        }
         let start = self.all.partition_point(|g| *g.name < *name);
         let rest = self.all.get(start..).unwrap_or_default();
         rest.get(..rest.partition_point(|g| g.name == name)).unwrap_or_default()
@@ -329,16 +377,12 @@ impl<'a> ContainerVariables<'a> {
     }
 }
 
-/// Takes a length from what may still be read; not if less is left.
-fn take(budget: &mut usize, length: usize) -> bool {
-    let left = budget.checked_sub(length);
-    *budget = left.unwrap_or(*budget);
-    left.is_some()
+fn length_bit(name: &str) -> u64 {
+    1 << name.len().min(63)
 }
 
 /// The path of a file below a mount that a text names first.
 fn file_below<'t>(text: &'t str, mount: &str, sub_path: Option<&'t str>) -> Option<&'t str> {
-    let mount = mount.trim_end_matches('/');
     let ends = |c: char| c.is_whitespace() || matches!(c, ';' | '"' | '\'' | ')' | '&' | '|');
     let (at, _) = text.match_indices(mount).next()?;
     let rest = text.get(at + mount.len()..)?;

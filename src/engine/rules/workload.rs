@@ -48,6 +48,8 @@ pub struct WorkloadTemplate<'a> {
     pub pod: &'a PodView<'a>,
     /// What was found about it; `None` where it is not in scope.
     pub asked: Option<Asked<'a>>,
+    /// Whether it is compared with the other templates. If not, `asked` is `None`.
+    pub compared: bool,
 }
 
 /// What was found about a template in scope.

@@ -41,8 +41,8 @@ pub struct Identity {
     pub version: Option<String>,
 }
 
-/// Collects facts.
-#[derive(Debug, Default)]
+/// Collects facts. A copy shares them, and may add others.
+#[derive(Debug, Clone, Default)]
 pub struct Builder {
     bases: Arc<[FabricProfile]>,
     store: Store,

@@ -178,6 +178,11 @@ impl Catalog {
         self.listed.get(key)
     }
 
+    /// The labels of which profiles list values.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &Listed)> {
+        self.listed.iter().map(|(key, listed)| (&**key, listed))
+    }
+
     /// Resources of a profile that none of its nodes knows.
     #[must_use]
     pub fn lacking(&self, profile: &str) -> &[String] {

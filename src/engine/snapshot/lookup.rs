@@ -10,7 +10,7 @@ use crate::multus::subnet::Subnet;
 use crate::multus::{LinkLayer, NetworkFact};
 
 impl Snapshot {
-    /// What is known of a network.
+    /// Known facts about a network.
     #[must_use]
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
         self.of(namespace)?.network(namespace, name).map(|rendered| &rendered.fact)

@@ -125,7 +125,7 @@ impl Snapshot {
     pub fn catalog(&self) -> &Catalog {
         &self.known.catalog
     }
-    /// Whether anything is known of the nodes: some are given, or the cluster listed them and has none.
+    /// Whether the nodes are known: some nodes are given, or the cluster has listed its nodes and has none.
     #[must_use]
     pub fn knows_nodes(&self) -> bool {
         self.known.lists_nodes || !self.known.nodes.is_empty()
@@ -135,7 +135,7 @@ impl Snapshot {
     pub fn stale(&self) -> &[&'static str] {
         &self.known.stale
     }
-    /// What is known of a namespace; `None` where no object of it was given.
+    /// Known facts about a namespace; `None` if its object was not given.
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&NamespaceFacts> {
         self.known.objects.namespaces.get(name).map(Arc::as_ref)

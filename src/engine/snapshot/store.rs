@@ -29,7 +29,7 @@ pub(super) struct Folded {
 /// The facts of one object, one a layer.
 type Layers = [Option<Fact>; 3];
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Store(BTreeMap<Id, Layers>);
 
 /// Whether an object says something about more than its own namespace: about nodes and what device plugins serve, about

@@ -96,7 +96,12 @@ impl Snapshot {
             let mut opened = Opened::default();
             for profile in self.profiles().filter(|profile| admits(profile, own, facts)) {
                 let rails = profile.rails.iter().filter_map(|rail| rail.network.namespace.as_deref());
-                opened.namespaces.extend(rails.map(str::to_owned));
+                // Most rails are in `default`, which is open to every pod, and the rest of a profile in one namespace.
+                for namespace in rails.filter(|namespace| *namespace != "default") {
+                    if !opened.namespaces.contains(namespace) {
+                        opened.namespaces.insert(namespace.to_owned());
+                    }
+                }
                 opened.profiles.extend(profile.namespaces.as_ref().map(|_| profile.name.clone()));
             }
             opened
@@ -113,7 +118,7 @@ impl Snapshot {
     /// All nodes. An answer may depend on them only by the profile that it gives, and by what would keep the pod Pending
     /// with it.
     #[must_use]
-    pub(crate) fn all_nodes(&self) -> &NodeView {
+    pub fn all_nodes(&self) -> &NodeView {
         &self.known.nodes
     }
 

@@ -2,6 +2,7 @@
 
 use super::grid::{self, Axis, Fixed, Grid, Zeros};
 use super::names::{NONE, Names, OTHER};
+use super::profile_changes::ProfileChanges;
 use crate::facts::Mode;
 use crate::plan::ChangeKind;
 use crate::resolve::Outcome;
@@ -134,6 +135,7 @@ pub(super) struct Decisions {
     resolutions: Arc<Grid>,
     namespaces: Arc<Names>,
     profiles: Arc<Names>,
+    pub(super) profile_changes: ProfileChanges,
     /// Ids of the rules in order, for a search by halves.
     rules: Vec<&'static str>,
 }
@@ -145,6 +147,7 @@ impl Decisions {
         let results: Arc<dyn Axis> = Fixed::of(RESULTS.map(|(result, _)| result.name()));
         let modes: Arc<dyn Axis> = Fixed::of(MODES.map(mode_name));
         let (namespaces, profiles) = (Arc::<Names>::default(), Arc::new(Names::with_none()));
+        let profile_changes = ProfileChanges::new(registry, Arc::<Names>::clone(&profiles));
         let mut rules: Vec<&'static str> = RULES.iter().map(|rule| rule.id).collect();
         rules.sort_unstable();
         let mut grid = |metric, axes: Vec<Arc<dyn Axis>>, zeros: Zeros| {
@@ -179,6 +182,7 @@ impl Decisions {
             resolutions,
             namespaces,
             profiles,
+            profile_changes,
             rules,
         }
     }

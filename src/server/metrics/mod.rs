@@ -3,6 +3,7 @@
 mod decisions;
 mod grid;
 mod names;
+mod profile_changes;
 #[cfg(test)]
 mod tests;
 
@@ -247,8 +248,13 @@ impl Metrics {
         self.decisions.decided(answer, verdict, snapshot);
         self.request(answer.entry, RequestResult::Decided(verdict), took);
     }
-    /// Notes the names of new facts, which have counters from now on.
+    /// Notes the names of new facts, which have counters from now on, and which profiles have changed.
     pub(super) fn published(&self, snapshot: &Snapshot) {
+        self.decisions.expect(snapshot);
+        self.decisions.profile_changes.published(snapshot);
+    }
+    /// Notes the names of facts that are not complete yet.
+    pub(super) fn expect(&self, snapshot: &Snapshot) {
         self.decisions.expect(snapshot);
     }
     /// Counts a request that was not decided in time.

@@ -30,6 +30,11 @@ fn a_scrape_has_every_listed_metric_and_no_other() {
     )
     .unwrap();
     metrics.decided(&answer, Verdict::of(&answer), &Snapshot::default(), Duration::ZERO);
+    let mut builder = Builder::default();
+    let profile = r#"{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{"name":"a"},
+        "spec":{"transport":"ethernet","attachment":"none"}}"#;
+    builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", profile, "").unwrap();
+    metrics.published(&builder.build());
     metrics.task("a");
     metrics.handshake(Handshake::Ok);
     metrics.client_ca_loaded(true);

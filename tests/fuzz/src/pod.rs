@@ -2,9 +2,10 @@
 
 use fabric_admission::preflight::expect::Expectation;
 use fabric_admission::preflight::facts::Facts;
+use fabric_admission::preflight::gpu_file;
 use fabric_admission::preflight::image::{elf, loader_cache, versions};
 use fabric_admission::rdma::unreadable::name;
-use fabric_admission::rdma::{addresses, counter, gid, netlink, port, process};
+use fabric_admission::rdma::{addresses, counter, gid, net_dev, netlink, port, process, stat};
 
 /// Bytes that a seed writes in hexadecimal, so that seeds are texts; any other input as it is.
 fn bytes(data: &[u8]) -> Vec<u8> {
@@ -43,18 +44,35 @@ pub fn sysfs(data: &[u8]) {
     if let Ok(found) = addresses::listed(data) {
         assert!(found.len() <= data.len());
     }
+    match net_dev::interfaces(data) {
+        Ok(found) => assert!(found.len() <= 256),
+        Err(why) => short(&why),
+    }
+    if let Err(why) = gpu_file::minor(data) {
+        short(&why);
+    }
+    if let Ok(found) = stat::listed(data) {
+        assert!(found.len() <= data.len() / 7);
+    }
     let _ = (port::link_layer(data), port::hexadecimal(data), port::decimal(data), gid::gid_type(data));
     let _ = (counter::port_counter("link_downed", data), counter::hardware_counter(data));
     let _ = (process::memlock(data), process::ipc_lock(data), process::initial_user_namespace(data));
 }
 
-/// Answers of netlink: no more addresses than there can be in the bytes.
+/// Answers of netlink: no more addresses, devices and counters than there can be in the bytes.
 pub fn netlink(data: &[u8]) {
     let data = bytes(data);
     let _ = netlink::mode(&data);
     if let Ok((found, _)) = netlink::addresses(&data) {
         assert!(found.len() <= data.len() / 24);
         assert!(netlink::named(found, &[]).is_empty());
+    }
+    if let Ok((found, _)) = stat::devices(&data) {
+        assert!(found.len() <= data.len() / 24);
+        assert!(found.iter().all(|(_, name)| !name.is_empty() && !name.contains(['/', '\0'])));
+    }
+    if let Ok(found) = stat::counters(&data) {
+        assert!(found.len() <= 512 && found.len() <= data.len() / 16);
     }
 }
 

@@ -111,7 +111,7 @@ fn profile(builder: &mut Builder, name: &str, spec: &Value) {
 
 /// What an API server takes for an answer, and shows to people.
 fn well_formed(outcome: &Answer) {
-    let answer: Value = serde_json::from_slice(&response::render(outcome).unwrap()).unwrap();
+    let answer: Value = serde_json::from_slice(&response::render(outcome)).unwrap();
     let response = &answer["response"];
     assert_eq!(response["uid"], outcome.uid.as_str());
     assert_eq!(response["patch"].is_string(), response["patchType"] == "JSONPatch");
@@ -136,15 +136,11 @@ fn printable(text: &str) {
 /// The patch applies, and the patched pod is left as it is.
 fn converges(body: &Value, outcome: &Answer, snapshot: &Snapshot) {
     let mut body = body.clone();
-    let text = fabric_admission::patch::render(&outcome.decision.patch);
-    let patch: json_patch::Patch = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+    let text = outcome.decision.patch.text();
+    let patch: json_patch::Patch = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
     let object = body.pointer_mut("/request/object").unwrap();
     json_patch::patch(object, &patch).unwrap_or_else(|e| panic!("{e}: {text}"));
     let second = handle(body.to_string().as_bytes(), outcome.entry, snapshot).unwrap();
-    assert!(
-        second.decision.patch.is_empty(),
-        "patched again: {}",
-        fabric_admission::patch::render(&second.decision.patch)
-    );
+    assert!(second.decision.patch.is_empty(), "patched again: {}", second.decision.patch.text());
     assert!(!second.decision.denied, "denied once patched: {:?}", second.decision.findings);
 }

@@ -35,6 +35,7 @@ pub(crate) fn add(suite: &mut Suite) {
             "deploy/overlays/monitoring",
             json!({"prometheusRule": {"enabled": true}, "grafanaDashboard": {"enabled": true}}),
         ),
+        ("job_podmonitor", "tests/chart/job-podmonitor", json!({"jobPodMonitor": {"enabled": true}})),
         ("auditor", "tests/chart/auditor", json!({"auditor": {"create": true}})),
         (
             "cluster_facts",

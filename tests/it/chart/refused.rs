@@ -132,6 +132,10 @@ fn sensible() -> Vec<(&'static str, Value)> {
             json!({"prometheusRule": {"enabled": true, "labels": {"release": "x"}}, "grafanaDashboard": {"enabled": true},
                 "serviceMonitor": {"enabled": true}}),
         ),
+        (
+            "metrics_of_jobs",
+            json!({"jobPodMonitor": {"enabled": true, "labels": {"release": "x"}, "namespaces": ["team-a"]}}),
+        ),
         ("off_without_quotes", json!({"workloads": false, "networkObjects": false})),
     ]
 }

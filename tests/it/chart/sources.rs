@@ -7,7 +7,7 @@ use crate::support::{golden, read, root, run};
 use serde_json::Value;
 
 /// A file of the chart, and the one of the kustomization that it is.
-const COPIES: [(&str, &str); 7] = [
+const COPIES: [(&str, &str); 9] = [
     ("webhooks.yaml", "base/webhooks.yaml"),
     ("rbac.yaml", "base/rbac.yaml"),
     ("auditor.yaml", "components/auditor/clusterrole.yaml"),
@@ -15,6 +15,8 @@ const COPIES: [(&str, &str); 7] = [
     ("certificates.yaml", "components/cert-manager/certificates.yaml"),
     ("prometheusrule.yaml", "components/monitoring/prometheusrule.yaml"),
     ("dashboard.json", "components/monitoring/dashboard.json"),
+    ("dashboard-jobs.json", "components/monitoring/dashboard-jobs.json"),
+    ("podmonitor.yaml", "components/job-podmonitor/podmonitor.yaml"),
 ];
 
 pub(crate) fn add(suite: &mut Suite) {

@@ -1,4 +1,4 @@
-//! Input that cannot be read: where, why, and what becomes of the rest.
+//! Input that cannot be read: where, why, and the result for the other inputs.
 
 use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;

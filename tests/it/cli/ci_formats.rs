@@ -158,9 +158,28 @@ fn prints(scratch: &Scratch) -> Result<Vec<String>, String> {
     Ok(prints)
 }
 
+/// The fingerprints that GitHub uses.
+fn sarif_prints(scratch: &Scratch) -> Result<Vec<String>, String> {
+    let sarif = json(&review(scratch, "sarif", &[FILE])?.stdout)?;
+    let results = sarif["runs"][0]["results"].as_array().cloned().unwrap_or_default();
+    let print = |result: &Value| {
+        let print = result["partialFingerprints"]["primaryLocationLineHash"].as_str();
+        print.map(|print| format!("{} {print}", result["ruleId"])).ok_or(format!("no fingerprint: {result}"))
+    };
+    let mut prints = results.iter().map(print).collect::<Result<Vec<_>, _>>()?;
+    prints.sort();
+    Ok(prints)
+}
+
 fn fingerprints() -> Result<(), String> {
+    moved_and_other(prints)?;
+    moved_and_other(sarif_prints)
+}
+
+fn moved_and_other(prints: fn(&Scratch) -> Result<Vec<String>, String>) -> Result<(), String> {
     let scratch = scratch()?;
     let before = prints(&scratch)?;
+    same("fingerprints", true, before.len() > 1)?;
     same("unique", before.len(), before.iter().collect::<BTreeSet<_>>().len())?;
     // Lines before, and list items in another order.
     let moved = format!("# a comment\n\n{}---\n{}", policy("a"), pod(["b", "a"]));

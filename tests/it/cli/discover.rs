@@ -173,6 +173,9 @@ const PROOF: &[(&str, &str, &str)] = &[
     ("GoogleCloudPlatform__container-engine-accelerators__gke-tcpxo-latest.yaml", "gke-tcpx", "h100-tcpxo"),
     ("pod.yaml", "oke", "h100-roce"),
     ("pod.yaml", "coreweave", "h100-ib"),
+    ("pod.yaml", "coreweave-roce", "gb300-roce"),
+    ("pod.yaml", "roce-network-per-rail", "b200-roce"),
+    ("pod.yaml", "gke-dranet", "b200-roce"),
     ("kubernetes-sigs__dranet__mpijob-oke-gb200-dra.yaml", "dra", "gb200-roce"),
     ("kubeflow__trainer__pytorchjob-v1-mnist-nccl.yaml", "ethernet", "l40s-tcp"),
 ];

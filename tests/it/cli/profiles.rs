@@ -25,6 +25,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let value: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
         Ok(crate::cli::schema::validate_profiles(&value)?)
     });
+    suite.add("profiles::test_reads_the_cluster_once", once);
     suite.add("profiles::update_keeps_what_an_expectation_leaves_out", update);
     suite.add("profiles::update_changes_no_expectation_that_cannot_be_read", unreadable_update);
     suite.add("profiles::a_case_sees_no_object_of_another", apart);
@@ -38,6 +39,19 @@ pub(crate) fn add(suite: &mut Suite) {
         same("exit code", 0, ran.code)?;
         Ok(same("cases that fail", 0, ran.stdout.matches("FAILED").count())?)
     });
+}
+
+/// A cluster on standard input is there for every case: it can be read once only.
+fn once() -> Outcome {
+    let mut cluster = String::new();
+    for name in names(&root().join("examples/profiles-tests/cluster")) {
+        cluster += &format!("---\n{}", read(&root().join("examples/profiles-tests/cluster").join(name))?);
+    }
+    let mut args = examples();
+    args[6] = "-";
+    let ran = run(&args, cluster.as_bytes(), root())?;
+    same(&format!("exit code: {}{}", ran.stdout, ran.stderr), 0, ran.code)?;
+    Ok(())
 }
 
 /// The profiles and jobs of the pages in docs/how-to.

@@ -129,7 +129,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("schema::crd_is_current", || {
         let crd = fabric_admission::profile::definition()?;
         let text = format!("{GENERATED}{}", fabric_admission::manifest::to_yaml(&crd));
-        Ok(golden(&root().join("deploy/crds/fabricprofiles.yaml"), Some(&text))?)
+        golden(&root().join("deploy/crds/fabricprofiles.yaml"), Some(&text))?;
+        // `doctor` compares the CRD of a cluster with this one.
+        Ok(golden(&root().join("src/engine/doctor/definition.json"), Some(&format!("{crd}\n")))?)
     });
     suite.add("schema::profiles_page_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);

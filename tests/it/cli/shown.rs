@@ -253,6 +253,7 @@ fn partial() -> Result<(), String> {
         ("json", "\"partial\":true"),
         ("yaml", "---\n# partial result: 1 input unreadable\n"),
         ("diff", "# partial result: 1 input unreadable\n"),
+        ("patch", "{\"partial\":true,\"unreadable\":1,\"patch\":[]}\n"),
     ] {
         let ran = |inputs: &[&str]| review(&scratch, &[&["-o", format], inputs].concat());
         let broken = ran(&["all.yaml", "broken.yaml"])?;
@@ -261,5 +262,14 @@ fn partial() -> Result<(), String> {
         same(&format!("{format} of a whole result"), false, ran(&["all.yaml"])?.stdout.contains(mark))?;
     }
     let patch = review(&scratch, &["-o", "patch", "all.yaml", "broken.yaml"])?;
-    same("patch", true, patch.stderr.contains("warning: partial result: 1 input unreadable"))
+    same("patch", true, patch.stderr.contains("warning: partial result: 1 input unreadable"))?;
+    for line in patch.stdout.lines() {
+        let line: Value = serde_json::from_str(line).map_err(|e| format!("{e}: {line}"))?;
+        same(&format!("a list of operations in {line}"), true, line["patch"].is_array())?;
+    }
+    // In a file nobody sees stderr.
+    let written = review(&scratch, &["-o", "text", "-o", "patch=out.jsonl", "all.yaml", "broken.yaml"])?;
+    same("exit code with a file", 2, written.code)?;
+    let file = crate::support::read(&scratch.path().join("out.jsonl"))?;
+    same("the mark in a file", true, file.contains("{\"partial\":true"))
 }

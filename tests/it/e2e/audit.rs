@@ -20,7 +20,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
 }
 
 /// An account of the cluster, and a kubeconfig for it.
-fn account(plane: &Plane, name: &str, role: &str) -> Result<String, String> {
+pub(super) fn account(plane: &Plane, name: &str, role: &str) -> Result<String, String> {
     plane.apply(&format!(
         "apiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: {name}, namespace: default}}\n---\napiVersion: \
          rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {{name: {name}}}\nroleRef: {{apiGroup: \

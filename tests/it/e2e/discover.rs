@@ -1,7 +1,10 @@
-//! `discover --live` on a real API server that is filled with each dump of `tests/discover` in turn.
+//! `discover --live` on a real API server that is filled with each dump of `tests/discover` in turn, with the rights of the
+//! auditor.
 
+use super::audit::account;
 use super::custom_resource::install;
 use super::support::plane::Plane;
+use super::support::site::rendered;
 use super::trial;
 use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Outcome, Suite};
@@ -25,6 +28,7 @@ const CRDS: &[(&str, &str, &str, &str, bool)] = &[
     ("mellanox.com", "v1alpha1", "hostdevicenetworks", "HostDeviceNetwork", false),
     ("networking.gke.io", "v1", "networks", "Network", false),
     ("networking.gke.io", "v1", "gkenetworkparamsets", "GKENetworkParamSet", false),
+    ("karpenter.sh", "v1", "nodepools", "NodePool", false),
 ];
 
 /// Takes the kinds away again: other trials have a cluster without them.
@@ -62,6 +66,27 @@ fn dumps(plane: &Plane) -> Outcome {
     {
         plane.apply(&format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {namespace}}}\n"))?;
     }
+    for object in rendered(plane, "../tests/chart/auditor")? {
+        if object["metadata"]["name"] == "fabric-admission-auditor" {
+            plane.apply(&object.to_string())?;
+        }
+    }
+    let kubeconfig = account(plane, "discoverer", "fabric-admission-auditor")?;
+    // ConfigMaps are read in one namespace of operators, for which the administrator grants the right.
+    plane.apply(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: discoverer, namespace: kube-system}\nrules:\n\
+         - {apiGroups: [''], resources: [configmaps], verbs: [list]}\n---\napiVersion: rbac.authorization.k8s.io/v1\n\
+         kind: RoleBinding\nmetadata: {name: discoverer, namespace: kube-system}\nroleRef: {apiGroup: \
+         rbac.authorization.k8s.io, kind: Role, name: discoverer}\nsubjects: [{kind: ServiceAccount, name: discoverer, \
+         namespace: default}]\n",
+    )?;
+    let outcome = each_dump(plane, &kubeconfig).and_then(|()| without_rights(plane));
+    // Other trials look at what remains of an installation.
+    plane.kubectl(&["delete", "clusterrole", "fabric-admission-auditor", "--ignore-not-found=true"], "")?;
+    outcome
+}
+
+fn each_dump(plane: &Plane, kubeconfig: &str) -> Outcome {
     let directory = root().join("tests/discover");
     for name in names(&directory).into_iter().filter(|name| directory.join(name).is_dir()) {
         // A cluster has every kind, so that nothing is missing in it.
@@ -70,7 +95,7 @@ fn dumps(plane: &Plane) -> Outcome {
         }
         let text = read(&directory.join(&name).join("cluster.yaml"))?;
         plane.apply(&text).map_err(|e| format!("{name}: {e}"))?;
-        let outcome = compare(plane, &directory.join(&name), &name);
+        let outcome = compare(kubeconfig, &directory.join(&name), &name);
         let done = plane.kubectl(&["delete", "--wait=true", "--grace-period=0", "-f", "-"], &text)?;
         outcome?;
         if !done.ok {
@@ -80,12 +105,37 @@ fn dumps(plane: &Plane) -> Outcome {
     Ok(())
 }
 
+/// An account that lists nodes only: each other kind is named, and no profile is written.
+fn without_rights(plane: &Plane) -> Outcome {
+    let text = read(&root().join("tests/discover/gke-rdma/cluster.yaml"))?;
+    plane.apply(&text)?;
+    plane.apply(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: nodes-only}\nrules:\n- {apiGroups: [''], \
+         resources: [nodes, namespaces], verbs: [list]}\n",
+    )?;
+    let kubeconfig = account(plane, "nodes-only", "nodes-only")?;
+    let ran =
+        run(&["discover", "--live", "--kubeconfig", &kubeconfig, "-o", "json"], b"", plane.directory())?;
+    plane.kubectl(&["delete", "--wait=true", "--grace-period=0", "-f", "-"], &text)?;
+    let value: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+    same(&format!("exit code: {}", ran.stderr), 2, ran.code)?;
+    same("profiles", 0, value["profiles"].as_array().map_or(1, Vec::len))?;
+    let unread = value["unread"].as_array().into_iter().flatten();
+    let unread: BTreeSet<&str> = unread.filter_map(|one| one["kind"].as_str()).collect();
+    for kind in
+        ["Network", "GKENetworkParamSet", "NodePool", "NetworkAttachmentDefinition", "SriovNetworkNodePolicy"]
+    {
+        assert!(unread.contains(kind), "{kind}: {unread:?}");
+    }
+    Ok(())
+}
+
 /// The live cluster gives the profiles of the dump, and the same nodes stay without one.
-fn compare(plane: &Plane, case: &Path, name: &str) -> Result<(), String> {
-    let kubeconfig = plane.directory().join("kubeconfig").to_string_lossy().into_owned();
-    let live = run(&["discover", "--live", "--kubeconfig", &kubeconfig, "-o", "json"], b"", case)?;
+fn compare(kubeconfig: &str, case: &Path, name: &str) -> Result<(), String> {
+    let live = run(&["discover", "--live", "--kubeconfig", kubeconfig, "-o", "json"], b"", case)?;
     let live: Value =
         serde_json::from_str(&live.stdout).map_err(|e| format!("{name}: {e}: {}", live.stderr))?;
+    same(&format!("{name}: kinds that were not read"), &serde_json::json!([]), &live["unread"])?;
     let expected = read(&case.join("expected.yaml"))?;
     let expected: Vec<Value> = documents(expected.as_bytes()).into_iter().map(|(_, value)| value).collect();
     let profiles: Vec<Value> =

@@ -71,7 +71,7 @@ fn table(plane: &Plane, what: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A kubeconfig of an account without any right of ours.
+/// A kubeconfig of an account that has none of the rights that doctor needs.
 fn nobody(plane: &Plane) -> Result<String, String> {
     account(plane, &plane.namespace(&[])?)
 }

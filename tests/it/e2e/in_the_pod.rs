@@ -57,9 +57,9 @@ fn variants(plane: &Plane) -> Result<Vec<Variant>, String> {
             pod["metadata"]["name"] = object["metadata"]["name"].clone();
             pod["metadata"].as_object_mut().map(|m| m.remove("namespace"));
             pod["metadata"]["annotations"]["fabric-admission.dev/profile"] = json!(name);
-            // Pod Security refuses it whatever we do.
+            // Pod Security refuses this pod with and without the webhook.
             let refused = level == "restricted" && pod["metadata"]["name"] == "root";
-            // Its own container has the name of ours.
+            // The pod has a container with the name of our container.
             if !refused && pod["metadata"]["name"] != "taken" {
                 pods.push(pod);
             }

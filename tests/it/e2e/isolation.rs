@@ -189,12 +189,18 @@ fn claims(plane: &Plane) -> Outcome {
     let of = |name: &str| {
         function(json!({"kind": "VfConfig", "netAttachDefName": "x", "netAttachDefNamespace": name}))
     };
-    let other = json!({"driver": "gpu.nvidia.com", "parameters": {"netAttachDefName": "x", "netAttachDefNamespace": "bank"}});
+    let link = |vf: Value| function(json!({"kind": "VfConfig", "netAttachDefName": "x", "vf": vf}));
+    let other = json!({"driver": "gpu.nvidia.com", "parameters":
+        {"netAttachDefName": "x", "netAttachDefNamespace": "bank", "vf": {"vlan": 1234}}});
     let without = function(json!({"kind": "VfConfig", "netAttachDefName": "x"}));
     let cases = [
         (vec![of("bank")], false),
         (vec![without.clone(), other.clone(), of("bank")], false),
         (vec![function(json!({"netAttachDefName": "x", "netAttachDefNamespace": ["bank"]}))], false),
+        (vec![link(json!({"vlan": 1234}))], false),
+        (vec![without.clone(), link(json!({"trust": true}))], false),
+        (vec![link(json!({"spoofChk": false}))], false),
+        (vec![link(json!({"trust": false, "spoofChk": true, "maxTxRate": 1000}))], true),
         (vec![], true),
         (vec![without, other, of(&namespace), of("default"), of("open"), of("")], true),
     ];

@@ -16,6 +16,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     trial(suite, assets, "live_three_fabrics_and_changes", three_fabrics);
     trial(suite, assets, "live_a_crd_goes_and_comes_back", crd_comes_back);
     trial(suite, assets, "live_the_crd_of_networks_goes_and_comes_back", networks_come_back);
+    trial(suite, assets, "live_bytes_that_are_not_utf8_hide_nothing", not_utf8);
     trial(suite, assets, "live_an_api_server_of_another_authority_is_not_trusted", another_authority);
 }
 
@@ -135,6 +136,62 @@ fn three_fabrics(plane: &Plane) -> Outcome {
     assert_eq!(reported["results"][0]["review"]["profile"], "roce", "{reported}");
     assert_eq!(reported["results"][0]["review"]["changes"], json!([]), "{reported}");
     Ok(())
+}
+
+/// The API server stores `opaque.parameters` of a claim as they were sent, with any bytes. The server reads such an object,
+/// and those after it.
+fn not_utf8(plane: &Plane) -> Outcome {
+    let _objects = Objects::create(plane)?;
+    let site = start(plane)?;
+    let namespace = plane.namespace(&[PROFILE_LABEL])?;
+    let raw = |arguments: &[&str]| -> Result<Vec<u8>, String> {
+        let kubectl = std::process::Command::new(plane.program("kubectl"))
+            .arg("--kubeconfig=kubeconfig")
+            .args(arguments)
+            .env("HOME", plane.directory())
+            .current_dir(plane.directory())
+            .output();
+        let done = kubectl.map_err(|e| e.to_string())?;
+        if done.status.success() {
+            Ok(done.stdout)
+        } else {
+            Err(String::from_utf8_lossy(&done.stderr).into())
+        }
+    };
+    let path = format!("/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaimtemplates");
+    let template = |name: &str, note: &[u8]| {
+        let parameters = [&b"{\"note\": \""[..], note, b"\"}"].concat();
+        let text = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+            "metadata": {"name": name},
+            "spec": {"spec": {"devices": {
+                "requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 8}}],
+                "config": [{"opaque": {"driver": "gpu.nvidia.com", "parameters": "@"}}]}}}});
+        let text = text.to_string();
+        let (before, after) = text.split_once("\"@\"").unwrap_or_default();
+        [before.as_bytes(), &parameters, after.as_bytes()].concat()
+    };
+    let read = |site: &Site<'_>| -> Result<(), String> {
+        for name in ["plain", "odd"] {
+            let mut pod = pod(name, "NVIDIA-H100-80GB-HBM3");
+            pod["spec"]["resourceClaims"] = json!([{"name": "gpus", "resourceClaimTemplateName": name}]);
+            pod["spec"]["containers"][0]["resources"] = json!({"claims": [{"name": "gpus"}]});
+            gets(site, &namespace, &pod, "fabric/roce")?;
+        }
+        let metrics = site.server.admin("/metrics")?.body;
+        let unread = |l: &&str| l.starts_with("fabric_admission_watch_malformed_total") && !l.ends_with(" 0");
+        metrics.lines().find(unread).map_or(Ok(()), |line| Err(line.to_owned()))
+    };
+    for (name, note) in [("odd", &b"\xff"[..]), ("plain", b"a")] {
+        let file = plane.directory().join("template.json");
+        std::fs::write(&file, template(name, note)).map_err(|e| e.to_string())?;
+        raw(&["create", "--raw", &path, "-f", &file.to_string_lossy()])?;
+    }
+    let stored = raw(&["get", "--raw", &format!("{path}/odd")])?;
+    assert!(std::str::from_utf8(&stored).is_err(), "{}", String::from_utf8_lossy(&stored));
+    // By a watch, then by a list.
+    read(&site)?;
+    drop(site);
+    Ok(read(&start(plane)?)?)
 }
 
 fn crd_comes_back(plane: &Plane) -> Outcome {

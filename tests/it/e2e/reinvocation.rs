@@ -145,7 +145,7 @@ fn later_container(plane: &Plane) -> Outcome {
     assert_eq!(networks.matches("sriov-rdma-network").count(), 8, "{networks}");
     assert_eq!(pod["spec"]["volumes"].to_string().matches("\"medium\":\"Memory\"").count(), 1);
     assert_fitted(&pod);
-    // A pod that was none of ours in the first round, but names the profile, is fitted in the second.
+    // A pod that was out of scope in the first round, but names the profile, is changed in the second round.
     let mut late = cpu_pod("late-gpu");
     late["metadata"]["annotations"] = json!({"fabric-admission.dev/profile": "h100"});
     let done = site.create(&namespace, &late, &[])?;

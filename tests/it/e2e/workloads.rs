@@ -49,7 +49,7 @@ fn install(plane: &Plane) -> Result<(), String> {
     })
 }
 
-/// A template with a fault that FAB401 tells, or without.
+/// A template with or without a fault that FAB401 reports.
 fn template(faulty: bool) -> Value {
     let env = if faulty { json!([{"name": "NCCL_IB_DISABLE", "value": "1"}]) } else { json!([]) };
     json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "h100"}}, "spec": {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const NETWORKS: &str = "k8s.v1.cni.cncf.io/networks";
 
 /// Whether an operation stays within what may be written, and writes nothing but what it must.
-pub(crate) fn allowed(operation: &Operation, pod: &Value) -> Result<(), String> {
+pub(crate) fn allowed(operation: &Operation<'_>, pod: &Value) -> Result<(), String> {
     let value: Value = serde_json::from_str(operation.value.get()).map_err(|e| e.to_string())?;
     let path: Vec<&str> = operation.path.split('/').skip(1).collect();
     let keys = |value: &Value| value.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());

@@ -20,6 +20,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("in_the_pod::a_user_keeps_own_containers_of_the_names", names_of_the_user);
     suite.add("in_the_pod::devices_are_counted_once", counted_once);
     suite.add("in_the_pod::the_text_of_a_review_is_copied", copied_from_a_review);
+    suite.add("in_the_pod::long_settings_are_not_copied", long_settings);
 }
 
 /// The case with and without the containers, in every profile that may have them.
@@ -231,7 +232,7 @@ fn every_order(write: Write) -> Outcome {
     Ok(())
 }
 
-/// A container of the user's that has a name of ours stays as it is, whatever it starts, and FAB821 reports it.
+/// The user's container with the name of our container is not changed, whatever it starts. FAB821 reports the name.
 fn names_of_the_user() -> Outcome {
     for (name, rest) in [
         ("fabric-preflight", json!({"command": ["/fabric-admission/fabric-admission", "serve"]})),
@@ -284,8 +285,8 @@ fn copied_from_a_review() -> Outcome {
     let world = world(&pod);
     let answer = handle(review.to_string().as_bytes(), WebhookEntry::Mutate, &world.snapshot)
         .map_err(|e| e.to_string())?;
-    let text = fabric_admission::patch::render(&answer.decision.patch);
-    let patch: json_patch::Patch = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let text = answer.decision.patch.text();
+    let patch: json_patch::Patch = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let mut patched = pod.clone();
     json_patch::patch(&mut patched, &patch).map_err(|e| e.to_string())?;
     let preflight = &patched["spec"]["initContainers"][1];
@@ -297,6 +298,22 @@ fn copied_from_a_review() -> Outcome {
         && context["capabilities"]["add"] == json!(["IPC_LOCK"]);
     if !copied {
         return Err(format!("{preflight:#}").into());
+    }
+    Ok(())
+}
+
+/// Settings of more than 256 KiB are not copied, and the pod still gets all else.
+fn long_settings() -> Outcome {
+    for (length, copied) in [(200 << 10, true), (300 << 10, false)] {
+        let mut pod = trainer();
+        pod["spec"]["containers"][0]["env"] = json!([{"name": "A", "value": "x".repeat(length)}]);
+        let decision = world(&pod).decide().ok_or("no decision")?;
+        let added = |name: &str| decision.patch.text().contains(name);
+        let reported = decision.findings.iter().any(|f| f.rule == "FAB821" && f.message.contains("256 KiB"));
+        let has = (added("\"fabric-preflight\""), added("\"fabric-monitor\""), reported);
+        if has != (copied, true, !copied) {
+            return Err(format!("{length} bytes: preflight, monitor, finding: {has:?}").into());
+        }
     }
     Ok(())
 }

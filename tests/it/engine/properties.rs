@@ -90,7 +90,7 @@ const PROPERTIES: &[(&str, Property)] = &[
     ("a_second_decision_changes_nothing", converges),
     ("only_allowed_paths_are_written", |world| {
         let Some(decision) = world.decide() else { return Ok(()) };
-        decision.patch.iter().try_for_each(|o| {
+        decision.patch.operations().iter().try_for_each(|o| {
             crate::engine::allowed::allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}"))
         })
     }),
@@ -128,7 +128,7 @@ fn answered(body: &[u8]) -> Result<(), String> {
         WebhookEntry::Object(Mode::Enforce),
     ] {
         match handle(body, entry, &world.snapshot) {
-            Ok(outcome) => drop(response::render(&outcome).map_err(|e| e.to_string())?),
+            Ok(outcome) => drop(response::render(&outcome)),
             Err(error) if error.to_string().is_empty() => return Err("an error without words".to_owned()),
             Err(_) => {}
         }
@@ -170,7 +170,7 @@ fn survives(world: &World) -> Result<(), String> {
     for pointer in pointers(&world.pod) {
         let old = world.pod.pointer(&pointer).ok_or("no such node")?;
         let new = patched.pointer(&pointer).ok_or_else(|| format!("{pointer} is gone"))?;
-        let written = decision.patch.iter().any(|o| o.path == pointer);
+        let written = decision.patch.operations().iter().any(|o| *o.path == *pointer);
         let kept = match (old, new) {
             // A null counts as absent; it gives way where something is set below it.
             (Value::Null, _) if written => true,
@@ -279,7 +279,7 @@ fn webhook_agrees(world: &World) -> Result<(), String> {
         let answered = handle_within(&body, entry, known, &NEVER);
         match (answered, world.decide_as(&world.pod, stage, mode)) {
             (Ok(outcome), Some(mut decision)) => {
-                let answer = response::render(&outcome).map_err(|e| e.to_string())?;
+                let answer = response::render(&outcome);
                 let answer: Value = serde_json::from_slice(&answer).map_err(|e| e.to_string())?;
                 answer_fits(&answer["response"], &uid, &decision)?;
                 if entry != WebhookEntry::Mutate {

@@ -16,7 +16,7 @@ const FOO: &str = "example.com/foo";
 /// A network of the cluster: namespace, name, resource, node selector.
 type Definition = (&'static str, &'static str, Option<&'static str>, Option<&'static str>);
 
-/// What becomes of the pod.
+/// The result for the pod.
 #[derive(Clone, Copy)]
 enum Then {
     /// Refused, with a text that holds this.
@@ -257,8 +257,8 @@ fn called(
     if let Some(text) = denied(&first) {
         return Ok(Err(text));
     }
-    let patch = fabric_admission::patch::render(&first.patch);
-    let patch: json_patch::Patch = serde_json::from_str(&patch).map_err(|e| e.to_string())?;
+    let patch = first.patch.text();
+    let patch: json_patch::Patch = serde_json::from_str(patch).map_err(|e| e.to_string())?;
     json_patch::patch(&mut pod, &patch).map_err(|e| e.to_string())?;
     let again = call(WebhookEntry::Mutate, &pod)?;
     if !again.patch.is_empty() {

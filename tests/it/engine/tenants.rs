@@ -289,9 +289,7 @@ fn answers(case: &Value, snapshot: &Snapshot, audience: Audience) -> Vec<(String
         }});
         let answer =
             match handle_within(review.to_string().as_bytes(), entry, Known { snapshot, audience }, &NEVER) {
-                Ok(answer) => render(&answer)
-                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-                    .unwrap_or_default(),
+                Ok(answer) => String::from_utf8_lossy(&render(&answer)).into_owned(),
                 Err(error) => error.to_string(),
             };
         all.push((format!("{entry:?} {operation} of {some}"), answer));

@@ -164,9 +164,7 @@ fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {
 fn answer(pod: &Value, snapshot: &Snapshot) -> Result<String, String> {
     let body = review("u", ("", "Pod"), "CREATE", pod).to_string();
     match handle(body.as_bytes(), WebhookEntry::Mutate, snapshot) {
-        Ok(outcome) => {
-            Ok(String::from_utf8_lossy(&render(&outcome).map_err(|e| e.to_string())?).into_owned())
-        }
+        Ok(outcome) => Ok(String::from_utf8_lossy(&render(&outcome)).into_owned()),
         Err(error) => Ok(error.to_string()),
     }
 }

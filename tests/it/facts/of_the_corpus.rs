@@ -9,7 +9,7 @@ use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::Value;
 use std::path::Path;
 
-/// File, name, and what is known of it; `?` is unknown.
+/// File, name, and known facts; `?` is unknown.
 type Expected = (&'static str, &'static str, &'static str);
 
 /// Who serves the resource, link layer, RDMA, sharing, units a NIC.

@@ -93,7 +93,7 @@ fn cycle(imports: &Imports, folder: &str) -> Option<String> {
     None
 }
 
-/// Compares the picture in docs/design.md with the modules, or draws it anew.
+/// Compares the picture in docs/design.md with the modules, or draws the picture again.
 pub(crate) fn drawn() -> Result<(), String> {
     let page = root().join("docs/design.md");
     let text = read(&page)?;

@@ -17,7 +17,7 @@ pub(crate) const FLOORS: &[&[&str]] = &[
         "rdma",
         "text",
     ],
-    &["json", "nccl_log", "preflight", "schemas", "telemetry", "tls"],
+    &["json", "nccl_log", "preflight", "replacements", "schemas", "telemetry", "tls"],
     &["monitor", "multus", "pod"],
     &["profile"],
     &["nodes"],
@@ -30,7 +30,7 @@ pub(crate) const FLOORS: &[&[&str]] = &[
     &["review"],
     &["discover", "doctor", "pod_agent", "report", "server"],
     &["cli"],
-    // The roots of the two crates: the library declares the modules, the binary calls the command line.
+    // The roots of the crates: the library declares the modules, the binary calls the command line.
     &["lib", "main"],
 ];
 
@@ -43,6 +43,7 @@ pub(crate) const SHELL: &[&str] = &[
     "main",
     "manifest",
     "pod_agent",
+    "replacements",
     "server",
     "telemetry",
     "tls",
@@ -106,11 +107,13 @@ pub(crate) fn breaches() -> Result<Vec<String>, String> {
 const DEPENDENCIES: &[&str] = &[
     "anstyle",
     "base64",
+    "fabric-admission-engine",
     "fixedbitset",
     "ipnet",
     "k8s-openapi",
     "kube",
     "memchr",
+    "miniz_oxide",
     "object",
     "rustls-pki-types",
     "schemars",
@@ -124,15 +127,19 @@ const DEPENDENCIES: &[&str] = &[
 
 /// Dependencies of the core that are not on the list.
 pub(crate) fn other_dependencies() -> Result<Vec<String>, String> {
-    let manifest = read(&root().join("src/engine/Cargo.toml"))?;
-    let section = manifest.split_once("\n[dependencies]\n").ok_or("no dependencies")?.1;
-    let section = section.split("\n[").next().unwrap_or_default();
+    let mut lines = String::new();
+    for crate_ in ["src/engine", "src/engine/discover", "src/engine/doctor", "src/engine/report"] {
+        let manifest = read(&root().join(crate_).join("Cargo.toml"))?;
+        let section = manifest.split_once("\n[dependencies]\n").ok_or("no dependencies")?.1;
+        lines.push_str(section.split("\n[").next().unwrap_or_default());
+        lines.push('\n');
+    }
     let name = |line: &str| line.split([' ', '.']).next().unwrap_or_default().to_owned();
     let bad = |line: &&str| {
         let name = name(line);
         !DEPENDENCIES.contains(&name.as_str()) || name == "kube" && line.contains("features")
     };
-    let lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     Ok(lines.filter(bad).map(str::to_owned).collect())
 }
 

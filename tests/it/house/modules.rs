@@ -26,14 +26,23 @@ struct File {
     named: Vec<Named>,
 }
 
+/// The roots of crates other than the shell's: they only declare modules, which have the same paths everywhere.
+const ROOTS: &[&str] = &[
+    "cli/lib.rs",
+    "engine/discover/lib.rs",
+    "engine/doctor/lib.rs",
+    "engine/lib.rs",
+    "engine/report/lib.rs",
+    "manifest/lib.rs",
+];
+
 impl Modules {
     /// All files below a directory of sources.
     pub(crate) fn read(src: &Path) -> Result<Self, String> {
         let mut modules = Self::default();
         for file in sources(src) {
             let path = file.strip_prefix(src).unwrap_or(&file).display().to_string();
-            // The core's modules have the same paths in both crates; its root only declares them.
-            if path != "engine/lib.rs" {
+            if !ROOTS.contains(&path.as_str()) {
                 modules.add(path.strip_prefix("engine/").unwrap_or(&path), &read(&file)?);
             }
         }
@@ -43,7 +52,7 @@ impl Modules {
     pub(crate) fn add(&mut self, path: &str, source: &str) {
         let stem = path.trim_end_matches(".rs");
         let mut module: Module = stem.split('/').map(str::to_owned).collect();
-        if module.last().is_some_and(|m| m == "mod") || stem == "lib" {
+        if module.last().is_some_and(|m| m == "mod" || m == "lib") {
             module.pop();
         }
         self.files.insert(module, File { path: path.to_owned(), named: named(&tokens(source)) });
@@ -116,7 +125,9 @@ impl Modules {
     ) {
         let Some((first, rest)) = path.split_first() else { return };
         match first.as_str() {
-            "crate" | "fabric_admission" => self.walk(Vec::new(), rest, seen, found),
+            "crate" | "fabric_admission" | "fabric_admission_cli" | "fabric_admission_manifest" => {
+                self.walk(Vec::new(), rest, seen, found)
+            }
             "self" => self.walk(scope.to_vec(), rest, seen, found),
             "super" => {
                 let mut up = scope.to_vec();

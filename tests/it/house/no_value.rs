@@ -11,7 +11,7 @@ const PATH: &[&str] = &[
     "engine/json",
     "engine/multus",
     "engine/nodes",
-    "engine/patch.rs",
+    "engine/patch",
     "engine/plan",
     "engine/pod",
     "engine/profile",

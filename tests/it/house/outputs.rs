@@ -1,7 +1,7 @@
 //! What the README and the book show as the output of a command is what the command prints.
 //!
 //! A block is marked by a comment before it: `<!-- output: ARGUMENTS -->`, or `<!-- output, first N lines: ARGUMENTS -->`. A
-//! block after `<!-- file: PATH -->` is a file of the repository. `UPDATE_GOLDEN=1` writes the blocks anew.
+//! block after `<!-- file: PATH -->` is a file of the repository. `UPDATE_GOLDEN=1` writes the blocks again.
 
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;

@@ -25,11 +25,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("house::every_dependency_has_a_reason", || none("without a reason", without_reason()?));
     suite.add("house::unsafe_code_is_forbidden", || {
         let cargo = read(&root().join("Cargo.toml"))?;
-        let engine = read(&root().join("src/engine/Cargo.toml"))?;
-        let has = |manifest: &str, lines: &str| manifest.contains(lines);
-        let inherits = "[lints]\nworkspace = true\n";
-        let forbids = has(&cargo, "[workspace.lints.rust]\nunsafe_code = \"forbid\"\n");
-        if forbids && has(&cargo, inherits) && has(&engine, inherits) {
+        let inherits = manifests()?.iter().all(|manifest| manifest.contains("[lints]\nworkspace = true\n"));
+        if inherits && cargo.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n") {
             Ok(())
         } else {
             Err("the workspace does not forbid it, or a crate does not inherit its lints".into())
@@ -123,8 +120,27 @@ fn shipped() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
+/// The manifests of all crates.
+fn manifests() -> Result<Vec<String>, String> {
+    [
+        ".",
+        "src",
+        "src/cli",
+        "src/engine",
+        "src/engine/discover",
+        "src/engine/doctor",
+        "src/engine/report",
+        "src/manifest",
+        "src/replacements/jsonpath-rust",
+        "src/replacements/serde-saphyr",
+    ]
+    .iter()
+    .map(|folder| read(&root().join(folder).join("Cargo.toml")))
+    .collect()
+}
+
 fn without_reason() -> Result<Vec<String>, String> {
-    let cargo = read(&root().join("Cargo.toml"))? + &read(&root().join("src/engine/Cargo.toml"))?;
+    let cargo = manifests()?.concat();
     let mut section = String::new();
     let mut open = 0_usize;
     let mut wrong = Vec::new();

@@ -29,11 +29,11 @@ fn yaml(file: &str) -> Result<Value, String> {
         .ok_or_else(|| format!("{file}: empty"))
 }
 
-fn rules() -> Result<Value, String> {
+pub(crate) fn rules() -> Result<Value, String> {
     Ok(yaml("deploy/components/monitoring/prometheusrule.yaml")?["spec"].clone())
 }
 
-fn alerts(rules: &Value) -> Vec<&Value> {
+pub(crate) fn alerts(rules: &Value) -> Vec<&Value> {
     let groups = rules["groups"].as_array().into_iter().flatten();
     groups.flat_map(|group| group["rules"].as_array().into_iter().flatten()).collect()
 }
@@ -46,7 +46,7 @@ fn runbooks() -> Outcome {
     let rules = rules()?;
     let page = read(&root().join("docs/runbooks.md"))?;
     let sections = page.lines().filter_map(|line| line.strip_prefix("## ")).map(str::to_owned);
-    let sections: BTreeSet<String> = sections.filter(|name| name.starts_with("FabricAdmission")).collect();
+    let sections: BTreeSet<String> = sections.filter(|name| name.starts_with("Fabric")).collect();
     same("sections", names(&rules), sections)?;
     for alert in alerts(&rules) {
         let name = alert["alert"].as_str().unwrap_or_default();
@@ -89,8 +89,11 @@ fn cases() -> Outcome {
 /// Our metrics in a query.
 pub(super) fn named(query: &str) -> BTreeSet<&str> {
     let words = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| word.starts_with("fabric_admission_")).collect()
+    words.filter(|word| PREFIXES.iter().any(|prefix| word.starts_with(prefix))).collect()
 }
+
+/// How names of our metrics begin. Those of the monitor are ones of node_exporter too.
+const PREFIXES: [&str; 4] = ["fabric_admission_", "fabric_monitor_", "node_infiniband_", "node_network_"];
 
 /// A query with a mistyped metric returns nothing, and an alert with it never fires.
 fn metrics() -> Outcome {
@@ -102,11 +105,14 @@ fn metrics() -> Outcome {
         }
         listed.insert(name);
     }
+    listed.extend(fabric_admission::monitor::metrics());
     let rules = rules()?;
     let page = read(&root().join("docs/metrics.md"))? + &read(&root().join("docs/runbooks.md"))?;
     let mut texts: Vec<String> = page.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     texts.extend(alerts(&rules).iter().filter_map(|alert| alert["expr"].as_str()).map(str::to_owned));
-    texts.extend(super::dashboard::queries()?.into_iter().map(|(_, query)| query));
+    for dashboard in super::dashboard::DASHBOARDS {
+        texts.extend(super::dashboard::queries(dashboard)?.into_iter().map(|(_, query)| query));
+    }
     let unknown: BTreeSet<&str> =
         texts.iter().flat_map(|text| named(text)).filter(|name| !listed.contains(*name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");

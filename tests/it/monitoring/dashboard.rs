@@ -1,29 +1,33 @@
 //! A real Prometheus scrapes a real server, and every panel of the dashboard shows something.
 
 use super::component;
-use crate::support::server::{PROFILE, Server, admin, bare_pod, review};
+use super::prometheus::Prometheus;
+use crate::support::read;
+use crate::support::server::{PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Need, Outcome, Suite};
-use crate::support::{Scratch, read};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(super) fn add(suite: &mut Suite) {
-    suite.add("monitoring::the_dashboard_is_well_formed", well_formed);
+    suite.add("monitoring::the_dashboard_is_well_formed", || well_formed(DASHBOARDS[0]));
+    suite.add("monitoring::the_dashboard_of_jobs_is_well_formed", || well_formed(DASHBOARDS[1]));
     if suite.need(Need::Prometheus, "monitoring::dashboard").is_some() {
         suite.add("monitoring::every_panel_shows_a_series", panels);
     }
 }
 
-fn dashboard() -> Result<Value, String> {
-    serde_json::from_str(&read(&component().join("dashboard.json"))?).map_err(|e| e.to_string())
+/// The dashboards: of the webhook, and of jobs.
+pub(crate) const DASHBOARDS: [&str; 2] = ["dashboard.json", "dashboard-jobs.json"];
+
+fn dashboard(file: &str) -> Result<Value, String> {
+    serde_json::from_str(&read(&component().join(file))?).map_err(|e| e.to_string())
 }
 
 /// The queries of all panels, each with the title of its panel.
-pub(super) fn queries() -> Result<Vec<(String, String)>, String> {
-    let dashboard = dashboard()?;
+pub(crate) fn queries(file: &str) -> Result<Vec<(String, String)>, String> {
+    let dashboard = dashboard(file)?;
     let mut found = Vec::new();
     for panel in dashboard["panels"].as_array().into_iter().flatten() {
         let title = panel["title"].as_str().unwrap_or_default();
@@ -35,8 +39,8 @@ pub(super) fn queries() -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
-fn well_formed() -> Outcome {
-    let dashboard = dashboard()?;
+fn well_formed(file: &str) -> Outcome {
+    let dashboard = dashboard(file)?;
     let panels = dashboard["panels"].as_array().ok_or("no panels")?;
     let mut taken: Vec<[u64; 4]> = Vec::new();
     for (index, panel) in panels.iter().enumerate() {
@@ -47,21 +51,12 @@ fn well_formed() -> Outcome {
         assert_eq!(panel["id"], json!(index + 1));
         taken.push([x, y, w, h]);
     }
-    assert!(queries()?.len() > 15);
+    assert!(queries(file)?.len() > 15);
     Ok(())
 }
 
-/// A child process that is killed when dropped.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Metrics of webhooks as an API server has them (k8s.io/apiserver pkg/admission/metrics/metrics.go).
+/// Metrics of webhooks as an API server has them (k8s.io/apiserver pkg/admission/metrics/metrics.go). With a real API server:
+/// `e2e::monitoring_of_the_api_server_has_series`.
 const API_SERVER: &str = r#"# TYPE apiserver_admission_webhook_fail_open_count counter
 apiserver_admission_webhook_fail_open_count{name="mutate.fabric-admission.dev",type="admit"} 1
 # TYPE apiserver_admission_webhook_admission_duration_seconds histogram
@@ -89,41 +84,15 @@ fn api_server() -> Result<SocketAddr, String> {
     Ok(address)
 }
 
-/// The number of series that a query returns.
-fn count(prometheus: SocketAddr, query: &str) -> Result<u64, String> {
-    let text: String = format!("count({query})").bytes().map(|byte| format!("%{byte:02x}")).collect();
-    let answer: Value = admin(prometheus, &format!("/api/v1/query?query={text}"))?.json()?;
-    if answer["status"] != "success" {
-        return Err(format!("{query}: {answer}"));
-    }
-    let value = answer["data"]["result"][0]["value"][1].as_str().unwrap_or("0");
-    value.parse().map_err(|e| format!("{value}: {e}"))
-}
-
 fn panels() -> Outcome {
     let server = Server::start(&[("profiles.yaml", PROFILE)], &["--profiles", "profiles.yaml"])?;
-    let scratch = Scratch::new()?;
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(|e| e.to_string())?;
     let target = |address: SocketAddr| json!([{"targets": [address.to_string()]}]);
-    let config = json!({
-        "global": {"scrape_interval": "500ms", "scrape_timeout": "400ms"},
-        "scrape_configs": [
-            {"job_name": "fabric-admission", "static_configs": target(server.admin)},
-            {"job_name": "apiserver", "static_configs": target(api_server()?)},
-        ],
-    });
-    scratch.write("prometheus.yml", config.to_string())?;
-    let child = Command::new("prometheus")
-        .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"])
-        .arg(format!("--web.listen-address={free}"))
-        .current_dir(scratch.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|e| e.to_string())?;
-    let _prometheus = Killed(child);
+    let prometheus = Prometheus::start(&json!([
+        {"job_name": "fabric-admission", "static_configs": target(server.admin)},
+        {"job_name": "apiserver", "static_configs": target(api_server()?)},
+    ]))?;
     let end = Instant::now() + Duration::from_secs(60);
-    let mut left = queries()?;
+    let mut left = queries(DASHBOARDS[0])?;
     while !left.is_empty() {
         assert!(Instant::now() < end, "no series: {left:#?}");
         // Some series exist only after their first event.
@@ -135,7 +104,7 @@ fn panels() -> Outcome {
         std::thread::sleep(Duration::from_millis(500));
         left.retain(|(_, query)| {
             let query = query.replace("$__rate_interval", "1m");
-            !matches!(count(free, &query), Ok(series) if series > 0)
+            prometheus.query(&query).unwrap_or_default().is_empty()
         });
     }
     Ok(())

@@ -1,7 +1,9 @@
-//! The alerts and the dashboard of `deploy/components/monitoring`.
+//! The alerts and the dashboards of `deploy/components/monitoring`.
 
-mod alerts;
-mod dashboard;
+pub(crate) mod alerts;
+pub(crate) mod dashboard;
+mod jobs;
+pub(crate) mod prometheus;
 
 use crate::support::root;
 use crate::support::suite::Suite;
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 pub(crate) fn add(suite: &mut Suite) {
     alerts::add(suite);
     dashboard::add(suite);
+    jobs::add(suite);
 }
 
 fn component() -> PathBuf {

@@ -43,7 +43,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let ran = preflight(&scratch, &[])?;
         let conf = fs::read_to_string(scratch.path().join("fabric/nccl.conf"))?;
         assert!(!conf.contains("NCCL_IB_HCA") && !conf.contains("NCCL_IB_TC"), "{conf}");
-        assert!(ran.stderr.contains("not written: NCCL_IB_TC (the environment sets it)"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("NCCL_IB_TC is not written (the environment sets it)"), "{}", ran.stderr);
         Ok(())
     });
     suite.add("preflight::facts_are_read_back", || {
@@ -90,7 +90,7 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(())
     });
     suite.add("preflight::a_policy_softens_a_failure", || {
-        for (policy, verdict, code) in [("fail", "fail", 69), ("warn", "warn", 0), ("off", "pass", 0)] {
+        for (policy, verdict, code) in [("fail", "fail", 69), ("warn", "warn", 0), ("skip", "pass", 0)] {
             let scratch = Scratch::new()?;
             Tree::listed("broken/pf102_port_down")?.write(scratch.path())?;
             let expect = format!(
@@ -134,6 +134,20 @@ pub(crate) fn add(suite: &mut Suite) {
         same("exit code", 0, ran.code)?;
         let last = ran.stdout.lines().last().unwrap_or_default();
         Ok(same("verdict", true, last.starts_with("preflight: unknown"))?)
+    });
+    suite.add("preflight::an_empty_tree_passes_no_check", || {
+        for transport in ["roce", "infiniband", "efa", "ethernet", "tcpx", "tcpxo"] {
+            let scratch = Scratch::new()?;
+            fs::create_dir_all(scratch.path().join("dev/shm"))?;
+            let expect = format!(
+                "{{\"v\":1,\"transport\":\"{transport}\",\"devices\":8,\"gpus\":8,\"interfaces\":[\"rail0\"]}}"
+            );
+            let ran = preflight(&scratch, &["--expect", &expect])?;
+            let passes = ran.stdout.lines().filter(|line| line.get(5..11) == Some("  pass"));
+            let passes: Vec<&str> = passes.filter_map(|line| line.get(..5)).collect();
+            same(transport, vec!["PF001"], passes)?;
+        }
+        Ok(())
     });
     suite.add("preflight::a_full_volume_is_our_own_fault", || {
         let scratch = Scratch::new()?;

@@ -30,7 +30,7 @@ pub(crate) fn add(suite: &mut Suite) {
 fn locked() -> Result<(), String> {
     let lock = read(&root().join("tests/fuzz/Cargo.lock"))?;
     for (package, manifest) in
-        [("fabric-admission", "Cargo.toml"), ("fabric-admission-engine", "src/engine/Cargo.toml")]
+        [("fabric-admission-shell", "src/Cargo.toml"), ("fabric-admission-engine", "src/engine/Cargo.toml")]
     {
         let head = format!("\n[[package]]\nname = \"{package}\"\n");
         let entry = lock.split_once(&head).and_then(|(_, rest)| rest.split("\n[[package]]").next());

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("also_held::why_names_the_profiles_of_the_nodes", || Ok(also_held()?));
     suite.add("also_held::a_restriction_that_nobody_applied_keeps_no_pod_off", || Ok(unapplied()?));
+    suite.add("also_held::a_request_that_the_stored_pod_lacks_is_zero", || Ok(absent_request()?));
     suite.add("also_held::why_names_the_profiles_that_every_namespace_can_use", || Ok(open()?));
 }
 
@@ -19,7 +20,7 @@ const STRICTER: &str = "resolve/a-laxer-profile-that-is-named-lifts-nothing.yaml
 fn also_held() -> Result<(), String> {
     let field = root().join("tests/field");
     let text = run(&["why", STRICTER], b"", &field)?.stdout;
-    if !text.contains("also holds  what profile strict of the pod's nodes requires and forbids") {
+    if !text.contains("also holds  the required and forbidden values of profile strict of the pod's nodes") {
         return Err(text);
     }
     let json = run(&["why", "-o", "json", STRICTER], b"", &field)?.stdout;
@@ -81,4 +82,25 @@ fn unapplied() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Before the pod is stored, a LimitRange or another webhook may add the request.
+fn absent_request() -> Result<(), String> {
+    let source = json!({"resourceFieldRef": {"resource": "requests.cpu"}});
+    let world = World::new(&json!({
+        "pod": {"metadata": {"name": "p", "annotations": {"fabric-admission.dev/profile": "strict"}}, "spec": {
+            "containers": [{"name": "t", "image": "i", "env": [{"name": "NCCL_IB_TC", "valueFrom": source}],
+                "resources": {"limits": {"nvidia.com/gpu": 8}}}]}},
+        "profiles": [{"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+            "metadata": {"name": "strict"}, "spec": {"transport": "ethernet", "attachment": "none",
+                "env": [{"name": "NCCL_IB_TC", "value": "106", "policy": "require"}]}}],
+    }));
+    let refused = |stage| -> Result<bool, String> {
+        let decision = world.decide_as(&world.pod, stage, Mode::Enforce).ok_or("the pod cannot be read")?;
+        Ok(decision.findings.iter().any(|f| f.rule == "FAB403" && f.message.contains("is \"0\"")))
+    };
+    match (refused(Stage::Mutate)?, refused(Stage::Final)?) {
+        (false, true) => Ok(()),
+        other => Err(format!("before it is stored, in the stored pod: refused {other:?}")),
+    }
 }

@@ -308,7 +308,7 @@ fn one_profile(
         }
         last = world.snapshot();
         let snapshot = &last;
-        // What shrinking has made unreadable tells nothing.
+        // A case that shrinking has made unreadable proves nothing.
         let Ok(pod) = decode::object::<PodView<'_>>(&text) else { return Ok(()) };
         let resolution = resolve(&Subject::of(&pod, "team", snapshot), None);
         let decided = decided(&text, snapshot)?;

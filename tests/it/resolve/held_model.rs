@@ -2,11 +2,13 @@
 
 use crate::support::suite::Suite;
 use crate::support::world::World;
+use fabric_admission::rules::Severity;
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("held_model::what_is_forbidden_on_a_node_is_refused_on_the_way_to_it", || Ok(all()?));
     suite.add("held_model::the_answer_is_the_same_before_a_pool_grows", || Ok(grown()?));
+    suite.add("held_model::values_of_a_profile_count_on_its_own_nodes", || Ok(values()?));
 }
 
 /// The nodes that a profile is for.
@@ -132,4 +134,91 @@ fn grown() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A pool, its traffic class, and its algorithm, if it does not forbid the variable. The profile of each pool is for the nodes
+/// of this pool.
+const POOLS: [(&str, &str, Option<&str>); 3] =
+    [("strict", "106", None), ("other", "96", Some("Ring")), ("third", "7", None)];
+
+/// The profiles of the pools, and one that only pods which name it have.
+fn of_pools() -> Vec<Value> {
+    let env = |class: &str, algorithm: Option<&str>| {
+        let algorithm = match algorithm {
+            Some(value) => json!({"name": "NCCL_ALGO", "value": value}),
+            None => json!({"name": "NCCL_ALGO", "policy": "forbid"}),
+        };
+        json!([{"name": "NCCL_IB_TC", "value": class, "policy": "require"}, algorithm])
+    };
+    let of_pool = |(name, class, algorithm): (&str, &str, Option<&str>)| {
+        let spec = json!({"nodeSelector": {"matchLabels": {"pool": name}}, "env": env(class, algorithm)});
+        profile(name, For::Nobody, 0, spec)
+    };
+    let lax = profile("lax", For::Nobody, 0, json!({}));
+    POOLS.into_iter().map(of_pool).chain([lax]).collect()
+}
+
+/// Whether a profile refuses the values of a pod, and does not allow them because another profile `named` sets them.
+fn refuses(
+    (name, class, algorithm): (&str, &str, Option<&str>),
+    named: &str,
+    [has_class, has_algorithm]: [Option<&str>; 2],
+) -> bool {
+    let own = POOLS.into_iter().find(|(pool, ..)| *pool == named && named != name);
+    let class_refused = has_class.is_some_and(|has| has != class && own.is_none_or(|own| own.1 != has));
+    let algorithm_refused =
+        has_algorithm.is_some_and(|has| algorithm.is_none() && own.is_none_or(|own| own.2 != Some(has)));
+    class_refused || algorithm_refused
+}
+
+/// Values of a pod, the profile that it names, and the pools that it can run on. A pod that names no profile is refused if it
+/// would be refused with every name of these pools.
+fn values() -> Result<(), String> {
+    let mut refused = [0, 0];
+    for class in [None, Some("106"), Some("96"), Some("7"), Some("0")] {
+        for algorithm in [None, Some("Ring"), Some("Tree")] {
+            for subset in 1..8_usize {
+                let pools: Vec<_> =
+                    (0..3).filter(|nth| subset & (1 << nth) != 0).map(|nth| POOLS[nth]).collect();
+                let on_any = |named: &str| {
+                    let own = POOLS.into_iter().filter(|(pool, ..)| *pool == named);
+                    let mut all = pools.iter().copied().chain(own);
+                    all.any(|pool| refuses(pool, named, [class, algorithm]))
+                };
+                for named in ["lax", "strict", "other", "third", ""] {
+                    let actual = decide_values(named, &pools, [class, algorithm])?;
+                    let expected = match named {
+                        "" => pools.iter().all(|(pool, ..)| on_any(pool)),
+                        named => on_any(named),
+                    };
+                    refused[usize::from(named.is_empty())] += usize::from(actual);
+                    if actual != expected {
+                        return Err(format!(
+                            "{class:?} {algorithm:?} named {named:?} on {pools:?}: refused {actual}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    if refused.iter().all(|n| *n > 30) { Ok(()) } else { Err(format!("only {refused:?} were refused")) }
+}
+
+fn decide_values(
+    named: &str,
+    pools: &[(&str, &str, Option<&str>)],
+    [class, algorithm]: [Option<&str>; 2],
+) -> Result<bool, String> {
+    let given = [("NCCL_IB_TC", class), ("NCCL_ALGO", algorithm)].into_iter();
+    let env: Vec<Value> =
+        given.filter_map(|(name, value)| Some(json!({"name": name, "value": value?}))).collect();
+    let mut pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "t", "image": "i", "env": env,
+        "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
+    if !named.is_empty() {
+        pod["metadata"]["annotations"] = json!({"fabric-admission.dev/profile": named});
+    }
+    let nodes: Vec<Value> = pools.iter().map(|(pool, ..)| node(pool, "nvidia.com/gpu")).collect();
+    let world = World::new(&json!({"pod": pod, "objects": nodes, "profiles": of_pools()}));
+    let decision = world.decide().ok_or("the pod cannot be read")?;
+    Ok(decision.findings.iter().any(|f| f.rule == "FAB403" && f.severity == Severity::Error))
 }

@@ -114,7 +114,7 @@ fn nothing_to_lose() -> Result<(), String> {
     Ok(())
 }
 
-/// A pod tells what it was made with, and `why` what became of that.
+/// A pod records the settings that it was created with, and `why` compares them with the current settings.
 fn then_and_now() -> Result<(), String> {
     let facts = |bootstrap: &str| {
         format!(
@@ -184,7 +184,7 @@ fn bounds() -> Result<(), String> {
             return Err(ran.stdout);
         }
         let explained = run(&["why", "-"], format!("{SMALL}{NODES}{pod}").as_bytes(), root())?.stdout;
-        if !explained.contains("more conditions on nodes than are read") {
+        if !explained.contains("reads only a part of the pod's conditions on nodes") {
             return Err(explained);
         }
     }

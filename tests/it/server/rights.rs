@@ -6,6 +6,7 @@ use crate::support::suite::Suite;
 use crate::support::{read, root};
 use fabric_admission::cluster::kinds::WATCHED;
 use fabric_admission::cluster::status_writer::LEASE;
+use fabric_admission::discover::FURTHER_KINDS;
 use fabric_admission::pod::workload::KINDS;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -73,7 +74,7 @@ fn used() -> Result<(), String> {
     same("rights that nothing uses", BTreeSet::new(), &found - &expected)
 }
 
-/// The auditor lists every kind that is a fact or makes pods, and pods, and changes nothing.
+/// The auditor lists every kind that is a fact or makes pods, pods, and what `discover` reads besides, and changes nothing.
 fn auditor() -> Result<(), String> {
     let text = read(&root().join("deploy/components/auditor/clusterrole.yaml"))?;
     let (_, role) = documents(text.as_bytes()).into_iter().next().ok_or("no role")?;
@@ -95,6 +96,7 @@ fn auditor() -> Result<(), String> {
     // The plural of each of these kinds is the kind with an s.
     expected.extend(KINDS.iter().map(|kind| list(kind.group, &format!("{}s", kind.kind.to_lowercase()))));
     expected.insert(list("", "pods"));
+    expected.extend(FURTHER_KINDS.iter().map(|(group, _, plural, _)| list(group, plural)));
     expected.insert(("apps".to_owned(), "replicasets".to_owned(), "get".to_owned()));
     same("rights that are missing", BTreeSet::new(), &expected - &found)?;
     same("rights that nothing uses", BTreeSet::new(), &found - &expected)

@@ -8,6 +8,7 @@ pub(crate) mod elf;
 pub(crate) mod generator;
 pub(crate) mod helm;
 pub(crate) mod in_the_pod;
+pub(crate) mod monitor;
 pub(crate) mod placement;
 pub(crate) mod property;
 pub(crate) mod round_trip;

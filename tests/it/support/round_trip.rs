@@ -40,7 +40,7 @@ impl Review {
 
     /// Every finding of a result, as text to compare.
     ///
-    /// Lines and columns are left out: the patched document is printed anew. Paths are the same, since what is
+    /// Lines and columns are left out: the patched document is printed again. Paths are the same, since what is
     /// added comes after what is there.
     pub(crate) fn findings(&self) -> Vec<Vec<String>> {
         let of = |result: &Value| {

@@ -157,21 +157,21 @@ impl Server {
         if status.map_err(|e| e.to_string())?.success() { Ok(()) } else { Err("kill failed".into()) }
     }
 
-    /// Threads and open files of the process, where the system tells them (Linux).
+    /// Threads and open files of the process, if the system shows them (Linux).
     pub(crate) fn belongings(&self) -> Option<(usize, usize)> {
         let count =
             |of: &str| Some(std::fs::read_dir(format!("/proc/{}/{of}", self.child.id())).ok()?.count());
         Some((count("task")?, count("fd")?))
     }
 
-    /// How many files the process may open, where the system tells it (Linux).
+    /// How many files the process may open, if the system shows it (Linux).
     pub(crate) fn most_open_files(&self) -> Option<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).ok()?;
         let line = text.lines().find_map(|l| l.strip_prefix("Max open files"))?;
         line.split_whitespace().next()?.parse().ok()
     }
 
-    /// A number out of the process's status (`VmRSS`, `VmHWM`: KiB; `Threads`), where the system tells it (Linux).
+    /// A number out of the process's status (`VmRSS`, `VmHWM`: KiB; `Threads`), if the system shows it (Linux).
     pub(crate) fn status(&self, what: &str) -> Option<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = text.lines().find_map(|l| l.strip_prefix(what)?.strip_prefix(':'))?;
@@ -183,7 +183,7 @@ impl Server {
         metric(self.admin, name)
     }
 
-    /// Open connections of the process to a port of this machine, where the system tells them (Linux).
+    /// Open connections of the process to a port of this machine, if the system shows them (Linux).
     pub(crate) fn connections_to(&self, port: u16) -> Option<usize> {
         let process = format!("/proc/{}", self.child.id());
         let files = std::fs::read_dir(format!("{process}/fd")).ok()?.filter_map(Result::ok);

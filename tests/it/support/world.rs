@@ -123,8 +123,8 @@ impl World {
     pub(crate) fn patched(&self) -> Result<Value, String> {
         let mut pod = self.pod.clone();
         if let Some(decision) = self.decide() {
-            let text = fabric_admission::patch::render(&decision.patch);
-            let patch: json_patch::Patch = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+            let text = decision.patch.text();
+            let patch: json_patch::Patch = serde_json::from_str(text).map_err(|e| e.to_string())?;
             json_patch::patch(&mut pod, &patch).map_err(|e| format!("{e}: {text}"))?;
         }
         Ok(pod)

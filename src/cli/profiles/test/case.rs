@@ -1,7 +1,7 @@
 //! One case: its manifest, its expectation, and their comparison.
 
 use super::expectation::{Entry, Expectation};
-use crate::cli::input::{self, Inputs};
+use crate::cli::input::{self, Given, Inputs};
 use crate::cli::review::{Ignores, Setting, decide};
 use crate::report::ci::log_text;
 use crate::report::text::object;
@@ -42,7 +42,13 @@ impl Case {
     }
 
     /// Reviews the manifest, and compares the results or writes them. What cannot be read is explained on `err`.
-    pub(super) fn run(&self, inputs: &Inputs, update: bool, err: &mut dyn Write) -> io::Result<Outcome> {
+    pub(super) fn run(
+        &self,
+        inputs: &Inputs,
+        given: Given,
+        update: bool,
+        err: &mut dyn Write,
+    ) -> io::Result<Outcome> {
         let expected = match self.expectation() {
             Ok(expected) => expected,
             Err(message) => {
@@ -50,20 +56,22 @@ impl Case {
                 return Ok(Outcome::Unreadable(message));
             }
         };
-        let prepared = match input::prepare(inputs, None, err)? {
+        let prepared = match input::prepare_with(inputs, given, err)? {
             Ok(prepared) => prepared,
             Err(_) => return Ok(Outcome::Unreadable("the case cannot be reviewed".to_owned())),
         };
         let (namespace, mode, profile) = (prepared.namespace, None, prepared.profile);
         let ignores = Ignores::default();
-        let setting = Setting { namespace, mode, profile, audience: None, ignores, why: false };
-        let (reviews, changed) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
-        let unread =
-            prepared.unread.len() + changed.len() + reviews.iter().map(|r| r.unread.len()).sum::<usize>();
+        let setting =
+            Setting { namespace, mode, profile, audience: None, ignores, why: false, estimate: None };
+        let (reviews, problems) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+        let unread = prepared.unread.len()
+            + problems.unread.len()
+            + reviews.iter().map(|r| r.unread.len()).sum::<usize>();
         if unread > 0 {
             return Ok(Outcome::Unreadable("a part of the case cannot be read".to_owned()));
         }
-        // An object that is only a fact, and has no finding, is no result of the case.
+        // An object that is only a fact, without a finding, does not count as a result of the case.
         let counts = |result: &&Reviewed| result.template.is_some() || !result.findings.is_empty();
         let results: Vec<&Reviewed> =
             reviews.iter().flat_map(|review| &review.results).filter(counts).collect();

@@ -22,14 +22,14 @@ pub(super) struct Arguments {
     /// File or directory with the FabricProfiles under test; if one FabricProfile is invalid, the command fails
     #[arg(long, value_name = "PATH")]
     profiles: Option<PathBuf>,
-    /// File or directory with Kubernetes objects that describe the cluster in every case, such as Nodes and
-    /// NetworkAttachmentDefinitions; repeatable
+    /// File or directory with Kubernetes objects, such as Nodes and NetworkAttachmentDefinitions, that the cluster of each
+    /// test case has; repeatable
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
     /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
     namespace: Option<String>,
-    /// Write the results as expectations, instead of comparing them. Keys that an expectation leaves out stay left out
+    /// Write the results as expectations, instead of comparing them. A key that an expectation leaves out is not added
     #[arg(long)]
     update: bool,
     /// Output format
@@ -45,10 +45,18 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         cluster: arguments.cluster.clone(),
         namespace: arguments.namespace.clone(),
     };
-    // What is wrong with the profiles and the cluster is reported once, and not with every case.
+    // Profiles and cluster are read once. What is wrong with them is reported once, and not with every case.
     let mut reported = Vec::new();
     let shared = Inputs::of_files(Vec::new(), &files, &arguments.choice);
-    let prepared = input::prepare(&shared, None, &mut reported)?;
+    let given = match input::given(&shared, None, &mut reported)? {
+        Ok(given) => given,
+        Err(exit) => {
+            err.write_all(&reported)?;
+            return Ok(exit);
+        }
+    };
+    let cases = given.again();
+    let prepared = input::prepare_with(&shared, given, &mut reported)?;
     err.write_all(&reported)?;
     match prepared {
         Err(exit) => return Ok(exit),
@@ -68,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for case in found {
         let mut noted = Vec::new();
         let inputs = Inputs::of_files(vec![case.input.clone()], &files, &arguments.choice);
-        let outcome = case.run(&inputs, arguments.update, &mut noted)?;
+        let outcome = case.run(&inputs, cases.again(), arguments.update, &mut noted)?;
         let noted = String::from_utf8_lossy(&noted).into_owned();
         for line in noted.lines().filter(|line| !reported.contains(*line)) {
             writeln!(err, "{line}")?;

@@ -4,7 +4,7 @@
 use super::file::{Config, NAME};
 use crate::cli::input::files;
 use crate::report::Unread;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Where the configuration comes from.
@@ -26,10 +26,15 @@ pub(in crate::cli::review) struct Group {
 /// The inputs by their configuration, in the order of the first input of each.
 pub(in crate::cli::review) fn groups(paths: &[PathBuf], choice: &Choice<'_>) -> Result<Vec<Group>, Unread> {
     let mut files = Vec::new();
+    // Paths without files are for the reader to report; they may be directories.
+    let mut empty = HashSet::new();
     for path in paths {
         let found = files::found(path);
-        // What has no files is for the reader to report.
-        if found.is_empty() { files.push(path.clone()) } else { files.extend(found) }
+        if found.is_empty() {
+            empty.insert(path);
+            files.push(path.clone());
+        }
+        files.extend(found);
     }
     match choice {
         Choice::None => return Ok(vec![Group { config: Config::default(), paths: files }]),
@@ -40,7 +45,8 @@ pub(in crate::cli::review) fn groups(paths: &[PathBuf], choice: &Choice<'_>) -> 
     let mut numbers: HashMap<Option<PathBuf>, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for file in files {
-        let directory = if file.is_dir() { file.as_path() } else { file.parent().unwrap_or(Path::new("")) };
+        let is_directory = empty.contains(&file) && file.is_dir();
+        let directory = if is_directory { file.as_path() } else { file.parent().unwrap_or(Path::new("")) };
         let found = nearest.find(directory);
         let number = match numbers.get(&found) {
             Some(number) => *number,

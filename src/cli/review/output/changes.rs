@@ -1,8 +1,7 @@
 //! The formats with changes only: YAML, patches and diffs.
 
-use super::sheet::{Page, Sheet, Tail};
+use super::sheet::{Page, Sheet, Sink, Tail};
 use crate::manifest::{self, Document};
-use crate::patch::Operation;
 use crate::report::Reviewed;
 use crate::report::json::patch;
 use crate::text::count;
@@ -24,7 +23,7 @@ pub(super) struct Yaml {
 }
 
 impl Sheet for Yaml {
-    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
         let Page { file, document, .. } = page;
         if self.begun {
             writeln!(out, "---")?;
@@ -44,7 +43,7 @@ impl Sheet for Yaml {
         out.write_all(manifest::to_yaml(&after).as_bytes())
     }
 
-    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
         // A comment of its own document: it never becomes a part of a text that ends the document before.
         if self.begun && tail.summary.partial {
             writeln!(out, "---")?;
@@ -56,7 +55,7 @@ impl Sheet for Yaml {
 pub(super) struct Patch;
 
 impl Sheet for Patch {
-    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
         for r in page.changed() {
             let line = json!({
                 "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
@@ -68,12 +67,20 @@ impl Sheet for Patch {
         }
         Ok(())
     }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        // Each line is JSON, so the mark is too. Its list of operations is empty: applied, it changes nothing.
+        match tail.summary.unreadable {
+            0 => Ok(()),
+            inputs => writeln!(out, "{}", json!({"partial": true, "unreadable": inputs, "patch": []})),
+        }
+    }
 }
 
 pub(super) struct Diff;
 
 impl Sheet for Diff {
-    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
         let (changed, document) = (page.changed(), page.document);
         if changed.is_empty() {
             return Ok(());
@@ -89,7 +96,7 @@ impl Sheet for Diff {
         write!(out, "--- {name}\n+++ {name}, admitted\n{hunks}")
     }
 
-    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
         partial(out, tail)
     }
 }
@@ -107,10 +114,11 @@ fn before_and_after(document: &Document, changed: &[&Reviewed]) -> io::Result<(V
     Ok((before, after))
 }
 
-fn prefixed(prefix: &str, operations: &[Operation]) -> io::Result<json_patch::Patch> {
-    let operations: Vec<Value> = operations
+fn prefixed(prefix: &str, patch: &crate::patch::Patch) -> io::Result<json_patch::Patch> {
+    let operations: Vec<Value> = patch
+        .operations()
         .iter()
-        .map(|o| Ok(json!({"op": o.op, "path": format!("{prefix}{}", o.path), "value": serde_json::from_str::<Value>(o.value.get())?})))
+        .map(|o| Ok(json!({"op": o.op, "path": format!("{prefix}{}", &*o.path), "value": serde_json::from_str::<Value>(o.value.get())?})))
         .collect::<io::Result<_>>()?;
     Ok(serde_json::from_value(Value::Array(operations))?)
 }

@@ -1,13 +1,13 @@
 //! The formats for CI systems.
 
 use super::repository::Repository;
-use super::sheet::{Page, Sheet, Tail};
+use super::sheet::{Page, Sheet, Sink, Tail};
 use crate::cli::review::filter::Filter;
 use crate::report::Unread;
 use crate::report::ci::{CiFormat, Fingerprints, Issue};
 use crate::report::named_paths::NamedPaths;
 use crate::report::text::View;
-use std::io::{self, Write};
+use std::io;
 
 pub(super) struct Ci {
     format: Box<dyn CiFormat>,
@@ -24,7 +24,7 @@ impl Ci {
 }
 
 impl Sheet for Ci {
-    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
         self.format.begin(out)
     }
 
@@ -32,7 +32,7 @@ impl Sheet for Ci {
         true
     }
 
-    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
         if page.review.results.is_empty() {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl Sheet for Ci {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
         let named = |unread: &Unread| Unread { file: self.repository.name(&unread.file), ..unread.clone() };
         let unread: Vec<Unread> = tail.unread.iter().map(named).collect();
         self.format.end(out, &unread)

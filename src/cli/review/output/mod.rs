@@ -1,24 +1,24 @@
-//! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in order, so that
-//! memory does not grow with the number of results.
+//! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in order while the
+//! next batch is decided, so that memory does not grow with the number of results.
 
 mod changes;
 mod ci;
+mod decided;
 mod denied;
 mod reports;
 mod repository;
 mod sheet;
 
-use super::baselines::{Baselines, Number};
-use super::decide;
+use super::baselines::{Baselines, Number, Written};
 use super::filter::Filter;
-use super::placeholders::{self, Reported};
+use super::placeholders::Reported;
 use super::repeated_findings::Pairs;
 use super::reviewed::DocumentReview;
 use super::setting::Setting;
 use super::settings::Format;
-use crate::cli::input::{File, Loaded, Ready, warn_of_duplicates};
+use crate::cli::estimate::Asked;
+use crate::cli::input::{File, Loaded, report_unread, warn_of_duplicates};
 use crate::manifest::Document;
-use crate::report::baseline::Baseline;
 use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, log_text};
 use crate::report::comparison_text;
 use crate::report::snippet::Lines;
@@ -28,8 +28,8 @@ use crate::rules::Severity;
 use crate::snapshot::Snapshot;
 use crate::text::count;
 use ci::Ci;
-use rayon::prelude::*;
-use sheet::{Kept, Page, Sheet, Tail};
+use decided::Decided;
+use sheet::{Kept, Page, Sheet, Sink, Tail};
 use std::io::{self, Write};
 
 /// Where a format is written.
@@ -46,11 +46,13 @@ pub(super) struct Shown {
     pub(super) filter: Filter,
     /// Whether stderr has errors of inputs only.
     pub(super) quiet: bool,
+    /// The training to estimate for each workload.
+    pub(super) estimate: Option<Asked>,
 }
 
 /// The output of a review: all its formats at once.
 pub(super) struct Output<'w> {
-    sheets: Vec<(Box<dyn Sheet>, Box<dyn Write + 'w>)>,
+    sheets: Vec<(Box<dyn Sheet>, Sink<'w>)>,
     /// The format whose reader has to learn of denied objects from stderr.
     silent: Option<Format>,
     shown: Shown,
@@ -74,7 +76,7 @@ pub(super) struct Part<'a> {
 fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
     let ci = |format| Box::new(Ci::new(format, shown.view, shown.filter.clone()));
     match format {
-        Format::Text => Box::new(reports::Text::new(shown.view)),
+        Format::Text => Box::new(reports::Text::new(shown.view, shown.estimate)),
         Format::Json => Box::new(reports::Json::default()),
         Format::Yaml => Box::new(changes::Yaml::default()),
         Format::Patch => Box::new(changes::Patch),
@@ -107,7 +109,7 @@ impl<'w> Output<'w> {
         let mut sheets = Vec::new();
         for target in targets {
             let mut sheet = sheet(target.format, &shown);
-            let mut out: Box<dyn Write + 'w> = Box::new(io::BufWriter::with_capacity(1 << 16, target.out));
+            let mut out = Sink::with_capacity(1 << 16, target.out);
             sheet.begin(&mut out)?;
             sheets.push((sheet, out));
         }
@@ -121,57 +123,92 @@ impl<'w> Output<'w> {
         unread: Vec<Unread>,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
-        let Part { loaded, snapshot, setting, fails, baseline } = part;
+        let Part { loaded, snapshot, setting, baseline, .. } = part;
         self.baselines.covers(baseline, snapshot);
-        self.tail.summary.documents += loaded.documents;
-        self.tail.skip(loaded.skipped.clone());
         self.tail.fail(unread);
-        let mut worst = None;
-        let mut pairs = Pairs::default();
+        let (mut worst, mut pairs) = (None, Pairs::default());
         let mut reported = Reported::default();
-        for files in loaded.batches() {
-            let (files, changed): (Vec<_>, Vec<_>) = files.into_iter().partition(Result::is_ok);
-            let changed: Vec<Unread> = changed.into_iter().filter_map(Result::err).collect();
-            complain(&changed, err)?;
-            self.tail.fail(changed);
-            let files: Vec<Ready<'_>> = files.into_iter().filter_map(Result::ok).collect();
-            let mut lines: Option<(&File, Lines<'_>)> = None;
-            for (file, document, mut review) in decided(&files, &mut reported, setting, snapshot) {
-                complain(&review.unread, err)?;
-                let lines = match &lines {
-                    Some((of, lines)) if std::ptr::eq(*of, file) => lines,
-                    _ => &lines.insert((file, Lines::new(&file.text, file.line))).1,
-                };
-                for reviewed in &mut review.results {
-                    pairs.fold(reviewed);
-                    self.tail.summary.count(reviewed);
-                    let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
-                    self.baselines.take(baseline, reviewed, json.unwrap_or_default());
-                    worst = worst.max(match baseline {
-                        None => reviewed.worst(),
-                        Some(_) => reviewed.worst_new(),
-                    });
-                }
-                if let Some(format) = self.silent {
-                    warn_of_duplicates(document, err)?;
-                    denied::write(err, format, &review, self.shown.view.width, lines)?;
-                }
-                for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.selects()) {
-                    sheet.document(out, Page { file, document, review: &review, lines, fails })?;
-                }
-                review.results.iter_mut().for_each(|reviewed| self.shown.filter.apply(reviewed));
-                for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.selects()) {
-                    sheet.document(out, Page { file, document, review: &review, lines, fails })?;
-                }
-                self.tail.skip(review.skipped);
-                self.tail.fail(review.unread);
+        let mut batches = loaded.batches();
+        let mut decide = || Some(Decided::new(batches.next()?, &mut reported, setting, snapshot));
+        let mut next = decide();
+        while let Some(decided) = next.take() {
+            // The next batch is decided while this one is written.
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| next = decide());
+                let of_batch = self.batch(decided, part, &mut pairs, err)?;
+                worst = worst.max(of_batch);
+                Ok::<_, io::Error>(())
+            })?;
+        }
+        Ok(worst)
+    }
+
+    /// Writes the results of a batch.
+    fn batch(
+        &mut self,
+        decided: Decided<'_>,
+        part: Part<'_>,
+        pairs: &mut Pairs,
+        err: &mut dyn Write,
+    ) -> io::Result<Option<Severity>> {
+        let Decided { files, reviews, problems } = decided;
+        report_unread(&problems.unread, err)?;
+        self.tail.fail(problems.unread.into_iter().map(|(unread, _)| unread).collect());
+        self.tail.skip(problems.skipped);
+        let mut worst = None;
+        let mut reviews = reviews.into_iter();
+        for file in &files {
+            let lines = Lines::new(&file.text, file.line);
+            // The documents come first: the zip takes no review behind those of the file.
+            for (document, review) in file.documents.iter().zip(&mut reviews) {
+                let of_document = self.document((file, document, &lines), review, part, pairs, err)?;
+                worst = worst.max(of_document);
             }
         }
         Ok(worst)
     }
 
+    /// Writes the results of a document.
+    fn document(
+        &mut self,
+        (file, document, lines): (&File, &Document, &Lines<'_>),
+        mut review: DocumentReview,
+        part: Part<'_>,
+        pairs: &mut Pairs,
+        err: &mut dyn Write,
+    ) -> io::Result<Option<Severity>> {
+        let Part { baseline, fails, .. } = part;
+        let mut worst = None;
+        complain(&review.unread, err)?;
+        self.tail.summary.documents += 1;
+        for reviewed in &mut review.results {
+            pairs.fold(reviewed);
+            self.tail.summary.count(reviewed);
+            let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
+            self.baselines.take(baseline, reviewed, json.unwrap_or_default());
+            worst = worst.max(match baseline {
+                None => reviewed.worst(),
+                Some(_) => reviewed.worst_new(),
+            });
+        }
+        if let Some(format) = self.silent {
+            warn_of_duplicates(document, err)?;
+            denied::write(err, format, &review, self.shown.view.width, lines)?;
+        }
+        for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.selects()) {
+            sheet.document(out, Page { file, document, review: &review, lines, fails })?;
+        }
+        review.results.iter_mut().for_each(|reviewed| self.shown.filter.apply(reviewed));
+        for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.selects()) {
+            sheet.document(out, Page { file, document, review: &review, lines, fails })?;
+        }
+        self.tail.skip(review.skipped);
+        self.tail.fail(review.unread);
+        Ok(worst)
+    }
+
     /// Ends the output in each format. Returns the baseline of this run, unless an input could not be read.
-    pub(super) fn end(mut self, err: &mut dyn Write) -> io::Result<(Summary, Option<Baseline>)> {
+    pub(super) fn end(mut self, err: &mut dyn Write) -> io::Result<(Summary, Option<Written>)> {
         let partial = self.tail.summary.partial;
         let (comparison, written) = std::mem::take(&mut self.baselines).end(partial);
         self.tail.comparison = comparison;
@@ -202,38 +239,4 @@ fn complain(problems: &[Unread], err: &mut dyn Write) -> io::Result<()> {
         writeln!(err, "error: {}:{line}:{column}: {}", log_text(file), log_text(message))?;
     }
     Ok(())
-}
-
-/// The reviews of all documents of some files, in order. `reported` is about the file that the first of them continues.
-fn decided<'a>(
-    files: &'a [Ready<'a>],
-    reported: &mut Reported,
-    setting: &'a Setting,
-    snapshot: &Snapshot,
-) -> impl Iterator<Item = (&'a File, &'a Document, DocumentReview)> {
-    let ignores = &setting.ignores;
-    let documents: Vec<(&File, &Document)> = files
-        .iter()
-        .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
-        .collect();
-    let mut reviews: Vec<DocumentReview> = documents
-        .par_iter()
-        .map(|(file, document)| decide::document(file, document, setting, snapshot))
-        .collect();
-    let mut rest = reviews.as_mut_slice();
-    for parts in files.chunk_by(|_, next| next.continues) {
-        if !parts.first().is_some_and(|first| first.continues) {
-            reported.clear();
-        }
-        let length = parts.iter().map(|part| part.documents.len()).sum();
-        let Some((own, behind)) = rest.split_at_mut_checked(length) else { break };
-        placeholders::report(own, reported);
-        rest = behind;
-    }
-    // Findings on the placeholders of a file are known only now.
-    let ignored = move |((file, document), mut review): ((&'a File, &'a Document), DocumentReview)| {
-        ignores.apply(&document.file, &mut review.results);
-        (file, document, review)
-    };
-    documents.into_iter().zip(reviews).map(ignored)
 }

@@ -29,17 +29,20 @@ impl<'a> Page<'a> {
     }
 }
 
+/// Where a format is written. The type is known, so that the many short writes of a result only copy.
+pub(super) type Sink<'w> = io::BufWriter<Box<dyn Write + 'w>>;
+
 /// A format.
 pub(super) trait Sheet {
-    fn begin(&mut self, _: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, _: &mut Sink<'_>) -> io::Result<()> {
         Ok(())
     }
     /// Whether it gets all findings and selects them itself.
     fn selects(&self) -> bool {
         false
     }
-    fn document(&mut self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()>;
-    fn end(&mut self, _: &mut dyn Write, _: &Tail) -> io::Result<()> {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()>;
+    fn end(&mut self, _: &mut Sink<'_>, _: &Tail) -> io::Result<()> {
         Ok(())
     }
 }

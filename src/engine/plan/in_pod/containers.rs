@@ -1,6 +1,8 @@
 //! The containers as JSON.
 
+use super::monitor_flags;
 use super::monitor_resources::of_monitor;
+use super::mount::mount;
 use super::place::Place;
 use super::preflight_resources::{of_install, of_preflight};
 use super::raw::entries;
@@ -69,7 +71,12 @@ impl Writer<'_> {
         let mut mounts: Vec<String> = kept.map(|(_, text)| text.to_owned()).collect();
         mounts.extend(edits().filter_map(|edit| match edit {
             Edit::FileMount { path, .. } if *path == NCCL_CONF_PATH => None,
-            edit => edit.mount(),
+            edit if edit.is_mount() => {
+                let mut text = String::new();
+                edit.push_mount(&mut text);
+                Some(text)
+            }
+            _ => None,
         }));
         mounts.push(self.run(false));
         if let Some(name) = &self.place.image_volume {
@@ -99,15 +106,20 @@ impl Writer<'_> {
             ("protocol", string("TCP")),
         ]);
         let (listen, facts) = (format!(":{}", monitor.port), format!("{RUN_PATH}/facts.json"));
-        let args = ["monitor", "--listen", listen.as_str(), "--facts", facts.as_str()];
+        let flags = monitor_flags::of(self.pod, self.plan, self.place, monitor);
+        let fixed = ["monitor", "--listen", listen.as_str(), "--facts", facts.as_str()];
+        let args: Vec<String> =
+            fixed.into_iter().chain(flags.args.iter().map(String::as_str)).map(string).collect();
         let mut mounts = vec![self.run(true), self.no_token()];
         mounts.extend(self.shm().map(|volume| mount(volume, SHM_PATH, None, true)));
+        mounts.extend(flags.mounts);
         let mut members = vec![
             ("name", string(MONITOR)),
             ("image", string(&monitor.image)),
-            ("args", array(&args.map(string))),
+            ("args", array(&args)),
             ("ports", array(&[port])),
         ];
+        members.extend((!flags.env.is_empty()).then(|| ("env", array(&flags.env))));
         members.extend(of_monitor(self.pod, monitor).map(|resources| ("resources", resources)));
         members.push(("volumeMounts", array(&mounts)));
         members.push(("securityContext", self.restricted()));
@@ -165,13 +177,6 @@ impl Writer<'_> {
     fn no_token(&self) -> String {
         mount(&self.place.volume, TOKEN_PATH, Some(NO_TOKEN), true)
     }
-}
-
-fn mount(volume: &str, path: &str, sub_path: Option<&str>, read_only: bool) -> String {
-    let mut members = vec![("name", string(volume)), ("mountPath", string(path))];
-    members.extend(sub_path.map(|path| ("subPath", string(path))));
-    members.extend(read_only.then(|| ("readOnly", "true".to_owned())));
-    object(&members)
 }
 
 /// The members of an object, as they are written.

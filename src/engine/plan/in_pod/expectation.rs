@@ -4,11 +4,11 @@ use super::place::Place;
 use super::preflight_resources::devices;
 use crate::demands::Subject;
 use crate::multus;
+use crate::nccl::Transport;
 use crate::plan::names::NCCL_CONF;
 use crate::plan::{Edit, Plan, files, nccl_conf};
 use crate::pod::own_containers::RUN_PATH;
-use crate::preflight::expect::{Expectation, Policy, Transport};
-use crate::profile::schema::Transport as Of;
+use crate::preflight::expect::{Expectation, Policy};
 use crate::profile::{CheckVerdict, PreflightVerdict, Profile, mark};
 
 /// The expectation for a pod that gets this plan.
@@ -18,7 +18,7 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
     let policy = |verdict: &CheckVerdict| match verdict {
         CheckVerdict::Warn => Policy::Warn,
         CheckVerdict::Fail => Policy::Fail,
-        CheckVerdict::Skip => Policy::Off,
+        CheckVerdict::Skip => Policy::Skip,
     };
     let planned = plan.of_pod().iter().find_map(|c| match &c.edit {
         Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
@@ -33,10 +33,11 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
     let gpus = subject.accelerators.filter(|_| plan.targets.iter().all(|t| t.nccl));
     Expectation {
         profile: Some(mark(profile)),
-        transport: Some(transport(profile.transport)),
+        transport: Some(profile.transport),
         devices: expected_devices(subject, profile, plan),
         interfaces: interfaces(subject, profile, plan),
         gpus: gpus.filter(|n| *n > 0 && *n == plan.accelerators),
+        rate: preflight.and_then(|p| p.rate),
         shm,
         checks: checks.map(|(id, verdict)| (id.clone(), policy(verdict))).collect(),
         default: Some(match preflight.map(|p| p.verdict).unwrap_or_default() {
@@ -46,6 +47,7 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
         write: place.conf().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
         facts: Some(format!("{RUN_PATH}/facts.json")),
         conf: nccl_conf::variables(lines).map(|(name, value)| format!("{name}={value}")).collect(),
+        peers: preflight.map(|p| p.peers.clone()).unwrap_or_default(),
         ..Expectation::default()
     }
 }
@@ -53,12 +55,12 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
 /// RDMA devices of the targets: the units of the rails, or the units of EFA. A slot of a shared HCA says nothing of the
 /// number of devices.
 fn expected_devices(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Option<u32> {
-    if !profile.transport.is_verbs() && profile.transport != Of::Efa {
+    if !profile.transport.is_verbs() && profile.transport != Transport::Efa {
         return None;
     }
     let held = devices(subject.pod, plan);
     let of_rail = |name: &str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(name));
-    let efa = profile.transport == Of::Efa;
+    let efa = profile.transport == Transport::Efa;
     let counts = |name: &str| of_rail(name) || efa && profile.serves_resource(name);
     let sum = held.iter().filter(|(name, _)| counts(name)).fold(0_i64, |sum, (_, n)| sum.saturating_add(*n));
     u32::try_from(sum).ok().filter(|n| *n > 0)
@@ -76,15 +78,4 @@ fn interfaces(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Vec<Stri
         profile.rail_on(namespace, &item.name, subject.namespace).is_some()
     });
     rails.filter_map(|item| item.interface.as_deref().map(str::to_owned)).collect()
-}
-
-fn transport(transport: Of) -> Transport {
-    match transport {
-        Of::Roce => Transport::Roce,
-        Of::Infiniband => Transport::Infiniband,
-        Of::Ethernet => Transport::Ethernet,
-        Of::Efa => Transport::Efa,
-        Of::Tcpx => Transport::Tcpx,
-        Of::Tcpxo => Transport::Tcpxo,
-    }
 }

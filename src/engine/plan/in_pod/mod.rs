@@ -4,7 +4,9 @@
 
 mod containers;
 mod expectation;
+mod monitor_flags;
 mod monitor_resources;
+mod mount;
 mod place;
 mod preflight_resources;
 mod raw;
@@ -12,7 +14,7 @@ mod raw;
 pub(super) use place::{Place, place};
 
 use super::in_pod_refusal::InPodRefusal;
-use super::{Change, Edit, Plan, annotations};
+use super::{Change, Edit, Plan, Reason, annotations};
 use crate::demands::Subject;
 use crate::pod::own_containers::{INSTALL, MONITOR, PREFLIGHT};
 use crate::profile::{PreflightInstall, Profile, Scrape};
@@ -32,10 +34,10 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
             .iter()
             .filter(|c| matches!(c.edit, Edit::ShmVolume { .. } | Edit::FilesVolume { .. }))
             .count();
-    let mut volume = |name: &str, image: Option<String>, reason: &str| {
+    let mut volume = |name: &str, image: Option<String>, reason: &'static str| {
         let edit = Edit::InPodVolume { name: name.to_owned(), image, index: volumes };
         volumes += 1;
-        Change { edit, reason: reason.to_owned() }
+        Change { edit, reason: reason.into() }
     };
     if place.new_volume {
         changes.push(volume(
@@ -45,7 +47,7 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
         ));
     }
     let mut inits = pod.init_containers().len();
-    let mut container = |name: &'static str, text: String, reason: String| {
+    let mut container = |name: &'static str, text: String, reason: Reason| {
         let edit = Edit::InitContainer { name, text, index: inits };
         inits += 1;
         Change { edit, reason }
@@ -55,9 +57,9 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
             if let Some(name) = &place.image_volume {
                 changes.push(volume(name, Some(preflight.image.clone()), "the program that preflight runs"));
             }
-        } else if pod.our_container(INSTALL).is_none() {
+        } else if pod.added_container(INSTALL).is_none() {
             let reason = "copies the program of fabric-admission to the volume, for the image of the training container";
-            changes.push(container(INSTALL, writer.install(&preflight.image), reason.to_owned()));
+            changes.push(container(INSTALL, writer.install(&preflight.image), reason.into()));
         }
         let expected = expectation::of(subject, profile, plan, &place);
         let name = pod.containers().get(target).map(|c| c.name()).unwrap_or_default();
@@ -65,11 +67,11 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
         let reason = format!(
             "checks the fabric before the training starts, in the image and with the devices of container {name}; the pod's effective request does not grow"
         );
-        changes.push(container(PREFLIGHT, text, reason));
+        changes.push(container(PREFLIGHT, text, reason.into()));
     }
     if let Some(monitor) = place.monitor {
         let reason = format!("exports the counters of the pod's RDMA devices on port {}", monitor.port);
-        changes.push(container(MONITOR, writer.monitor(monitor), reason));
+        changes.push(container(MONITOR, writer.monitor(monitor), reason.into()));
         let own = SCRAPE.iter().any(|key| pod.annotation(key).is_some());
         if monitor.scrape == Scrape::Annotations && !own {
             let values = ["true".to_owned(), monitor.port.to_string(), "/metrics".to_owned()];
@@ -82,7 +84,7 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
             let reason = "Prometheus scrapes the port of fabric-monitor";
             // Room that the networks need is not taken for this.
             if annotations::fit(pod, plan.changes.iter().map(|c| &c.edit).chain(&edits)) {
-                changes.extend(edits.into_iter().map(|edit| Change { edit, reason: reason.to_owned() }));
+                changes.extend(edits.into_iter().map(|edit| Change { edit, reason: reason.into() }));
             }
         }
     }

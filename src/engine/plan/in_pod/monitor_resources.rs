@@ -2,7 +2,7 @@
 //! (k8s.io/kubernetes pkg/apis/core/v1/helper/qos: Guaranteed needs CPU and memory on every container, and one value makes
 //! a pod Burstable), and passes a quota, which requires a value of every container.
 
-use crate::json::values::{Pairs, QuantityText};
+use crate::json::values::Quantities;
 use crate::json::write::{object, string};
 use crate::pod::PodView;
 use crate::profile::Monitor;
@@ -17,8 +17,7 @@ pub(super) fn of_monitor(pod: &PodView<'_>, monitor: &Monitor) -> Option<String>
     if pod.spec.as_ref().is_some_and(|s| s.resources.is_some()) {
         return None;
     }
-    let has =
-        |list: Option<&Pairs<'_, QuantityText<'_>>>, name: &str| list.is_some_and(|l| l.get(name).is_some());
+    let has = |list: Option<&Quantities<'_>>, name: &str| list.is_some_and(|l| l.get(name).is_some());
     let all = |check: &dyn Fn(&crate::pod::Container<'_>) -> bool| pod.containers().iter().all(check);
     let own = [
         ("cpu", monitor.resources.cpu.as_str()),

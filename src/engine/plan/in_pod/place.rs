@@ -1,6 +1,6 @@
 //! Which of our containers a pod gets, in which volume they work, and who mounts `nccl.conf`.
 
-use super::raw::RawSpec;
+use super::raw::{RawContainer, RawSpec};
 use crate::demands::Subject;
 use crate::plan::Target;
 use crate::plan::files::{self, PreflightConf};
@@ -16,6 +16,13 @@ use std::collections::BTreeSet;
 const VOLUME_NAMES: [&str; 2] = ["fabric-admission", "fabric-admission-run"];
 /// Names for the volume with the image of the program.
 const IMAGE_NAMES: [&str; 2] = ["fabric-admission-image", "fabric-admission-program"];
+
+/// Longest settings of a container that preflight copies (bytes). The patch has them once more, and a pod of that size
+/// is near the limit of etcd, 1.5 MiB.
+const MAX_COPIED: usize = 256 << 10;
+
+/// Architectures of our images, as nodes name them (.github/workflows/release.yml).
+const ARCHITECTURES: [&str; 2] = ["amd64", "arm64"];
 
 /// Annotations by which Prometheus finds the port of a pod. A convention of scrape configurations, not of Kubernetes.
 pub(super) const SCRAPE: [&str; 3] = ["prometheus.io/scrape", "prometheus.io/port", "prometheus.io/path"];
@@ -63,8 +70,12 @@ pub(in crate::plan) fn place<'p>(
         return Some(place);
     };
     place.raw = raw;
+    if let Some(other) = other_architecture(pod) {
+        place.refusals.push(InPodRefusal::Architecture(other));
+        return Some(place);
+    }
     let preflight = profile.preflight.as_ref().filter(|p| {
-        let refusal = preflight_refusal(pod, p, targets);
+        let refusal = preflight_refusal(pod, p, targets, &place.raw);
         let fits = refusal.is_none();
         place.refusals.extend(refusal);
         fits
@@ -78,7 +89,7 @@ pub(in crate::plan) fn place<'p>(
     if preflight.is_none() && monitor.is_none() {
         return Some(place);
     }
-    let ours = [PREFLIGHT, MONITOR, INSTALL].into_iter().filter_map(|name| pod.our_container(name));
+    let ours = [PREFLIGHT, MONITOR, INSTALL].into_iter().filter_map(|name| pod.added_container(name));
     let present = ours.filter_map(|c| c.mount_at(RUN_PATH)?.1.name.as_deref()).next();
     match present.map(str::to_owned).or_else(|| free_name(pod, VOLUME_NAMES)) {
         Some(name) => place.volume = name,
@@ -88,7 +99,7 @@ pub(in crate::plan) fn place<'p>(
         }
     }
     place.new_volume = present.is_none();
-    place.monitor = monitor.filter(|_| pod.our_container(MONITOR).is_none());
+    place.monitor = monitor.filter(|_| pod.added_container(MONITOR).is_none());
     if let Some(own) = monitor.filter(|m| m.scrape == Scrape::Annotations).and_then(|m| other_scrape(pod, m))
     {
         place.refusals.push(InPodRefusal::Scrape(own));
@@ -99,7 +110,7 @@ pub(in crate::plan) fn place<'p>(
     if let Some(first) = first {
         let differs = others.iter().find(|other| image(other.index) != image(first.index));
         place.refusals.extend(differs.map(|other| InPodRefusal::Images(first.index, other.index)));
-        if pod.our_container(PREFLIGHT).is_none() {
+        if pod.added_container(PREFLIGHT).is_none() {
             place.preflight = Some((preflight, first.index));
             if preflight.install == PreflightInstall::ImageVolume {
                 place.image_volume = free_name(pod, IMAGE_NAMES);
@@ -131,7 +142,19 @@ fn is_reader(pod: &PodView<'_>, container: &Container<'_>) -> bool {
     mounted.is_some() && mounted == pod.preflight_volume()
 }
 
-fn preflight_refusal(pod: &PodView<'_>, preflight: &Preflight, targets: &[Target]) -> Option<InPodRefusal> {
+/// The architecture that the pod's node selector names, if we build no program for it.
+fn other_architecture(pod: &PodView<'_>) -> Option<String> {
+    let selector = pod.spec.as_ref()?.node_selector.as_ref()?;
+    let (_, named) = selector.iter().find(|(key, _)| &**key == "kubernetes.io/arch")?;
+    (!ARCHITECTURES.contains(&&**named)).then(|| named.to_string())
+}
+
+fn preflight_refusal(
+    pod: &PodView<'_>,
+    preflight: &Preflight,
+    targets: &[Target],
+    raw: &RawSpec<'_>,
+) -> Option<InPodRefusal> {
     let mut names = vec![PREFLIGHT];
     let copied = preflight.install == PreflightInstall::Copy;
     names.extend(copied.then_some(INSTALL));
@@ -142,6 +165,9 @@ fn preflight_refusal(pod: &PodView<'_>, preflight: &Preflight, targets: &[Target
     let container = pod.containers().get(first)?;
     if container.image.as_deref().is_none_or(|image| image.trim().is_empty()) {
         return Some(InPodRefusal::NoImage(first));
+    }
+    if raw.container(first).map_or(0, RawContainer::copied_bytes) > MAX_COPIED {
+        return Some(InPodRefusal::LongSettings(first));
     }
     let paths = [RUN_PATH, IMAGE_PATH];
     let paths = if copied { paths.get(..1) } else { paths.get(..) }.unwrap_or_default();
@@ -160,14 +186,14 @@ fn monitor_refusal(pod: &PodView<'_>, monitor: &Monitor, raw: &RawSpec<'_>) -> O
     if pod.host_network() {
         return Some(InPodRefusal::HostNetwork);
     }
-    let is_ours = |index: usize| pod.init_containers().get(index).is_some_and(Container::is_ours);
+    let is_ours = |index: usize| pod.init_containers().get(index).is_some_and(|c| pod.is_added(index, c));
     raw.with_port(monitor.port, is_ours).map(InPodRefusal::Port)
 }
 
 /// Whether a container of the pod has a name and is not ours.
 fn is_taken(pod: &PodView<'_>, name: &str) -> bool {
     pod.containers().iter().any(|c| c.name() == name)
-        || pod.init_containers().iter().any(|c| c.name() == name && !c.is_ours())
+        || pod.init_containers().iter().enumerate().any(|(at, c)| c.name() == name && !pod.is_added(at, c))
 }
 
 /// An annotation for Prometheus that is not for the monitor.

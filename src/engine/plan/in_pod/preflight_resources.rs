@@ -3,7 +3,7 @@
 //! The scheduler takes the largest init container or the sum of the app containers, whichever is more (KEP-753), so that
 //! neither adds to the pod. Values of a target pass whatever LimitRange and quality of service require of that target.
 
-use crate::json::values::{MAX_RESOURCES, Pairs, QuantityText};
+use crate::json::values::{MAX_RESOURCES, Quantities};
 use crate::json::write::{array, object, string};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan, Target};
@@ -39,11 +39,9 @@ pub(super) fn of_install(first: &Container<'_>) -> Option<String> {
     whole(native(first.limits(), plain), native(first.requests(), plain), &[])
 }
 
-fn native<'c>(
-    list: Option<&'c Pairs<'_, QuantityText<'_>>>,
-    wanted: impl Fn(&str) -> bool,
-) -> Vec<(&'c str, String)> {
-    let pairs = list.into_iter().flat_map(Pairs::iter).filter(|(name, _)| is_native(name) && wanted(name));
+fn native<'c>(list: Option<&'c Quantities<'_>>, wanted: impl Fn(&str) -> bool) -> Vec<(&'c str, String)> {
+    let pairs =
+        list.into_iter().flat_map(Quantities::iter).filter(|(name, _)| is_native(name) && wanted(name));
     pairs.map(|(name, quantity)| (name, string(&quantity.0))).collect()
 }
 

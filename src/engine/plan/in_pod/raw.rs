@@ -23,6 +23,16 @@ pub(super) struct RawContainer<'a> {
     pub(super) ports: Option<Vec<Option<RawPort>>>,
 }
 
+impl RawContainer<'_> {
+    /// Length of the fields that preflight copies (bytes).
+    pub(super) fn copied_bytes(&self) -> usize {
+        let length = |value: &RawValue| value.get().len();
+        let single = [self.image, self.image_pull_policy, self.security_context, self.env_from];
+        let listed = [&self.env, &self.volume_mounts].into_iter().flatten().flatten();
+        single.into_iter().flatten().chain(listed.copied()).map(length).sum()
+    }
+}
+
 /// A port.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

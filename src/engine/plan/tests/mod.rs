@@ -8,11 +8,13 @@ mod resources;
 mod shm;
 
 use super::{Plan, plan};
+use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::Evidence;
 use crate::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pod, the `spec` of a profile, and further known objects.
 struct Case {
@@ -129,11 +131,47 @@ fn a_pod_of_more_containers_than_a_node_runs_gets_nothing() {
     let most = super::MAX_CONTAINERS;
     for (count, withheld) in [(most, None), (most + 1, Some(super::Withheld::ManyContainers))] {
         let mut case = Case::new();
-        case.pod["spec"]["containers"] = (0..count).map(|n| gpu(&format!("c{n}"))).collect();
+        let plain = |n: usize| json!({"name": format!("c{n}"), "image": "x"});
+        case.pod["spec"]["containers"] =
+            (0..count).map(|n| if n == 0 { gpu("c0") } else { plain(n) }).collect();
         let plan = case.plan();
         assert_eq!(plan.withheld, withheld, "{count}");
         assert_eq!(plan.changes.is_empty(), withheld.is_some(), "{count}");
     }
+}
+
+#[test]
+fn a_profile_is_written_for_so_many_targets() {
+    let env = |variables: usize, length: usize| -> Value {
+        (0..variables).map(|i| json!({"name": format!("NCCL_V{i}"), "value": "v".repeat(length)})).collect()
+    };
+    // A pod of a real node always gets its profile.
+    for (env, least, most) in [(env(20, 60), 110, 300), (env(100, 4096), 16, 16)] {
+        let mut case = Case::new();
+        case.spec["env"] = env;
+        let most_targets = super::size::most_targets(&case.profile());
+        assert!((least..=most).contains(&most_targets), "{most_targets}");
+        for (targets, fits) in [(most_targets, true), (most_targets + 1, false)] {
+            case.pod["spec"]["containers"] = (0..targets).map(|n| gpu(&format!("c{n}"))).collect();
+            let plan = case.plan();
+            let withheld = (!fits).then_some(super::Withheld::ManyTargets { targets, most: most_targets });
+            assert_eq!((plan.withheld, plan.changes.is_empty()), (withheld, !fits), "{targets}");
+        }
+    }
+}
+
+#[test]
+fn planning_asks_for_its_time_at_every_container() {
+    let mut case = Case::new();
+    case.pod["spec"]["containers"] = (0..50).map(|n| gpu(&format!("c{n}"))).collect();
+    let (profile, snapshot, text) = (case.profile(), case.snapshot(), case.pod.to_string());
+    let pod = serde_json::from_str(&text).unwrap();
+    let asked = AtomicUsize::new(0);
+    let over = || asked.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2;
+    let deadline = Deadline::when(&over);
+    let subject = Subject { deadline: &deadline, ..Subject::of(&pod, "default", &snapshot) };
+    assert_eq!(plan(&subject, &profile, &Evidence::Flag).withheld, None);
+    assert!(asked.load(Ordering::Relaxed) >= 100, "{asked:?}");
 }
 
 #[test]

@@ -27,6 +27,8 @@ mod pf601_hca_list;
 mod pf602_socket_interfaces;
 mod pf603_rdma_switched_off;
 mod pf604_net_plugin;
+mod pf605_bootstrap_devices;
+mod pf606_topology_file;
 mod pf701_peers;
 
 use super::check::Check;
@@ -59,6 +61,8 @@ pub static CHECKS: &[&Check] = &[
     &pf602_socket_interfaces::CHECK,
     &pf603_rdma_switched_off::CHECK,
     &pf604_net_plugin::CHECK,
+    &pf605_bootstrap_devices::CHECK,
+    &pf606_topology_file::CHECK,
     &pf701_peers::CHECK,
 ];
 

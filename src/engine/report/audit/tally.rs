@@ -240,7 +240,7 @@ impl Workload {
                 self.left_out += 1;
                 continue;
             }
-            let first = || ChangeTally { reason: change.reason.clone(), template: false, pods: 0 };
+            let first = || ChangeTally { reason: change.reason.to_string(), template: false, pods: 0 };
             let tally = self.changes.entry(key).or_insert_with(first);
             tally.template |= !is_pod;
             tally.pods += usize::from(is_pod);

@@ -65,8 +65,8 @@ fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
     let name = n.name.as_deref().map_or("(no namespace)".to_owned(), |name| printable(name, 63));
     let mode = match (n.mode, n.known) {
         (Some(mode), _) => format!("mode {mode}"),
-        (None, true) => "not opted in; results as if it had".to_owned(),
-        (None, false) => "its label is unknown; results as if it had opted in".to_owned(),
+        (None, true) => "not opted in; results as in a namespace that opted in".to_owned(),
+        (None, false) => "label unknown; results as in a namespace that opted in".to_owned(),
     };
     write!(out, "\n{BOLD}{name}{BOLD:#}  ({mode})  ")?;
     writeln!(

@@ -3,6 +3,7 @@
 
 mod github;
 mod gitlab;
+mod gzipped;
 mod issue;
 mod junit;
 mod sarif;

@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, as code scanning on GitHub reads it (docs.github.com, "SARIF support for code scanning").
 
+use super::gzipped::Gzipped;
 use super::{CiFormat, Issue};
 use crate::report::layout::bare;
 use crate::report::since::BaselineState;
@@ -13,17 +14,19 @@ use std::io::{self, Write};
 
 /// Results of a run; GitHub refuses a file with more.
 const MOST: usize = 25_000;
+/// Bytes of results after gzip. GitHub refuses a file of more than 10 MB; the rest is for the rules and the notes.
+const MOST_BYTES: usize = 9_000_000;
 /// Errors of inputs that are listed.
 const MOST_ERRORS: usize = 100;
 /// Longest description of a rule (characters).
 const DESCRIPTION: usize = 1_024;
 
-/// Collects results, so that the least severe are left out if there are too many.
+/// Collects results, so that the least severe are left out if there are too many: no more are in memory than are written.
 #[derive(Debug, Default)]
 pub struct Sarif {
-    errors: Vec<String>,
-    warnings: Vec<String>,
-    notes: Vec<String>,
+    errors: Vec<Box<str>>,
+    warnings: Vec<Box<str>>,
+    notes: Vec<Box<str>>,
     left_out: usize,
     rules: BTreeSet<&'static str>,
 }
@@ -62,11 +65,28 @@ fn uri(path: &str) -> String {
     uri
 }
 
+impl Sarif {
+    /// Whether a result of a severity fits: if there are too many, the last one of a lower severity makes room.
+    fn has_room(&mut self, severity: Severity) -> bool {
+        if self.errors.len() + self.warnings.len() + self.notes.len() < MOST {
+            return true;
+        }
+        let note = if severity > Severity::Info { self.notes.pop() } else { None };
+        let lower = note.or_else(|| if severity > Severity::Warning { self.warnings.pop() } else { None });
+        self.left_out += usize::from(lower.is_some());
+        lower.is_some()
+    }
+}
+
 impl CiFormat for Sarif {
     fn add(&mut self, _: &mut dyn Write, file: &str, r: &Reviewed, issues: &[Issue<'_>]) -> io::Result<()> {
         for issue in issues {
             let (finding, region) = (issue.finding, issue.region);
             self.rules.insert(finding.rule);
+            if !self.has_room(finding.severity) {
+                self.left_out += 1;
+                continue;
+            }
             let found = Found {
                 rule_id: finding.rule,
                 level: level(finding.severity),
@@ -93,24 +113,21 @@ impl CiFormat for Sarif {
                 Severity::Warning => &mut self.warnings,
                 Severity::Info => &mut self.notes,
             };
-            if results.len() < MOST {
-                results.push(serde_json::to_string(&found)?);
-            } else {
-                self.left_out += 1;
-            }
+            results.push(serde_json::to_string(&found)?.into_boxed_str());
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
-        let kept = self.errors.len() + self.warnings.len() + self.notes.len();
-        let left_out = self.left_out + kept.saturating_sub(MOST);
+        let all = self.errors.len() + self.warnings.len() + self.notes.len();
+        let results = || self.errors.iter().chain(&self.warnings).chain(&self.notes);
+        let kept = Gzipped::fitting(results().map(|result| result.as_bytes()), MOST_BYTES);
+        let left_out = self.left_out + all.saturating_sub(kept);
         writeln!(
             out,
             "{{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{{\"results\":["
         )?;
-        let results = self.errors.iter().chain(&self.warnings).chain(&self.notes).take(MOST);
-        for (at, result) in results.enumerate() {
+        for (at, result) in results().take(kept).enumerate() {
             let end = if at == 0 { "" } else { ",\n" };
             write!(out, "{end}{result}")?;
         }
@@ -139,8 +156,9 @@ fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
         notes.push(json!({"level": "error", "message": {"text": text}}));
     }
     if left_out > 0 {
-        let text =
-            format!("{left_out} of the least severe results are left out: code scanning accepts {MOST}");
+        let text = format!(
+            "{left_out} of the least severe results are left out: code scanning accepts {MOST}, and 10 MB after gzip"
+        );
         notes.push(json!({"level": "warning", "message": {"text": text}}));
     }
     for Unread { file, line, column, message } in unread.iter().take(MOST_ERRORS) {
@@ -178,5 +196,35 @@ mod tests {
     #[test]
     fn paths_are_references() {
         assert_eq!(uri("a b/ü:c#d.yaml"), "a%20b/%C3%BC%3Ac%23d.yaml");
+    }
+
+    /// 20,000 results whose texts have no pattern: after gzip they would be larger than GitHub accepts.
+    #[test]
+    fn the_least_severe_results_are_cut_at_the_size_that_github_accepts() {
+        let mut state = 1_u64;
+        let mut result = |rule: &str| {
+            let mut text = String::new();
+            for _ in 0..125 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(&format!("{:08x}", state >> 32));
+            }
+            json!({"ruleId": rule, "message": {"text": text}}).to_string().into_boxed_str()
+        };
+        let mut sarif = Sarif {
+            warnings: (0..20_000).map(|_| result("FAB401")).collect(),
+            errors: vec![result("FAB301")],
+            ..Sarif::default()
+        };
+        let mut out = Vec::new();
+        assert!(sarif.end(&mut out, &[]).is_ok());
+        let gzipped = miniz_oxide::deflate::compress_to_vec(&out, 6).len();
+        assert!((8_000_000..10_000_000).contains(&gzipped), "{gzipped} bytes after gzip");
+        let written: Value = serde_json::from_slice(&out).unwrap_or_default();
+        let run = &written["runs"][0];
+        assert_eq!(run["results"][0]["ruleId"], "FAB301");
+        let kept = run["results"].as_array().map_or(0, Vec::len);
+        let note = &run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
+        let start = format!("{} of the least severe results are left out", 20_001 - kept);
+        assert!(note.as_str().is_some_and(|note| note.starts_with(&start)), "{note}");
     }
 }

@@ -195,7 +195,7 @@ pub fn summary(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     )?;
     let parts = [
         (skipped.mixed, "line with text of two processes", "lines with text of two processes"),
-        (skipped.cut, "half line", "half lines"),
+        (skipped.cut, "half line", "incomplete lines"),
         (skipped.beyond_limits, "fact beyond the limits", "facts beyond the limits"),
     ];
     let parts: Vec<String> = parts

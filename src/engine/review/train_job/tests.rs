@@ -194,6 +194,6 @@ fn too_much_is_not_followed() {
     };
     let followed =
         |jobs, n, fields| joined("ClusterTrainingRuntime", &runtime(jobs), &overrides(n, fields)).is_some();
-    assert!(followed(64, 64, 4));
-    assert!(!followed(65, 1, 1) && !followed(1, 65, 1) && !followed(64, 64, 20));
+    assert!(followed(64, 64, 1));
+    assert!(!followed(65, 1, 1) && !followed(1, 65, 1) && !followed(64, 64, 2));
 }

@@ -1,8 +1,10 @@
 //! Placeholders of templates in the values of an object.
 
+use crate::json::values::Text;
 use crate::nccl;
 use crate::text::token;
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt::{self, Write};
 
 /// A value with a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +49,13 @@ const MAX_PLACEHOLDERS: usize = 1_000;
 #[must_use]
 pub fn placeholders(json: &str) -> Vec<Placeholder> {
     let mut found = Vec::new();
-    if ["$", "{{", "PLACEHOLDER", "|", "<"].iter().any(|sign| json.contains(sign))
-        && let Ok(value) = serde_json::from_str(json)
-    {
-        walk(&value, &mut String::new(), &mut found);
+    if !["$", "{{", "PLACEHOLDER", "|", "<"].iter().any(|sign| json.contains(sign)) {
+        return found;
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let walk = Walk { pointer: &mut String::new(), found: &mut found, is_name: false };
+    if walk.deserialize(&mut deserializer).is_err() {
+        found.clear();
     }
     found
 }
@@ -60,31 +65,93 @@ pub(super) fn has_placeholder(text: &str) -> bool {
     first(text).is_some()
 }
 
-fn walk(value: &Value, pointer: &mut String, found: &mut Vec<Placeholder>) {
-    let length = pointer.len();
-    match value {
-        Value::String(text) => note(text, pointer, found),
-        Value::Array(list) => {
-            for (index, item) in list.iter().enumerate() {
-                pointer.push_str(&format!("/{index}"));
-                walk(item, pointer, found);
-                pointer.truncate(length);
+/// Searches a value where it is, without a copy of it: most values are texts without a placeholder.
+struct Walk<'w> {
+    pointer: &'w mut String,
+    found: &'w mut Vec<Placeholder>,
+    /// Whether it is the `name` of an object.
+    is_name: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    /// Whether it is the name of a variable that only the container's own program reads.
+    type Value = bool;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
+        note(text, self.pointer, self.found);
+        Ok(self.is_name && nccl::find(text).is_none())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        let Self { pointer, found, .. } = self;
+        let length = pointer.len();
+        let mut index = 0_usize;
+        loop {
+            let _ = write!(pointer, "/{index}");
+            let item = list.next_element_seed(Walk { pointer, found, is_name: false })?;
+            pointer.truncate(length);
+            if item.is_none() {
+                return Ok(false);
             }
+            index += 1;
         }
-        Value::Object(object) => {
-            let foreign = is_foreign_variable(object);
-            for (key, item) in object {
-                if is_free(key, pointer) || foreign && key == "value" {
-                    continue;
-                }
-                pointer.push('/');
-                pointer.push_str(&token(key));
-                note(key, pointer, found);
-                walk(item, pointer, found);
-                pointer.truncate(length);
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<bool, A::Error> {
+        let Self { pointer, found, .. } = self;
+        let length = pointer.len();
+        let (mut is_foreign, mut of_value) = (false, 0..0);
+        while let Some(key) = object.next_key::<Text<'_>>()? {
+            if is_free(&key, pointer) {
+                object.next_value::<IgnoredAny>()?;
+                continue;
             }
+            pointer.push('/');
+            pointer.push_str(&token(&key));
+            note(&key, pointer, found);
+            let (before, is_name) = (found.len(), &*key == "name");
+            is_foreign |= object.next_value_seed(Walk { pointer, found, is_name })?;
+            if &*key == "value" {
+                of_value = before..found.len();
+            }
+            pointer.truncate(length);
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        // The program that reads such a variable may expand it.
+        if is_foreign {
+            found.drain(of_value);
+        }
+        Ok(false)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
     }
 }
 
@@ -108,12 +175,6 @@ fn is_networks(key: &str) -> bool {
     key.starts_with("k8s.v1.cni.cncf.io/")
         || key.starts_with("v1.multus-cni.io/")
         || key.starts_with("fabric-admission.dev/")
-}
-
-/// Whether an object is a variable that only the container's own program reads, which may expand it.
-fn is_foreign_variable(object: &serde_json::Map<String, Value>) -> bool {
-    let name = object.get("name").and_then(Value::as_str);
-    object.contains_key("value") && name.is_some_and(|name| nccl::find(name).is_none())
 }
 
 /// The first placeholder of a text.
@@ -223,14 +284,14 @@ mod tests {
     fn text_for_programs_is_left_out() {
         let json = r#"{"metadata":{"annotations":{"note":"$A","k8s.v1.cni.cncf.io/networks":"${N}"}},
             "spec":{"containers":[{"args":["$B"],"command":["$C"],"image":"$IMAGE",
-            "env":[{"name":"MY_OWN","value":"$D"},{"name":"NCCL_IB_HCA","value":"$HCA"}],
+            "env":[{"name":"MY_OWN","value":"$D"},{"value":"$D","name":"MY_OWN"},{"name":"NCCL_IB_HCA","value":"$HCA"}],
             "resources":{"limits":{"${R}":"1"}}}]},"data":{"x":"$E"}}"#;
         let found: Vec<(String, String)> =
             placeholders(json).into_iter().map(|p| (p.pointer, p.text)).collect();
         let expected = [
             ("/metadata/annotations/k8s.v1.cni.cncf.io~1networks", "${N}"),
             ("/spec/containers/0/image", "$IMAGE"),
-            ("/spec/containers/0/env/1/value", "$HCA"),
+            ("/spec/containers/0/env/2/value", "$HCA"),
             ("/spec/containers/0/resources/limits/${R}", "${R}"),
         ];
         assert_eq!(found, expected.map(|(p, t)| (p.to_owned(), t.to_owned())));

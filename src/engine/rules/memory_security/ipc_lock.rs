@@ -8,9 +8,9 @@ use crate::resolve::Resolution;
 use crate::rules::pod::PodContext;
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.
-pub(super) fn is_lifted(context: &PodContext<'_>, container: &Container<'_>) -> bool {
+pub(super) fn is_lifted(context: &PodContext<'_>, index: usize) -> bool {
     let profile = context.resolution.profile().map(|(p, _)| p);
-    profile.is_some_and(|p| p.memlock == Some(Memlock::Runtime)) || context.overlay.sets_memlock(container)
+    profile.is_some_and(|p| p.memlock == Some(Memlock::Runtime)) || context.overlay.sets_memlock(index)
 }
 
 /// Whether a container registers memory with a device, so that the memlock limit matters. The nodes for EFA lift it
@@ -34,5 +34,5 @@ pub(super) fn adds(context: &PodContext<'_>, index: usize, container: &Container
     container.adds_capability("IPC_LOCK")
         && !container.privileged()
         && registers_memory(context, index, container)
-        && !is_lifted(context, container)
+        && !is_lifted(context, index)
 }

@@ -45,13 +45,6 @@ pub(super) fn accelerators(context: &PodContext<'_>, users: &[usize]) -> u32 {
 /// Every volume that a container with accelerators has at `/dev/shm`, in the order of the pod's; a planned one last.
 pub(super) fn mounted<'a>(context: &PodContext<'a>) -> Vec<Mounted<'a>> {
     let pod = context.pod();
-    // Of two volumes with one name, which the API server refuses, the first counts.
-    let mut volumes: BTreeMap<&str, usize> = BTreeMap::new();
-    for (index, volume) in pod.volumes().iter().enumerate() {
-        if let Some(name) = volume.name.as_deref() {
-            volumes.entry(name).or_insert(index);
-        }
-    }
     let planned = context.plan.changes.iter().find_map(|c| match &c.edit {
         Edit::ShmVolume { name, size, index } => Some((name.as_str(), (*index, *size))),
         _ => None,
@@ -65,7 +58,7 @@ pub(super) fn mounted<'a>(context: &PodContext<'a>) -> Vec<Mounted<'a>> {
         let own = container.mount_at(SHM_PATH).and_then(|(_, m)| m.name.as_deref());
         let Some(name) = own.or_else(|| context.overlay.planned_shm(index)) else { continue };
         let new = planned.is_some_and(|(planned, _)| planned == name);
-        let Some(at) = volumes.get(name).copied().or_else(|| new.then_some(none)) else { continue };
+        let Some(at) = pod.volume_at(name).or_else(|| new.then_some(none)) else { continue };
         users.entry(at).or_default().push(index);
     }
     users

@@ -19,6 +19,6 @@ pub(super) fn no_file(left: &VariablesLeftOut) -> String {
 
 /// The variables as a line to copy, each behind a prefix such as `-x `.
 pub(super) fn assignments(profile: &Profile, left: &VariablesLeftOut, prefix: &str) -> String {
-    let entries = profile.env.iter().filter(|e| left.names.contains(&e.name));
+    let entries = profile.env.iter().filter(|e| left.names.iter().any(|name| **name == *e.name));
     entries.map(|e| format!("{prefix}{}={}", e.name, e.value)).take(8).collect::<Vec<_>>().join(" ")
 }

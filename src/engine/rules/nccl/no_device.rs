@@ -17,17 +17,21 @@ pub(super) struct Ways<'c, 'a> {
     context: &'c PodContext<'a>,
     /// Whether annotations may bring one: the same for all containers.
     annotated: OnceCell<bool>,
+    /// Whether a volume has devices of the node: also the same for all.
+    of_node: OnceCell<bool>,
 }
 
 impl<'c, 'a> Ways<'c, 'a> {
     pub(super) fn of(context: &'c PodContext<'a>) -> Self {
-        Self { context, annotated: OnceCell::new() }
+        Self { context, annotated: OnceCell::new(), of_node: OnceCell::new() }
     }
 
     /// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
     /// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
     pub(super) fn lack(&self, variables: &ContainerVariables<'_>) -> bool {
-        gets_nothing(self.context, variables) && !*self.annotated.get_or_init(|| annotated(self.context))
+        gets_nothing(self.context, variables)
+            && !*self.of_node.get_or_init(|| has_volume_of_node(self.context))
+            && !*self.annotated.get_or_init(|| annotated(self.context))
     }
 }
 
@@ -80,15 +84,23 @@ fn only_of_profile(context: &PodContext<'_>) -> bool {
     })
 }
 
+/// Whether a path of the node has RDMA devices below it.
+fn has_devices(path: &str) -> bool {
+    let rest = path.strip_prefix("/dev");
+    rest.is_some_and(|rest| rest.starts_with("/infiniband") || rest.bytes().all(|b| b == b'/'))
+}
+
+fn has_volume_of_node(context: &PodContext<'_>) -> bool {
+    let mut volumes = context.pod().volumes().iter();
+    volumes.any(|v| v.host_path.as_ref().and_then(|h| h.path.as_deref()).is_some_and(has_devices))
+}
+
 /// Whether the container opens devices of the node without asking for them by a resource.
 fn opened(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> bool {
     let container = variables.container;
-    let of_node = |path: &str| path.trim_end_matches('/') == "/dev" || path.starts_with("/dev/infiniband");
-    let volumes = context.pod().volumes().iter();
     container.privileged()
         || container.adds_capability("IPC_LOCK")
         || context.overlay.adds_ipc_lock(variables.index)
         || RUNTIME.iter().any(|name| container.env_var(name).is_some())
-        || container.volume_mounts().iter().any(|m| m.mount_path.as_deref().is_some_and(of_node))
-        || volumes.filter_map(|v| v.host_path.as_ref()?.path.as_deref()).any(of_node)
+        || container.volume_mounts().iter().any(|m| m.mount_path.as_deref().is_some_and(has_devices))
 }

@@ -60,6 +60,9 @@ const IMAGES_WITH_PLUGIN: &str = "nvcr.io/nvidia/";
 /// Most containers of a pod that are looked at (count); real pods have a few.
 const MAX_CONTAINERS: usize = 64;
 
+/// Longest path, and longer than the reference of any image (bytes; Linux' `PATH_MAX`).
+const MAX_PATH: usize = 4096;
+
 /// What else may use the device, in a few words: another library in the container, or another container.
 pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> Option<String> {
     let container = variables.container;
@@ -96,8 +99,12 @@ pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String
     if let Some(name) = names.find(|name| VARIABLES.iter().any(|start| name.starts_with(start))) {
         return Some(format!("another library ({})", printable(name, 40)));
     }
+    if variables.unread {
+        return Some("another library (the command is too long to be read)".to_owned());
+    }
     let mounts = container.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
-    let mut texts = container.shell_text().chain(container.image.as_deref()).chain(mounts);
+    let names = container.image.as_deref().into_iter().chain(mounts).filter(|name| name.len() <= MAX_PATH);
+    let mut texts = container.shell_text().chain(names);
     texts.find_map(named).map(|word| format!("another library ({})", printable(word, 30)))
 }
 

@@ -1,14 +1,13 @@
 //! The version of NCCL in a container, and networks by other ways than the annotation, for rules on variables.
 
 use crate::nccl::NcclVersion;
-use crate::nccl::version::of_image;
 use crate::pod::view::Container;
 use crate::rules::pod::PodContext;
 
 /// The version of NCCL in a container, by the name of its image, else by the profile.
 pub(super) fn version(context: &PodContext<'_>, container: &Container<'_>) -> Option<NcclVersion> {
     let of_profile = || context.resolution.profile().and_then(|(p, _)| p.nccl_version);
-    container.image.as_deref().and_then(of_image).or_else(of_profile)
+    container.nccl_version().or_else(of_profile)
 }
 
 /// Whether the pod gets networks by other ways than the networks annotation: its interfaces are not known then.

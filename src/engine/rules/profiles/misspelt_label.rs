@@ -4,6 +4,7 @@ use crate::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement};
 use crate::profile::Profile;
 use crate::rules::pod::PodContext;
 use crate::text::{misspelt, printable};
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -46,41 +47,41 @@ pub(super) fn find(
     let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
     let asked: Vec<Requirement<'_>> = asked.take(COMPARED).copied().collect();
     let (subject, catalog) = (&context.subject, context.subject.snapshot.catalog());
-    let names: BTreeSet<&str> = profiles.iter().map(|p| p.name.as_str()).collect();
+    let names = LazyCell::new(|| profiles.iter().map(|p| p.name.as_str()).collect::<BTreeSet<&str>>());
     let is_published = |p: &Arc<Profile>| names.contains(p.name.as_str());
     let admitted = |p: &Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
-    let lists = |r: &Requirement<'_>| r.relation == Relation::In;
-    let published_keys = || profiles.iter().flat_map(|p| p.stated()).filter(lists).map(|r| r.key);
+    // Workloads may have hundreds of templates, so that these questions count as comparisons do.
+    let published = |having: &[Arc<Profile>]| subject.deadline.any(having, is_published);
     asked.iter().find_map(|r| {
         let listed = catalog.listed(r.key);
         // Nodes with what a profile that the pod may have selects are possible.
-        let selects =
-            |value: &str| listed.is_some_and(|l| l.values.get(value).is_some_and(|p| p.iter().any(admitted)));
-        if r.values
-            .iter()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .any(|v| nodes.may_have(r.key, v) || selects(v))
-        {
-            return None;
+        let selects = |value: &str| match listed.and_then(|l| l.values.get(value)) {
+            Some(having) => subject.deadline.any(having, admitted),
+            None => Some(false),
+        };
+        for value in r.values.iter().collect::<BTreeSet<_>>() {
+            if nodes.may_have(r.key, value) || selects(value)? {
+                return None;
+            }
         }
         let wanted = r.values.iter().next()?;
         let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
         let of_nodes =
             nodes.label_values(r.key).take(VALUES).filter(|_| !context.subject.snapshot.is_for_tenant());
         let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(EXAMINED);
-        let of_profiles = of_profiles.filter(|(_, having)| having.iter().any(is_published));
-        let of_profiles = of_profiles.map(|(value, _)| &**value).take(VALUES);
-        let values = of_profiles.chain(of_nodes).filter(|value| same_family(r.key, wanted, value));
-        if let Some(value) = misspelt(wanted, values) {
+        let of_profiles = of_profiles.map_while(|(value, having)| Some((&**value, published(having)?)));
+        let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(VALUES);
+        let values = subject.deadline.compared(wanted, of_profiles.chain(of_nodes));
+        if let Some(value) = misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value))) {
             return Some(Misspelt { nobody, written, meant: printable(value, 63) });
         }
-        if nodes.has_label(r.key) || listed.is_some_and(|l| l.profiles.iter().any(is_published)) {
+        if nodes.has_label(r.key) || listed.map_or(Some(false), |l| published(&l.profiles))? {
             return None;
         }
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
-        let keys = published_keys().collect::<BTreeSet<_>>().into_iter().chain(keys);
-        misspelt(r.key, keys).map(|key| Misspelt {
+        let of_profiles = catalog.labels().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
+        let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
+        misspelt(r.key, subject.deadline.compared(r.key, keys)).map(|key| Misspelt {
             nobody,
             written,
             meant: format!("label {}", printable(key, 80)),

@@ -16,11 +16,11 @@ pub(super) fn is_placed(context: &PodContext<'_>) -> bool {
     context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }))
 }
 
-/// The pod's constraints on nodes, with the planned placement.
-pub(super) fn constraints<'a>(context: &'a PodContext<'_>, profile: &'a Profile) -> Constraints<'a> {
-    let constraints = Constraints::of(context.pod());
-    match &profile.node_selector {
-        Some(selector) if is_placed(context) => constraints.kept_to(selector),
-        _ => constraints,
-    }
+/// The pod's constraints on nodes with the planned placement, where the plan has one. Else they are those of the subject.
+pub(super) fn with_placement<'a>(
+    context: &'a PodContext<'_>,
+    profile: &'a Profile,
+) -> Option<Constraints<'a>> {
+    let selector = profile.node_selector.as_ref().filter(|_| is_placed(context))?;
+    Some(Constraints::of(context.pod()).kept_to(selector))
 }

@@ -3,7 +3,7 @@
 use crate::demands::claimed::look_up;
 use crate::demands::per_fact::PerFact;
 use crate::facts::DeviceClaim;
-use crate::facts::device_class::is_function;
+use crate::pod::limits::compared_claims;
 use crate::rules::pod::PodContext;
 
 /// A claim of a pod on VFs.
@@ -28,10 +28,10 @@ pub(super) struct Says {
 /// Claims of a pod on VFs.
 pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
     let snapshot = context.subject.snapshot;
-    let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let (claims, _) = compared_claims(context.pod());
     let asks = |claim: &DeviceClaim| {
         let mut options = claim.requests.iter().flat_map(|r| &r.options);
-        options.any(|ask| is_function(&ask.class, snapshot.device_class(&ask.class)))
+        options.any(|ask| ask.is_function(snapshot.device_class(&ask.class)))
     };
     let says = |claim: &DeviceClaim| Says {
         network: claim.functions.iter().any(|f| f.network.is_some()),

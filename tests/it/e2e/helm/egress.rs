@@ -27,7 +27,7 @@ pub(in crate::e2e) struct Egress<'a> {
 }
 
 impl<'a> Egress<'a> {
-    /// Starts the proxy, and the API server anew with it.
+    /// Starts the proxy, and restarts the API server with it.
     pub(in crate::e2e) fn start(plane: &'a Plane) -> Result<Self, String> {
         let socket = plane.directory().join("egress.sock");
         let _ = std::fs::remove_file(&socket);

@@ -14,7 +14,7 @@ impl Api {
         Client::connect(address, &plane.ca()).map(Self)
     }
 
-    /// One request, whatever comes of it. A PATCH is a merge patch.
+    /// One request, with any result. A PATCH is a merge patch.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<Answer, String> {
         let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let head = format!(

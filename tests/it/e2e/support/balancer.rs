@@ -1,5 +1,5 @@
 //! A TCP balancer as kube-proxy is one: a new connection goes to one of the endpoints of the moment, and stays there
-//! whatever becomes of them.
+//! whatever their result is.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

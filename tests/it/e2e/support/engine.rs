@@ -31,10 +31,10 @@ impl Engine {
             .decide_as(pod, Stage::Whole, Mode::Enforce)
             .ok_or("the engine cannot read what the API server takes")?;
         let errors = decision.findings.iter().filter(|f| f.severity == Severity::Error);
-        let patch = fabric_admission::patch::render(&decision.patch);
+        let patch = decision.patch.text();
         Ok(Review {
             denies: errors.map(|f| f.rule.to_owned()).collect(),
-            patch: serde_json::from_str(&patch).map_err(|e| e.to_string())?,
+            patch: serde_json::from_str(patch).map_err(|e| e.to_string())?,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a pod: without us, with us, as the offline review says, and once more from its dump.
+//! The result for a pod: without the webhook, with the webhook, by the offline review, and once more from its dump.
 //!
 //! Nothing here knows what kinds of change there are: a patch is applied as RFC 6902 and compared as stored.
 
@@ -43,7 +43,7 @@ fn is_empty(patch: &Value) -> bool {
     patch.as_array().is_none_or(Vec::is_empty)
 }
 
-/// Follows a pod; an error is a bug of ours. What `offline` says of the pod as its author wrote it, and `engine` of it
+/// Follows a pod; an error is a bug of fabric-admission. What `offline` says of the pod as its author wrote it, and `engine` of it
 /// as stored, are held against what the webhook does.
 pub(crate) fn fate(
     api: &mut Creator<'_>,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// A pod without what the API server makes anew each time.
+/// A pod without the values that the API server generates each time.
 ///
 /// Volumes and mounts are sorted: the token volume is appended before us online and after us offline, and the lists
 /// have no order that means anything.

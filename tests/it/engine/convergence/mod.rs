@@ -108,8 +108,8 @@ fn us(world: &World, pod: &mut Value) -> Result<Decision, String> {
     if decision.denied {
         return Err(format!("denied: {:?}", decision.findings));
     }
-    let text = fabric_admission::patch::render(&decision.patch);
-    let patch: json_patch::Patch = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let text = decision.patch.text();
+    let patch: json_patch::Patch = serde_json::from_str(text).map_err(|e| e.to_string())?;
     json_patch::patch(pod, &patch).map_err(|e| format!("{e}: {text}"))?;
     Ok(decision)
 }

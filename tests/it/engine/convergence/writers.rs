@@ -152,7 +152,7 @@ fn overwrite(pod: &mut Value, networks: &[&str], resources: &[&str]) {
     }
 }
 
-/// ib-kubernetes, once the pod has a node: the annotation is written anew as JSON, each InfiniBand attachment with a
+/// ib-kubernetes, once the pod has a node: it writes the annotation again as JSON, each InfiniBand attachment with a
 /// GUID and a mark in `cni-args` (Mellanox/ib-kubernetes pkg/daemon).
 pub(crate) fn ib_kubernetes(pod: &mut Value) {
     let Some(text) = annotation(pod).map(str::to_owned) else { return };

@@ -2,9 +2,12 @@
 //! [`super::known`].
 
 use super::known::{Object, Shape, on};
+use super::workloads::{profiled, with_variables};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 18] = [
+pub(super) const SHAPES: [Shape; 20] = [
+    ("more containers than a profile is for, and its variables", |n| (profiled(n), vec![with_variables()])),
+    ("containers, and variables of their profile", |n| (profiled(n / 8), vec![with_variables()])),
     ("tolerations, and lists of taints", |n| {
         (tolerating(json!(vec![json!({}); n * 5])), (0..n).map(tainted).collect())
     }),
@@ -79,9 +82,9 @@ pub(super) const SHAPES: [Shape; 18] = [
         (json!({"kind": "JobSet", "apiVersion": "jobset.x-k8s.io/v1", "spec": spec}), objects)
     }),
     ("one key of the node selector many times, and terms on names of nodes", |n| {
-        // `#` and the digits behind it are cut out.
+        // `§` and the digits behind it are cut out.
         let selector: Map<_, _> =
-            (0..n * 2).map(|i| (format!("kubernetes.io/hostname#{i}"), "n00001".into())).collect();
+            (0..n * 2).map(|i| (format!("kubernetes.io/hostname§{i}"), "n00001".into())).collect();
         let not = json!({"matchFields": [{"key": "metadata.name", "operator": "NotIn"}]});
         let mut pod = on(json!(vec![not; n]));
         pod["spec"]["nodeSelector"] = selector.into();

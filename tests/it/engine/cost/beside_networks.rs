@@ -4,7 +4,7 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 10] = [
+pub(super) const SHAPES: [Shape; 11] = [
     ("containers with an old NCCL, and names of resources beside shared networks", |n| {
         let old = json!({"image": "x:nccl2.19.3", "resources": {"limits": {"nvidia.com/gpu": "1", "rdma/a_roce": "1"}}});
         let more = named(n * 4, "ab/", "1").into_iter().chain(vec![old; n / 4]);
@@ -28,9 +28,15 @@ pub(super) const SHAPES: [Shape; 10] = [
     }),
     ("networks without a unit, and quantities that nobody can read", |n| {
         (
-            pod(&names(n * 2), named(n * 8, "a/", "x")),
-            (0..n * 2).map(|i| sriov(i, &format!("r.io/x{i}"))).collect(),
+            pod(&names(n * 6), named(n * 16, "a/", "x")),
+            (0..n * 6).map(|i| sriov(i, &format!("r.io/x{i}"))).collect(),
         )
+    }),
+    ("networks without a unit, and RDMA devices of other containers", |n| {
+        let rdma = |i: usize| policy(&format!("{i:x}"));
+        let networks = (0..n * 12).map(|i| sriov(i, &format!("r.io/x{i}")));
+        let pod = pod(&names(n * 12), named(n * 8, "openshift.io/", "1"));
+        (pod, networks.chain((0..n * 8).map(rdma)).collect())
     }),
     ("attachments of a network with a node label, and entries of the node selector", |n| {
         let mut pod = pod(&vec!["m".to_owned(); n * 20], vec![]);
@@ -42,13 +48,13 @@ pub(super) const SHAPES: [Shape; 10] = [
         let labelled = |i: usize| {
             macvlan(&format!("n{i}"), json!({"k8s.v1.cni.cncf.io/nodeSelector": format!("zone{i}=z")}))
         };
-        (served(pod(&names(n * 8), vec![])), (0..n * 8).map(labelled).chain([serving()]).collect())
+        (served(pod(&names(n * 30), vec![])), (0..n * 30).map(labelled).chain([serving()]).collect())
     }),
     ("networks on nodes in exclusive RDMA mode, and variables", |n| {
         let mut pod = pod(&names(n), vec![]);
         pod["spec"]["containers"][0]["env"] = json!(vec![json!({}); n * 10]);
         let networks = (0..n).map(|i| sriov(i, "openshift.io/rail0"));
-        (pod, networks.chain([policy(), exclusive()]).collect())
+        (pod, networks.chain([policy("rail0"), exclusive()]).collect())
     }),
     ("variables from labels, and labels", |n| {
         let labels: Map<_, _> = (0..n * 20).map(|i| (format!("{i:x}"), "".into())).collect();
@@ -130,10 +136,11 @@ fn serving() -> Object {
     ("fabric-admission.dev", "FabricProfile", "", object)
 }
 
-fn policy() -> Object {
-    let spec = json!({"resourceName": "rail0", "numVfs": 8, "isRdma": true, "linkType": "eth",
+/// A policy for a resource with RDMA.
+fn policy(resource: &str) -> Object {
+    let spec = json!({"resourceName": resource, "numVfs": 8, "isRdma": true, "linkType": "eth",
         "nicSelector": {"vendor": "15b3", "pfNames": ["ens1f0np0"]}, "nodeSelector": {"fabric": "roce"}});
-    let object = json!({"metadata": {"name": "rdma", "namespace": "sriov-network-operator"}, "spec": spec});
+    let object = json!({"metadata": {"name": resource, "namespace": "sriov-network-operator"}, "spec": spec});
     ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "sriov-network-operator", object)
 }
 

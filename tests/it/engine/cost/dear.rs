@@ -15,7 +15,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 9] = [
+const SHAPES: [Shape; 13] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -57,6 +57,16 @@ const SHAPES: [Shape; 9] = [
         json!({"metadata": {"annotations": annotations}, "spec": {"containers": [
             {"name": "a", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}})
     }),
+    ("", "Pod", "a reason in blanks for findings that are ignored", |n| {
+        let blanks = " ".repeat(n / 2);
+        let container = |i: usize| {
+            json!({"name": format!("c{i}"), "image": "x", "env": [{"name": "NCCL_DEBUG", "value": "bogus"}, {"name": "NCCL_IB_TC", "value": "x"}],
+                "resources": {"limits": {"nvidia.com/gpu": 1}}})
+        };
+        let reason = format!("{blanks}x{blanks}");
+        json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "p", "fabric-admission.dev/ignore.FAB402": reason}},
+            "spec": {"containers": (0..60).map(container).collect::<Vec<_>>()}})
+    }),
     ("serving.kserve.io", "LLMInferenceService", "pod specs, and keys of the annotation", |n| {
         let keys: String = (0..n / 10).map(|i| format!(",\"{i}\":0")).collect();
         json!({"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": format!("[{{\"name\":\"a\"{keys}}}]")}},
@@ -67,7 +77,26 @@ const SHAPES: [Shape; 9] = [
         let inner = json!({"text": "\"".repeat(n * 6), "template": pod});
         (0..15).fold(inner, |inner, _| json!({ "a": inner }))
     }),
+    ("", "Pod", "words of a command, and a variable that other users of the device would explain", |n| {
+        commanded("x", &"nvm_nvm_nvm_nv\"".repeat(n * 2))
+    }),
+    ("", "Pod", "a long name of an image, and the same variable", |n| {
+        commanded(&"nvm_nvm_nvm_nv\"".repeat(n * 2), "a")
+    }),
+    (
+        "fabric-admission.dev",
+        "FabricProfile",
+        "a base of 3 MiB",
+        |n| json!({"spec": {"base": "é".repeat(n * 6)}}),
+    ),
 ];
+
+/// A pod that switches InfiniBand off beside its RDMA device.
+fn commanded(image: &str, command: &str) -> Value {
+    json!({"spec": {"containers": [{"name": "a", "image": image, "command": ["bash", "-c", command],
+        "env": [{"name": "NCCL_IB_DISABLE", "value": "1"}],
+        "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/a_roce": 1}}}]}})
+}
 
 fn definition(config: &Value) -> Value {
     json!({"spec": {"config": config.to_string()}})

@@ -135,7 +135,7 @@ fn walk(value: &Value, path: &mut Vec<Step>, out: &mut Vec<Shape>) {
         Value::String(_) => TEXTS,
         _ => return,
     };
-    // The kind of an object is no choice of whoever sends it.
+    // The sender cannot choose the kind of an object.
     if !matches!(path.as_slice(), [Step::Key(key)] if key == "kind" || key == "apiVersion") {
         out.extend(growths.iter().map(|growth| Shape { path: path.clone(), growth: *growth }));
     }

@@ -1,4 +1,4 @@
-//! Allocations of ten reviews (`benches/scene/reviews.rs`), compared with benches/guard/allocations.txt. Unlike time, their
+//! Allocations of ten reviews (`benches/guard/reviews.rs`), compared with benches/guard/allocations.txt. Unlike time, their
 //! number is the same on every machine. More than 3 % above a figure is a failure; `UPDATE_GOLDEN=1` writes the figures.
 
 #[path = "../../../../benches/guard/reviews.rs"]
@@ -9,6 +9,7 @@ mod scene;
 use crate::support::suite::Outcome;
 use crate::support::{read, root, updating};
 use reviews::{reviews, snapshot};
+use std::fmt::Write;
 
 /// How much a figure may grow, in percent.
 const MOST: u64 = 3;
@@ -41,7 +42,53 @@ pub(super) fn allocations() -> Outcome {
         }
     }
     if updating() {
-        return Ok(std::fs::write(&file, text).map_err(|e| e.to_string())?);
+        std::fs::write(&file, text).map_err(|e| e.to_string())?;
+        return page();
     }
     if grown.is_empty() { Ok(()) } else { Err(grown.join("\n").into()) }
+}
+
+/// The table in docs/performance.md is made of the two files of figures.
+pub(super) fn page() -> Outcome {
+    const MARKS: [&str; 2] = ["<!-- figures of benches/guard -->\n\n", "\n<!-- end of the figures -->"];
+    let (instructions, allocations) = (
+        read(&root().join("benches/guard/instructions.txt"))?,
+        read(&root().join("benches/guard/allocations.txt"))?,
+    );
+    let mut table =
+        "| review | instructions | allocations | allocated bytes | most bytes at one time |\n".to_owned();
+    table += "| --- | --- | --- | --- | --- |\n";
+    for line in instructions.lines().filter(|line| !line.starts_with('#')) {
+        let (count, review) = line.trim().split_once("  ").ok_or("a line without a name")?;
+        let others = allocations.lines().find(|line| line.ends_with(&format!("  {review}")));
+        let others = others.ok_or_else(|| format!("no allocations of {review}"))?;
+        let cells: Vec<String> = std::iter::once(count)
+            .chain(others.split_whitespace().take(3))
+            .map(|number| number.parse().map(grouped))
+            .collect::<Result<_, _>>()
+            .map_err(|e| format!("{review}: {e}"))?;
+        writeln!(table, "| {review} | {} |", cells.join(" | ")).map_err(|e| e.to_string())?;
+    }
+    let file = root().join("docs/performance.md");
+    let page = read(&file)?;
+    let (before, rest) = page.split_once(MARKS[0]).ok_or("docs/performance.md lacks its marks")?;
+    let (now, after) = rest.split_once(MARKS[1]).ok_or("docs/performance.md lacks its marks")?;
+    if updating() {
+        let text = format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1]);
+        return Ok(std::fs::write(&file, text).map_err(|e| e.to_string())?);
+    }
+    if now == table { Ok(()) } else { Err("UPDATE_GOLDEN=1 writes the table of docs/performance.md".into()) }
+}
+
+/// 12345 as 12,345.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

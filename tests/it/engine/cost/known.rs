@@ -2,7 +2,9 @@
 
 use super::crafted::{body, entry, once_for, update};
 use super::samples::kind;
-use super::{TIMES, beside_facts, beside_networks, compare, verdict, workloads};
+use super::{
+    TIMES, beside_claims, beside_facts, beside_networks, compare, names, repeated, shared, verdict, workloads,
+};
 use crate::support::suite::Outcome;
 use fabric_admission::review::webhook::{Known, WebhookEntry};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
@@ -132,6 +134,10 @@ pub(super) fn all() -> impl Iterator<Item = (&'static Shape, Audience)> {
         .iter()
         .chain(&beside_facts::SHAPES)
         .chain(&beside_networks::SHAPES)
+        .chain(&beside_claims::SHAPES)
+        .chain(&shared::SHAPES)
+        .chain(&names::SHAPES)
+        .chain(&repeated::SHAPES)
         .map(|shape| (shape, Audience::Anyone));
     anyone.chain(workloads::SHAPES.iter().map(|shape| (shape, Audience::Tenant)))
 }
@@ -163,7 +169,7 @@ pub(super) fn proportionate() -> Outcome {
     verdict("known", &taken, all, MOST)
 }
 
-/// The request to create an object, a pod if it names no kind. No key of the shapes has a `#` but those that stand for one
+/// The request to create an object, a pod if it names no kind. No text of the shapes has a `§` but the keys that stand for one
 /// key many times.
 pub(super) fn request(mut object: Value) -> (WebhookEntry, Vec<u8>) {
     let updates = object.as_object_mut().is_some_and(|members| members.remove("update").is_some());
@@ -174,7 +180,7 @@ pub(super) fn request(mut object: Value) -> (WebhookEntry, Vec<u8>) {
         true => update(&group, &kind, object),
         false => body(&group, &kind, object),
     };
-    let mut parts = std::str::from_utf8(&body).unwrap_or_default().split('#');
+    let mut parts = std::str::from_utf8(&body).unwrap_or_default().split('§');
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
     (entry(&group, &kind), rest.fold(first, |text, part| text + part).into_bytes())

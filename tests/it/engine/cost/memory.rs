@@ -4,7 +4,8 @@
 
 use super::ways::{self, Way};
 use super::{
-    LARGE, SECONDS, Shape, Trial, beside_facts, crafted, given, grown, known, now, trials, workloads,
+    LARGE, SECONDS, Shape, Trial, beside_claims, beside_facts, crafted, given, grown, known, now, shared,
+    trials, workloads,
 };
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::review::webhook::Known;
@@ -37,7 +38,8 @@ pub(super) fn add(suite: &mut Suite) {
 /// Requests that are laid beside known objects, see [`beside_facts`].
 fn of_known() -> Outcome {
     let mut wrong = Vec::new();
-    let shapes = beside_facts::SHAPES.iter().map(|shape| (shape, Audience::Anyone));
+    let shapes = beside_facts::SHAPES.iter().chain(&beside_claims::SHAPES).chain(&shared::SHAPES);
+    let shapes = shapes.map(|shape| (shape, Audience::Anyone));
     let updates = workloads::SHAPES.iter().map(|shape| (shape, Audience::Tenant));
     for ((what, make), audience) in shapes.chain(updates) {
         let (object, objects) = make(800);

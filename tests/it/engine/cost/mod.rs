@@ -5,6 +5,7 @@
 //! number of seconds of CPU for each way in, `FABRIC_ADMISSION_COST_BYTES` the size of the larger input,
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
+mod beside_claims;
 mod beside_facts;
 mod beside_networks;
 mod crafted;
@@ -14,8 +15,11 @@ mod grow;
 mod guard;
 mod known;
 mod memory;
+mod names;
 mod offline;
+mod repeated;
 mod samples;
+mod shared;
 mod ways;
 mod workloads;
 
@@ -53,6 +57,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::known", known::proportionate);
     suite.add("cost::deadline", deadline::asked_often);
     suite.add("cost::allocations", guard::allocations);
+    suite.add("cost::the_page_on_performance_has_the_figures", guard::page);
     memory::add(suite);
 }
 

@@ -4,7 +4,7 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 8] = [
+pub(super) const SHAPES: [Shape; 11] = [
     ("UPDATE: a name of a list element, and findings below it", |n| {
         let templates = vec![json!({"template": bad(50)}); n / 10 + 1];
         let parts = json!([{"name": "n".repeat(n * 150), "parts": templates}]);
@@ -34,17 +34,35 @@ pub(super) const SHAPES: [Shape; 8] = [
         };
         (job_set(jobs(&pod, n / 4)), (0..n).map(node).collect())
     }),
+    ("jobs with containers, and variables of their profile", |n| {
+        (job_set(jobs(&profiled(100), n / 20)), vec![with_variables()])
+    }),
+    ("a TrainJob, and containers of its runtime that have a profile", |n| {
+        let (group, kind, namespace, mut object) = runtime(4, 0);
+        for job in object["spec"]["template"]["spec"]["replicatedJobs"].as_array_mut().into_iter().flatten() {
+            job["template"]["spec"]["template"] = profiled(n / 4);
+        }
+        (train_job(json!({})), vec![(group, kind, namespace, object), with_variables()])
+    }),
     ("targets of an override, and jobs of the runtime", |n| {
-        let over = json!([{"targetJobs": vec![json!({"name": "x"}); n * 4]}]);
+        let over = json!([{"targetJobs": vec![json!({"name": "x"}); n * 12]}]);
         (train_job(json!({ "podSpecOverrides": over })), vec![runtime((n / 13).min(64), 0)])
     }),
     ("variables of a TrainJob, and jobs of its runtime", |n| {
-        let env: Vec<Value> = (0..30).map(|i| json!({"name": format!("NCCL_X{i}"), "value": "1"})).collect();
+        let env: Vec<Value> = (0..(n / 22).min(36))
+            .map(|i| json!({"name": format!("NCCL_THREAD_THRESHOLD{i}"), "value": "1"}))
+            .collect();
         (train_job(json!({"trainer": {"env": env}})), vec![runtime((n / 13).min(64), 0)])
+    }),
+    ("variables of a TrainJob, and those of its runtime", |n| {
+        let env = |name: &str| -> Vec<Value> {
+            (0..n / 2).map(|i| json!({"name": format!("{name}{i}"), "value": "1"})).collect()
+        };
+        (train_job(json!({"trainer": {"env": env("NCCL_X")}})), vec![runtime(1, n / 2)])
     }),
     ("NICs of a policy, and other policies", |n| {
         let config = json!({"metadata": {"name": "default", "namespace": OPERATOR}, "spec": {"enableOperatorWebhook": false}});
-        let other = |i: usize| policy(&format!("p{i}"), (0..8).map(|k| format!("enp{i}s{k}")).collect(), 16);
+        let other = |i: usize| policy(&format!("p{i}"), (0..50).map(|k| format!("enp{i}s{k}")).collect(), 16);
         let mut objects: Vec<Object> = (0..n / 16)
             .map(|i| ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", OPERATOR, other(i)))
             .collect();
@@ -60,6 +78,22 @@ pub(super) const SHAPES: [Shape; 8] = [
 ];
 
 const OPERATOR: &str = "sriov-network-operator";
+
+/// A pod of so many containers with accelerators, and with the profile of [`with_variables`].
+pub(super) fn profiled(containers: usize) -> Value {
+    let container = json!({"image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}});
+    json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "v"}}, "spec": {"containers": vec![container; containers]}})
+}
+
+/// A profile with variables that have a long value and a long reason.
+pub(super) fn with_variables() -> Object {
+    let (value, reason) = ("v".repeat(100), "r".repeat(100));
+    let env: Vec<Value> =
+        (0..20).map(|i| json!({"name": format!("NCCL_V{i}"), "value": value, "reason": reason})).collect();
+    let object = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": "v"}, "spec": {"base": "roce-sriov", "env": env}});
+    ("fabric-admission.dev", "FabricProfile", "", object)
+}
 
 fn updated(mut object: Value) -> Value {
     object["update"] = true.into();
@@ -82,7 +116,7 @@ fn bad(variables: usize) -> Value {
     json!({"spec": {"containers": [{"image": "x", "env": env, "resources": {"limits": {"nvidia.com/gpu": 8}}}]}})
 }
 
-fn train_job(mut spec: Value) -> Value {
+pub(super) fn train_job(mut spec: Value) -> Value {
     spec["runtimeRef"] = json!({"kind": "TrainingRuntime", "name": "r"});
     json!({"kind": "TrainJob", "apiVersion": "trainer.kubeflow.org/v1", "spec": spec})
 }

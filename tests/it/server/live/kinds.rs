@@ -38,9 +38,18 @@ fn objects() -> Outcome {
     live.script.put("NetworkAttachmentDefinition", network("west"));
     live.gives(&pod_naming("west"), "x.com/west")?;
     // A profile.
+    let changed = |name| {
+        live.metric(&format!("fabric_admission_profile_changed_timestamp_seconds{{profile=\"{name}\"}}"))
+    };
+    assert_eq!(
+        [changed("east")?, changed("west")?],
+        [0.0, 0.0],
+        "profiles that the server found at its start"
+    );
     live.script.put("FabricProfile", profile("west", "x.com/other"));
     live.gives_nothing(&pod_of("q"))?;
     live.gives(&pod_naming("west"), "x.com/other")?;
+    assert!(changed("east")? == 0.0 && changed("west")? > 1.6e9);
     live.script.delete("FabricProfile", "", "west");
     live.gives_nothing(&pod_naming("west"))?;
     for (kind, _) in RESOURCES {

@@ -170,7 +170,7 @@ fn follow(
                 let news = resource.events.iter().filter(|(revision, _)| *revision > known);
                 let mut news: Vec<Arc<str>> = news.map(|(_, line)| Arc::clone(line)).collect();
                 if state.by_name {
-                    // What becomes of one object stays in its order.
+                    // The events of one object keep their order.
                     news.sort_by_cached_key(|line| name(line));
                 }
                 lines.append(&mut news);

@@ -267,7 +267,7 @@ fn bodies() -> Outcome {
     is_well(&server)
 }
 
-/// First bytes of a connection that are no handshake of TLS 1.3.
+/// First bytes of a connection that are not a handshake of TLS 1.3.
 fn hellos() -> Vec<Vec<u8>> {
     // A record of a version with a ClientHello of one.
     let hello = |record: [u8; 2], version: [u8; 2]| {

@@ -68,7 +68,7 @@ fn denial() -> Outcome {
     assert_eq!(ask(&server, "/validate", &body)?["response"]["allowed"], false);
     // Whatever is invented stays within one short line.
     body["request"]["uid"] = json!(EVIL);
-    body["request"]["namespace"] = json!(EVIL.repeat(100));
+    body["request"]["namespace"] = json!(EVIL.repeat(9));
     body["request"]["userInfo"] = json!({"username": EVIL.repeat(1_000)});
     body["request"]["object"]["metadata"]["ownerReferences"] =
         json!([{"kind": EVIL.repeat(100), "name": EVIL.repeat(100), "controller": true}]);

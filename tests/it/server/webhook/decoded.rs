@@ -10,6 +10,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::bodies_of_many_entries_stay_within_their_memory", together);
     suite.add("webhook::the_dearest_bodies_stay_within_a_real_limit", limited);
     suite.add("webhook::a_body_of_too_many_entries_is_refused", alone);
+    suite.add("webhook::a_body_of_too_many_escapes_is_refused", escaped);
 }
 
 fn arguments(n: usize) -> Vec<u8> {
@@ -62,6 +63,20 @@ fn alone() -> Outcome {
     // JSON in a text is decoded too.
     let answer = server.post("/mutate", &annotated(1, 800_000))?;
     assert_eq!(answer.status, 413, "{}", answer.body);
+    Ok(())
+}
+
+fn escaped() -> Outcome {
+    let server = server()?;
+    let of = |escapes: usize| {
+        let mut pod = bare_pod();
+        pod["spec"]["containers"][0]["args"] = json!(["sh", "-c", "a\n".repeat(escapes)]);
+        review("u", ("", "Pod"), "CREATE", &pod).to_string().into_bytes()
+    };
+    let answer = server.post("/mutate", &of(600_000))?;
+    assert_eq!(answer.status, 413, "{}", answer.body);
+    assert!(answer.body.contains("at most 500000 escape sequences"), "{}", answer.body);
+    assert_eq!(server.post("/mutate", &of(400_000))?.status, 200);
     Ok(())
 }
 

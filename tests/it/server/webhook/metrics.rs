@@ -20,6 +20,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("metrics::the_first_namespaces_keep_their_series", first);
     suite.add("metrics::changes_and_searches_are_counted", changes);
     suite.add("metrics::ages_and_days_are_shown", ages);
+    suite.add("metrics::the_last_change_of_a_profile_is_shown", changed_profiles);
 }
 
 const NAMESPACES: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: training, labels: {fabric-admission.dev/mode: enforce}}\n---\n\
@@ -105,7 +106,7 @@ fn scraped(text: &str) -> BTreeSet<(String, Vec<String>)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let series = lines.filter_map(|line| line.rsplit_once(' ')).map(|(series, _)| {
         let (name, labels) = series.split_once('{').unwrap_or((series, ""));
-        // No value of ours has a comma or a quote.
+        // No label value of the server has a comma or a quote.
         let labels = labels.trim_end_matches('}').split(',').filter_map(|label| label.split_once('='));
         let labels = labels.map(|(name, _)| name.to_owned()).filter(|name| name != "le").collect();
         (name.to_owned(), labels)
@@ -267,6 +268,38 @@ fn changes() -> Outcome {
             (r#"outcome="profile",mode="enforce""#, 1.0),
         ],
     )?;
+    Ok(())
+}
+
+fn changed_profiles() -> Outcome {
+    let server = server()?;
+    let times = || series_with_zeros(&server, "profile_changed_timestamp_seconds");
+    let (known, new) = (r#"profile="h100""#, r#"profile="h200""#);
+    let first = times()?;
+    assert_eq!((first.get(known), first.get(new)), (Some(&0.0), None), "{first:?}");
+    let reloads = || server.metric(r#"fabric_admission_facts_reloads_total{result="ok"}"#);
+    let mut done = reloads()?;
+    let mut write = |text: &str| -> Result<_, String> {
+        server.scratch.write("profiles.yaml", text)?;
+        done += 1.0;
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while reloads()? < done {
+            assert!(std::time::Instant::now() < end, "no reload");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        times()
+    };
+    let described = PROFILE.replace("base:", "description: the east hall, base:");
+    let found = write(&described)?;
+    assert_eq!(found.get(known), Some(&0.0), "a description is not a change: {found:?}");
+    let second = PROFILE.replace("h100", "h200");
+    let found = write(&format!("{}---\n{second}", PROFILE.replace("base:", "bootstrap: rail0, base:")))?;
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_err(|e| e.to_string())?;
+    for name in [known, new] {
+        let age = now.as_secs_f64() - found.get(name).copied().unwrap_or_default();
+        assert!(age < 60.0, "{name}: {found:?}");
+    }
     Ok(())
 }
 

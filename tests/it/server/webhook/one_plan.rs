@@ -148,8 +148,8 @@ fn compare(pod: &Value, offline: &Value, online: &Value, mode: &str) -> Result<(
             }
         }
     }
-    // Every warning and error that the review tells, the webhook tells in the same words, cut to a warning's
-    // length; a denial tells everything in its message.
+    // Every warning and error that the review reports, the webhook reports in the same words, cut to a warning's
+    // length; a denial has everything in its message.
     let reported = format!("{}{}", response["warnings"], response["status"]["message"]);
     let alike =
         |f: &&Value| f["severity"] != "info" && !TENANTS_KNOW_LESS.iter().any(|rule| f["rule"] == *rule);

@@ -85,7 +85,7 @@ fn dated(directory: &Path, from: i32, until: i32) -> Result<(), String> {
     Ok(())
 }
 
-/// Dates are all that is known of files; a certificate that nobody believes is not ready, and heals.
+/// Of certificate files, only the dates are known; a certificate that nobody believes is not ready, and heals.
 fn expired() -> Outcome {
     let scratch = Scratch::new()?;
     let files = scratch.path().join("tls");

@@ -3,7 +3,7 @@
 use crate::support::documents::{Dice, put};
 use serde_json::{Value, json};
 
-/// Names, the ones that a volume of ours could want among them.
+/// Names, including names that the volumes of the webhook could have.
 const NAMES: [&str; 7] =
     ["dshm", "fabric-dshm", "fabric-admission-dshm", "data", "nccl-conf", "fabric-nccl", "block"];
 

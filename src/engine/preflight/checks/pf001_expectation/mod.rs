@@ -10,10 +10,13 @@ pub(super) static CHECK: Check =
 fn judge(context: &Context<'_>) -> Outcome {
     match &context.seen.expectation {
         Ok(Some(expected)) => {
-            let profile = expected.profile.as_deref().unwrap_or("no named profile");
-            Outcome::pass(format!("read, of {profile}"))
+            let of =
+                expected.profile.as_deref().map_or_else(String::new, |name| format!(" of profile {name}"));
+            Outcome::pass(format!("preflight has read the expectation{of}"))
         }
-        Ok(None) => Outcome::unknown(format!("{VARIABLE} is not set, so the checks use general facts only")),
+        Ok(None) => Outcome::unknown(format!(
+            "{VARIABLE} is not set, so preflight does not know what the profile expects"
+        )),
         Err(why) => Outcome::unknown(format!("{VARIABLE} {why}")),
     }
 }

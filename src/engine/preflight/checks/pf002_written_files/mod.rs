@@ -9,7 +9,7 @@ pub(super) static CHECK: Check =
 
 fn judge(context: &Context<'_>) -> Outcome {
     match (&context.expected.write, &context.expected.facts) {
-        (None, None) => Outcome::off("no expectation names a file to write"),
+        (None, None) => Outcome::off("preflight has no file to write"),
         _ => Outcome::unknown("not written yet"),
     }
 }

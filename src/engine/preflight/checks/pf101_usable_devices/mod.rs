@@ -19,11 +19,11 @@ fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
         Some(wanted) if wanted as usize == names.len() => Ok(Outcome::pass(found)),
         Some(wanted) if (wanted as usize) < names.len() => Ok(Outcome::warn(
             Fault::Configuration,
-            format!("{found}, the profile expects {wanted}: NCCL may use devices of other networks"),
+            format!("{found}, but the profile expects {wanted}: NCCL may use devices of other networks"),
             "Run the container without privileged and without a hostPath of /dev/infiniband, or list the devices in NCCL_IB_HCA.",
         )),
-        Some(wanted) => few(context, &names, &format!("the profile expects {wanted}")),
-        None if names.is_empty() => few(context, &names, "the transport needs one"),
+        Some(wanted) => few(context, &names, &format!("but the profile expects {wanted}")),
+        None if names.is_empty() => few(context, &names, "but the transport needs at least one"),
         None => Ok(Outcome::pass(found)),
     }
 }
@@ -78,9 +78,9 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
     Ok(Outcome::fail(
         Fault::Configuration,
         format!(
-            "{has}, {needs}; the kernel also shows {}, without a device file in /dev/infiniband",
+            "{has}, {needs}; the kernel also shows {}, but /dev/infiniband has no device file for these devices",
             listed(&unusable)
         ),
-        "Request as many units of the RDMA resource as the profile has rails, in this container.",
+        "In this container, request as many units of the RDMA resource as the profile has rails.",
     ))
 }

@@ -15,7 +15,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let ports = context.ports()?;
     if ports.iter().all(|(_, port)| port.link_layer == Ok(LinkLayer::Unknown)) {
-        return Ok(Outcome::off("ports of EFA are always ACTIVE, whatever the state of the link"));
+        return Ok(Outcome::off("ports of EFA are always ACTIVE, also if the link is down"));
     }
     let mut tally = Tally::default();
     let mut other_port_active = Vec::new();
@@ -42,7 +42,10 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }
         Outcome::warn(
             Fault::Node,
-            format!("{}: not ACTIVE, but another port of the device is", listed(&other_port_active)),
+            format!(
+                "{}: not ACTIVE, but another port of the same device is ACTIVE",
+                listed(&other_port_active)
+            ),
             "If both ports of the device should be connected, check cable and switch port.",
         )
     }))

@@ -27,9 +27,11 @@ fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if !tally.bad.is_empty() {
         let whose = if context.expected.rate.is_some() { "the profile expects" } else { "another port has" };
-        let message =
-            format!("{}, {whose} {least} Gbit/s: all ranks wait for the slowest port", listed(&tally.bad));
-        let fix = "Check whether the link came up with fewer lanes or a lower speed: cable, transceiver, switch port, PCIe slot.";
+        let message = format!(
+            "{}, but {whose} {least} Gbit/s: all ranks wait for the slowest port",
+            listed(&tally.bad)
+        );
+        let fix = "Check cable, transceiver, switch port and PCIe slot: the link may have fewer lanes or a lower speed than usual.";
         return Ok(match context.expected.rate {
             Some(_) => Outcome::fail(Fault::Node, message, fix),
             None => Outcome::warn(Fault::Node, message, fix),
@@ -37,7 +39,9 @@ fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     let single = context.expected.rate.is_none() && tally.good.len() == 1;
     Ok(tally.without_bad(|good| match single {
-        true => Outcome::unknown(format!("{least} Gbit/s; one port, and the profile names no rate")),
+        true => Outcome::unknown(format!(
+            "the only port has {least} Gbit/s, and the profile names no rate to compare with"
+        )),
         false => Outcome::pass(format!("{} with {least} Gbit/s or more", count(good.len(), "port"))),
     }))
 }

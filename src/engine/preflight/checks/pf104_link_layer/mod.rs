@@ -17,7 +17,7 @@ fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         Some(Transport::Roce) => ("roce", LinkLayer::Ethernet),
         Some(Transport::Infiniband) => ("infiniband", LinkLayer::InfiniBand),
         Some(Transport::Efa) => ("efa", LinkLayer::Unknown),
-        _ => return Ok(Outcome::unknown("no expectation names the transport")),
+        _ => return Ok(Outcome::unknown("the transport of the profile is not known (see PF001)")),
     };
     let mut tally = Tally::default();
     for (device, port) in context.ports()? {
@@ -36,7 +36,7 @@ fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let fault = if tally.good.is_empty() { Fault::Configuration } else { Fault::Node };
     Ok(Outcome::fail(
         fault,
-        format!("{}, transport {transport} needs {}", listed(&tally.bad), wanted.word()),
+        format!("{}, but transport {transport} needs {}", listed(&tally.bad), wanted.word()),
         "Request the RDMA resource of this transport, or set the link type of the NIC (mlxconfig LINK_TYPE_P1).",
     ))
 }

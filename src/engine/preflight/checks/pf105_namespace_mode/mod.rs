@@ -15,16 +15,18 @@ fn mode(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let devices = read(&context.seen.devices, "/sys/class/infiniband")?;
     Ok(match mode {
         NamespaceMode::Shared if devices.is_empty() => {
-            Outcome::unknown("shared mode, and the kernel shows no RDMA device")
+            Outcome::unknown("the mode is shared, but the kernel shows no RDMA device")
         }
-        NamespaceMode::Shared => {
-            Outcome::pass("shared: sysfs lists all devices of the node, and has no counters for this pod")
-        }
+        NamespaceMode::Shared => Outcome::pass(
+            "the mode is shared, so sysfs lists all devices of the node and has no counters for this pod",
+        ),
         NamespaceMode::Exclusive if devices.is_empty() => Outcome::fail(
             Fault::Configuration,
-            "exclusive, and no RDMA device was moved into this pod's network namespace",
+            "the mode is exclusive, but no RDMA device was moved into this pod's network namespace",
             "Add the rdma CNI plugin to the pod's networks, after sriov or host-device.",
         ),
-        NamespaceMode::Exclusive => Outcome::pass("exclusive: sysfs lists the devices of this pod"),
+        NamespaceMode::Exclusive => {
+            Outcome::pass("the mode is exclusive, so sysfs lists only the devices of this pod")
+        }
     })
 }

@@ -43,14 +43,20 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if !differing.is_empty() {
         return Ok(Outcome::warn(
             Fault::Configuration,
-            format!("{}, another rail has {largest}: connections between rails may fail", listed(&differing)),
+            format!(
+                "{}, but another rail has MTU {largest}: connections between rails may fail",
+                listed(&differing)
+            ),
             "Set the same MTU on all rails and their switches.",
         ));
     }
     if !small.bad.is_empty() {
         return Ok(Outcome::warn(
             Fault::Configuration,
-            format!("{}: RDMA packets have less than 4096 bytes, which costs bandwidth", listed(&small.bad)),
+            format!(
+                "{}: RDMA packets are smaller than 4096 bytes, which costs bandwidth",
+                listed(&small.bad)
+            ),
             "Set MTU 9000 on the rails and on the switches, if the fabric supports it.",
         ));
     }

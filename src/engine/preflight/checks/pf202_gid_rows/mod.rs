@@ -34,7 +34,7 @@ fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
         });
         return Ok(match other_layer {
             0 => outcome,
-            _ if empty => Outcome::off("only RoCE has GIDs of addresses"),
+            _ if empty => Outcome::off("only RoCE needs a GID that is an IP address"),
             _ => outcome,
         });
     }
@@ -54,13 +54,13 @@ fn own_row(port: &Port, addresses: &[Address]) -> Result<(), Found> {
     for row in filled {
         all += 1;
         match gid_rows::owner(row, addresses) {
-            Err(why) => unknown = Some(format!("row {}: {why}", row.index)),
+            Err(why) => unknown = Some(format!("GID row {}: {why}", row.index)),
             Ok(Owner::Other(name)) => foreign = Some(name),
             Ok(Owner::Pod) => match (&row.kind, &row.gid) {
                 (_, Ok(gid)) if gid.is_link_local() => link_local = true,
                 (Ok(GidType::V2), _) => return Ok(()),
                 (Ok(GidType::V1), _) => first_version = true,
-                (Err(why), _) => unknown = Some(format!("type of row {}: {why}", row.index)),
+                (Err(why), _) => unknown = Some(format!("type of GID row {}: {why}", row.index)),
             },
         }
     }

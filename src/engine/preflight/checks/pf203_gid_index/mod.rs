@@ -3,6 +3,7 @@
 use crate::nccl::NcclVersion;
 use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name, read};
 use crate::preflight::conf::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
+use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
 use crate::preflight::outcome::{Fault, Outcome};
 use crate::preflight::seen::Port;
@@ -18,14 +19,21 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 /// How NCCL finds the row.
 enum Way {
-    /// A number that is set, and where.
-    Set(u32, &'static str),
+    /// A number that is set.
+    Set(u32),
     /// Row 0, in versions before 2.21.
-    First(NcclVersion),
+    First,
     /// NCCL chooses, and stops at an empty row.
-    Stops(NcclVersion, bool),
+    Stops(Wanted),
     /// NCCL chooses.
-    Chooses(NcclVersion, bool),
+    Chooses(Wanted),
+}
+
+/// A row of this pod that NCCL takes.
+enum Reach {
+    Everywhere,
+    /// RoCE v1 has no IP header, so routers drop it.
+    Segment(u32),
 }
 
 fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -39,88 +47,87 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
             None => Outcome::off("only RoCE needs a GID row"),
         });
     }
-    let way = way(context)?;
+    let (way, words) = way(context)?;
     let mut tally = Tally::default();
+    let mut segment = Vec::new();
     for (device, port) in roce {
-        tally.add(&port_name(device, port), found(port, addresses, &way));
-    }
-    let words = match &way {
-        Way::Set(index, place) => format!("NCCL_IB_GID_INDEX={index} ({place})"),
-        Way::First(version) => format!("NCCL {version} takes row 0"),
-        Way::Stops(version, _) | Way::Chooses(version, _) => format!("NCCL {version} chooses the row"),
-    };
-    if tally.bad.is_empty() {
-        return Ok(
-            tally.without_bad(|_| Outcome::pass(format!("{words}: a RoCE v2 row of this pod on each port")))
-        );
+        let found = found(port, addresses, &way);
+        if let Ok(Reach::Segment(index)) = found {
+            segment.push(format!("{} row {index}", port_name(device, port)));
+        }
+        tally.add(&port_name(device, port), found.map(drop));
     }
     let fix = match way {
         Way::Set(..) => {
-            "Remove NCCL_IB_GID_INDEX and use NCCL 2.26.2 or newer, or set the row that is right on all devices."
+            "Remove NCCL_IB_GID_INDEX and use NCCL 2.26.2 or newer, or set the index of a row that is right on all devices."
         }
         Way::Chooses(..) => {
-            "Set NCCL_IB_ADDR_FAMILY to the family of the rails' addresses (AF_INET or AF_INET6)."
+            "Remove NCCL_IB_ADDR_FAMILY, NCCL_IB_ADDR_RANGE and NCCL_IB_ROCE_VERSION_NUM, or set them to the family and the subnet of the rails' addresses."
         }
-        Way::First(_) | Way::Stops(..) => "Use an image with NCCL 2.26.2 or newer, or set NCCL_IB_GID_INDEX.",
+        Way::First | Way::Stops(..) => "Use an image with NCCL 2.26.2 or newer, or set NCCL_IB_GID_INDEX.",
     };
-    Ok(Outcome::fail(
-        Fault::Configuration,
-        format!("{words}; {}: ibv_modify_qp fails", listed(&tally.bad)),
-        fix,
-    ))
+    if !tally.bad.is_empty() {
+        let message = format!("{words}; {}: ibv_modify_qp fails", listed(&tally.bad));
+        return Ok(Outcome::fail(Fault::Configuration, message, fix));
+    }
+    Ok(tally.without_bad(|_| match segment.as_slice() {
+        [] => Outcome::pass(format!("{words}: on each port, NCCL finds a RoCE v2 row of this pod")),
+        rows => Outcome::warn(
+            Fault::Configuration,
+            format!("{words}; {}: RoCE v1 does not pass a router", listed(rows)),
+            fix,
+        ),
+    }))
 }
 
-fn way(context: &Context<'_>) -> Result<Way, Outcome> {
-    if let Some((text, place)) = context.setting("NCCL_IB_GID_INDEX") {
-        match text.trim().parse::<i64>() {
-            Ok(index) if index >= 0 => return Ok(Way::Set(u32::try_from(index).unwrap_or(u32::MAX), place)),
-            Ok(_) => {}
-            Err(_) => {
-                return Err(Outcome::unknown(format!(
-                    "NCCL_IB_GID_INDEX={text:?} ({place}) is not a number"
-                )));
-            }
-        }
+/// How NCCL finds the row, and the same in words.
+fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
+    if let Some((index, place)) = context.number("NCCL_IB_GID_INDEX")?
+        && index >= 0
+    {
+        let words = format!("NCCL_IB_GID_INDEX={index} ({place})");
+        return Ok((Way::Set(u32::try_from(index).unwrap_or(u32::MAX)), words));
     }
-    let family = context.setting("NCCL_IB_ADDR_FAMILY").map(|(value, _)| value);
-    let v6 = family.as_deref() == Some("AF_INET6");
-    match &context.seen.image.nccl {
-        Ok((version, _)) if *version >= CHOOSES_ROWS => Ok(Way::Chooses(*version, v6)),
-        Ok((version, _)) if *version >= CHOOSES_ROWS_WITHOUT_GAPS => Ok(Way::Stops(*version, v6)),
-        Ok((version, _)) => Ok(Way::First(*version)),
-        Err(why) => Err(Outcome::unknown(format!("version of NCCL: {why}"))),
+    let version: NcclVersion = read(&context.seen.image.nccl, "version of NCCL")?.0;
+    if version < CHOOSES_ROWS_WITHOUT_GAPS {
+        return Ok((Way::First, format!("NCCL {version} uses GID row 0")));
     }
+    let mut set = Vec::new();
+    let mut value = |name: &str| -> Result<Option<String>, Outcome> {
+        let found = context.setting(name)?;
+        set.extend(found.as_ref().map(|(value, place)| format!("{name}={value} ({place})")));
+        Ok(found.map(|(value, _)| value))
+    };
+    let (family, range, roce) = (value(FAMILY)?, value(RANGE)?, value(VERSION)?);
+    let wanted = Wanted::new(family.as_deref(), range.as_deref(), roce.as_deref());
+    let by = if set.is_empty() { String::new() } else { format!(" by {}", set.join(" and ")) };
+    let words = format!("NCCL {version} chooses the GID row{by}");
+    Ok((if version < CHOOSES_ROWS { Way::Stops(wanted) } else { Way::Chooses(wanted) }, words))
 }
 
-fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<(), Found> {
+fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<Reach, Found> {
     let rows = port.gids.as_ref()?;
     let index = match way {
-        Way::Set(index, _) => *index,
-        Way::First(_) => 0,
-        Way::Stops(_, v6) | Way::Chooses(_, v6) => {
-            // Rows whose reading failed leave the choice unknown.
+        Way::Set(index) => *index,
+        Way::First => 0,
+        Way::Stops(wanted) | Way::Chooses(wanted) => {
+            // A row that could not be read may be the one that NCCL takes.
             if let Some(why) = rows.iter().find_map(|row| row.gid.as_ref().err()) {
                 return Err(Found::from(why));
             }
             let gap = rows.iter().any(|row| row.gid.as_ref().is_ok_and(|gid| gid.is_empty()));
             if gap && matches!(way, Way::Stops(..)) {
                 return Err(Found::Bad(
-                    "has an empty row before its own, at which this version stops".to_owned(),
+                    "has an empty GID row before the row of this pod (this version of NCCL stops there)"
+                        .to_owned(),
                 ));
             }
-            let own = own_rows(port, addresses, GidType::V2);
-            if own.iter().any(|(_, address)| address.is_ipv6() == *v6) {
-                return Ok(());
+            let unread = |why| Found::Unknown(format!("a GID row or its type: {why}"));
+            let row = choice(rows, wanted).map_err(unread)?;
+            if !own_rows(port, addresses).any(|(.., kind)| kind == GidType::V2) {
+                return Err(Found::Unknown("has no RoCE v2 GID of this pod (see PF202)".to_owned()));
             }
-            let filled = rows.iter().filter(|row| !row.gid.as_ref().is_ok_and(|gid| gid.is_empty()));
-            if let Some(why) = filled.filter_map(|row| row.kind.as_ref().err()).next() {
-                return Err(Found::from(why));
-            }
-            let (wanted, other) = if *v6 { ("IPv6", "IPv4") } else { ("IPv4", "IPv6") };
-            return Err(match own.as_slice() {
-                [] => Found::Unknown("has no RoCE v2 GID of this pod (see PF202)".to_owned()),
-                _ => Found::Bad(format!("has {other} GIDs of this pod, and NCCL looks for {wanted}")),
-            });
+            row
         }
     };
     let Some(row) = rows.iter().find(|row| row.index == index) else {
@@ -132,11 +139,11 @@ fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<(), Found> {
     match gid_rows::owner(row, addresses) {
         Err(why) => Err(Found::from(&why)),
         Ok(Owner::Other(name)) => {
-            Err(Found::Bad(format!("row {index} belongs to interface {name} of another pod")))
+            Err(Found::Bad(format!("row {index} (interface {name}) is not an address of this pod")))
         }
         Ok(Owner::Pod) => match row.kind.as_ref()? {
-            GidType::V2 => Ok(()),
-            GidType::V1 => Err(Found::Bad(format!("row {index} is RoCE v1"))),
+            GidType::V2 => Ok(Reach::Everywhere),
+            GidType::V1 => Ok(Reach::Segment(index)),
         },
     }
 }

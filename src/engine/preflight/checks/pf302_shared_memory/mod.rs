@@ -2,13 +2,12 @@
 
 use crate::preflight::check::{Check, Context, either, read};
 use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::seen::TMPFS;
 use crate::text::count;
 
 pub(super) static CHECK: Check =
     Check { id: "PF302", page: include_str!("page.md"), rdma_only: false, judge };
 
-/// Magic number of tmpfs (linux `include/uapi/linux/magic.h`).
-const TMPFS: i64 = 0x0102_1994;
 /// What one rank takes for one communicator at start: 34210176 bytes in NCCL 2.30.
 const PER_RANK: u64 = 33 << 20;
 
@@ -45,13 +44,13 @@ fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {
         return Ok(Outcome::fail(
             Fault::Configuration,
             format!("/dev/shm has {free} MiB free of {size} MiB, and {who} need {} MiB", needed >> 20),
-            "Delete old files in /dev/shm before training starts (see PF303), or give it more space.",
+            "Delete old files in /dev/shm before training starts (see PF303), or give /dev/shm more space.",
         ));
     }
     if let Some(wanted) = context.expected.shm.filter(|wanted| found.size < *wanted) {
         return Ok(Outcome::warn(
             Fault::Configuration,
-            format!("/dev/shm has {size} MiB, the profile expects {} MiB", wanted >> 20),
+            format!("/dev/shm has {size} MiB, but the profile expects {} MiB", wanted >> 20),
             fix,
         ));
     }

@@ -2,6 +2,7 @@
 
 use crate::preflight::check::{Check, Context, either, read};
 use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::seen::TMPFS;
 use crate::text::count;
 
 pub(super) static CHECK: Check =
@@ -13,7 +14,10 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let (files, bytes) = *read(&context.seen.shm.stale, "/dev/shm")?;
+    // An empty folder of another file system, such as one of the image, proves nothing.
+    let kind = || read(&context.seen.shm.filesystem, "/dev/shm").map(|found| found.kind);
     Ok(match files {
+        0 if kind()? != TMPFS => Outcome::unknown("/dev/shm is not in memory (see PF302)"),
         0 => Outcome::pass("no old files of NCCL"),
         files => Outcome::warn(
             Fault::Configuration,

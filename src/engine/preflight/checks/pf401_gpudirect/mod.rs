@@ -16,13 +16,13 @@ fn gpudirect(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let driver = read(&context.seen.gpu.driver, "/proc/driver/nvidia/version")?;
     if driver.contains("Open Kernel Module") {
         return Ok(Outcome::pass(
-            "the open kernel modules of NVIDIA support DMA-BUF; whether the NIC's driver does is not visible",
+            "the open kernel modules of NVIDIA support DMA-BUF; sysfs does not show whether the NIC's driver supports DMA-BUF too",
         ));
     }
     read(&context.seen.gpu.peermem, "/sys/module/nvidia_peermem")?;
     Ok(Outcome::warn(
         Fault::Node,
-        "the node has no nvidia_peermem, and its GPU driver is not the open one: NCCL copies through host memory",
+        "the node has neither nvidia_peermem nor the open kernel modules of NVIDIA: NCCL copies through host memory",
         "Install the open kernel modules (GPU operator: driver.kernelModuleType=open), or load nvidia_peermem (driver.rdma.enabled=true).",
     ))
 }

@@ -16,22 +16,22 @@ fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let has = count(found, "GPU");
     Ok(match context.expected.gpus.map(|wanted| wanted as usize) {
         None if found == 0 => {
-            Outcome::unknown("no NVIDIA GPU, and nothing says whether the pod should have one")
+            Outcome::unknown("no NVIDIA GPU, and nothing shows whether the pod should have one")
         }
         None => Outcome::pass(has),
         Some(0) => Outcome::off("the profile expects no GPU"),
         Some(wanted) if wanted == found => Outcome::pass(has),
         Some(_) if found == 0 && context.seen.gpu.driver.is_err() => {
-            Outcome::unknown("no NVIDIA GPU; other accelerators are not counted")
+            Outcome::unknown("no NVIDIA GPU; preflight does not count other accelerators")
         }
         Some(wanted) if found < wanted => Outcome::fail(
             if found == 0 { Fault::Configuration } else { Fault::Node },
-            format!("{has}, the profile expects {wanted}"),
+            format!("{has}, but the profile expects {wanted}"),
             "Check that this container requests the GPUs, and on the node that the driver sees all of them (nvidia-smi, kernel log).",
         ),
         Some(wanted) => Outcome::warn(
             Fault::Configuration,
-            format!("{has}, the profile expects {wanted}: the container sees GPUs of other pods"),
+            format!("{has}, but the profile expects {wanted}: the container sees GPUs of other pods"),
             "Run the container without privileged, and without NVIDIA_VISIBLE_DEVICES=all.",
         ),
     })

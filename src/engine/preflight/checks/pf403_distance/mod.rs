@@ -15,10 +15,10 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let gpus = read(&context.seen.gpu.devices, "/dev")?;
     let usable = context.usable()?;
     if gpus.is_empty() || usable.is_empty() {
-        return Err(Outcome::unknown("needs a GPU and a usable RDMA device"));
+        return Err(Outcome::unknown("this check needs a GPU and a usable RDMA device"));
     }
-    if let Some(file) = context.seen.environment.get("NCCL_TOPO_FILE") {
-        return Ok(Outcome::unknown(format!("NCCL_TOPO_FILE={file} replaces what sysfs shows")));
+    if let Some(file) = context.setting("NCCL_TOPO_FILE")?.map(|(file, _)| file) {
+        return Ok(Outcome::unknown(format!("NCCL_TOPO_FILE={file} replaces the topology in sysfs")));
     }
     let mut nics = Vec::new();
     for device in usable {
@@ -35,7 +35,7 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
         flat &= nics.iter().all(|nic| Distance::is_flat(path, nic));
         match nearest {
             Some(distance) if distance > Distance::SwitchTree => {
-                far.push(format!("nvidia{minor} ({address}): {}", distance.word()));
+                far.push(format!("nvidia{minor} ({address}, distance {})", distance.word()));
             }
             _ => {}
         }
@@ -51,7 +51,10 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     Ok(Outcome::warn(
         Fault::Configuration,
-        format!("no near NIC for {}: NCCL does not use GPUDirect RDMA there by default", listed(&far)),
+        format!(
+            "no NIC is near {}: by default, NCCL does not use GPUDirect RDMA without a near NIC",
+            listed(&far)
+        ),
         "Request all GPUs and NICs of the node, or let the Topology Manager (policy restricted or single-numa-node) align them.",
     ))
 }

@@ -18,14 +18,15 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
     }
     let image = &context.seen.image;
-    let abi = *read(&image.private_abi, "number of libibverbs' providers")?;
+    let abi = *read(&image.private_abi, "provider number in libibverbs")?;
     let mut names = Vec::new();
     let mut tally = Tally::default();
     for device in usable {
         match provider(device) {
             Some(name) if names.contains(&name) => {}
             Some(name) => names.push(name),
-            None => tally.add(&device.name, Err(Found::Unknown("its driver is not known".to_owned()))),
+            None => tally
+                .add(&device.name, Err(Found::Unknown("the driver of this device is not known".to_owned()))),
         }
     }
     for name in names {

@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let Some((value, place)) = context.setting("NCCL_IB_HCA") else {
+    let Some((value, place)) = context.setting("NCCL_IB_HCA")? else {
         return Ok(Outcome::off("NCCL_IB_HCA is not set"));
     };
     let usable = context.usable()?;
@@ -40,7 +40,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
         return Ok(Outcome::warn(
             Fault::Configuration,
             format!(
-                "{setting}: this pod has no {}, so NCCL uses {}",
+                "{setting}: this pod has no {}, so NCCL uses only {}",
                 listed(&absent),
                 count(taken.len(), "device")
             ),

@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let Some((value, place)) = context.setting("NCCL_SOCKET_IFNAME") else {
+    let Some((value, place)) = context.setting("NCCL_SOCKET_IFNAME")? else {
         return Ok(Outcome::off("NCCL_SOCKET_IFNAME is not set"));
     };
     let names: Vec<&str> =

@@ -1,38 +1,40 @@
 //! PF603: settings that switch RDMA off.
 
-use crate::preflight::check::{Check, Context};
+use crate::nccl::number::leading_number;
+use crate::preflight::check::{Check, Context, either};
 use crate::preflight::expect::Transport;
 use crate::preflight::outcome::{Fault, Outcome};
 
 pub(super) static CHECK: Check = Check { id: "PF603", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
+    either(settings(context))
+}
+
+fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let Some(transport) = context.transport() else {
-        return Outcome::unknown("no expectation names the transport");
+        return Err(Outcome::unknown("the transport of the profile is not known (see PF001)"));
     };
     let of_ib = matches!(transport, Transport::Roce | Transport::Infiniband);
     for (name, off) in [
-        (
-            "NCCL_IB_DISABLE",
-            (|value: &str| value.trim().parse::<i64>().is_ok_and(|n| n != 0)) as fn(&str) -> bool,
-        ),
+        ("NCCL_IB_DISABLE", (|value: &str| leading_number(value) != 0) as fn(&str) -> bool),
         ("NCCL_NET", |value| value.eq_ignore_ascii_case("socket")),
         ("NCCL_NET_PLUGIN", |value| value == "none"),
     ] {
         let matters = if name == "NCCL_IB_DISABLE" { of_ib } else { name == "NCCL_NET" || !of_ib };
-        match context.setting(name) {
+        match context.setting(name)? {
             Some((value, place)) if matters && off(&value) => {
-                return Outcome::fail(
+                return Ok(Outcome::fail(
                     Fault::Configuration,
                     format!(
                         "{name}={value} ({place}): NCCL uses TCP over sockets instead of {}",
                         transport.word()
                     ),
                     format!("Remove {name}."),
-                );
+                ));
             }
             _ => {}
         }
     }
-    Outcome::pass("no setting switches RDMA off")
+    Ok(Outcome::pass("no setting switches RDMA off"))
 }

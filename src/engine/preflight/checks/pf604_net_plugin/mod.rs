@@ -8,7 +8,13 @@ use crate::rdma::Unreadable;
 pub(super) static CHECK: Check = Check { id: "PF604", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    let set = context.setting("NCCL_NET_PLUGIN");
+    match context.setting("NCCL_NET_PLUGIN") {
+        Ok(set) => plugin(context, set),
+        Err(unknown) => unknown,
+    }
+}
+
+fn plugin(context: &Context<'_>, set: Option<(String, &str)>) -> Outcome {
     let efa = context.transport() == Some(Transport::Efa);
     if set.is_none() && !efa {
         return Outcome::off("NCCL_NET_PLUGIN is not set, and the transport needs no plugin");
@@ -21,8 +27,10 @@ fn judge(context: &Context<'_>) -> Outcome {
     } else {
         "Install the plugin in the image, or remove NCCL_NET_PLUGIN."
     };
-    let who =
-        set.map_or_else(|| "NCCL".to_owned(), |(value, place)| format!("NCCL_NET_PLUGIN={value} ({place})"));
+    let who = set.map_or_else(
+        || "transport efa needs a plugin".to_owned(),
+        |(value, place)| format!("NCCL_NET_PLUGIN={value} ({place})"),
+    );
     let plugins = &context.seen.image.plugins;
     if let Some(library) = plugins.values().find_map(|plugin| plugin.as_ref().ok()) {
         if !library.fits {
@@ -45,15 +53,15 @@ fn judge(context: &Context<'_>) -> Outcome {
     match plugins.values().find_map(|plugin| plugin.as_ref().err().filter(|why| **why != Unreadable::Missing))
     {
         Some(why) => Outcome::unknown(format!("{}: {why}", listed(&names))),
-        None if names.is_empty() => Outcome::unknown("the plugin was not searched"),
+        None if names.is_empty() => Outcome::unknown("preflight did not search for the plugin"),
         None if efa => Outcome::fail(
             Fault::Configuration,
-            format!("{who}: the image has no {}: NCCL uses TCP over sockets", listed(&names)),
+            format!("{who}, but the image has no {}: NCCL uses TCP over sockets", listed(&names)),
             fix,
         ),
         None => Outcome::warn(
             Fault::Configuration,
-            format!("{who}: the image has no {}, so NCCL uses its own transport", listed(&names)),
+            format!("{who}, but the image has no {}: NCCL uses its own transport", listed(&names)),
             fix,
         ),
     }

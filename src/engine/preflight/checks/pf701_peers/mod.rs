@@ -9,7 +9,7 @@ pub(super) static CHECK: Check =
 
 fn judge(context: &Context<'_>) -> Outcome {
     if context.seen.peers.is_empty() {
-        return Outcome::off("no expectation names a peer");
+        return Outcome::off("preflight knows no peer to connect to (see PF001)");
     }
     let mut tally = Tally::default();
     for (peer, found) in &context.seen.peers {
@@ -22,6 +22,6 @@ fn judge(context: &Context<'_>) -> Outcome {
     Outcome::warn(
         Fault::Configuration,
         listed(&tally.bad),
-        "Check the name, NetworkPolicies, and whether the peer has started.",
+        "Check the peer's name, the NetworkPolicies of the namespace, and whether the peer has started.",
     )
 }

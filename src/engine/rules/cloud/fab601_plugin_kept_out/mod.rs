@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Some((paths::in_container(index, format_args!("env/{at}")), name))
         });
         let mut planned = context.plan.of_container(index).iter().filter_map(|change| match &change.edit {
-            edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), name.as_str())),
+            edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), &**name)),
             _ => None,
         });
         if let Some((path, name)) = own.or_else(|| planned.next()) {

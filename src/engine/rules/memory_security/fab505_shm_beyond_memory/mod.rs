@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for volume in mounted(context) {
-        let (path, size) = match (volume.volume, volume.planned) {
+        let (index, size) = match (volume.volume, volume.planned) {
             (Some((index, v)), _) => {
                 let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else {
                     continue;
@@ -34,14 +34,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     Some(Ok(size)) => Some(size).filter(|n| *n > 0),
                     None => None,
                 };
-                (format!("/spec/volumes/{index}/emptyDir"), size)
+                (index, size)
             }
-            (None, Some((index, size))) => (format!("/spec/volumes/{index}/emptyDir"), Some(size)),
+            (None, Some((index, size))) => (index, Some(size)),
             (None, None) => continue,
         };
+        let path = || format!("/spec/volumes/{index}/emptyDir");
         match (size, volume.limit) {
             (Some(size), Some(limit)) if size > limit => findings.add(
-                path,
+                path(),
                 format!(
                     "{SHM_PATH} has sizeLimit {}, but the memory limit is {}: the kernel kills the container before the volume is full",
                     Bytes(size),
@@ -51,7 +52,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ),
             (None, None) => findings.add_as(
                 Severity::Info,
-                path,
+                path(),
                 format!("{SHM_PATH} has no sizeLimit, and the containers that mount it have no memory limit: the volume can use up the node's memory"),
                 "Set sizeLimit, for example 8Gi per accelerator.",
             ),

@@ -65,5 +65,5 @@ fn has_leave(context: &PodContext<'_>, index: usize, container: &Container<'_>) 
     container.privileged()
         || container.adds_capability("IPC_LOCK")
         || context.overlay.adds_ipc_lock(index)
-        || context.overlay.sets_memlock(container)
+        || context.overlay.sets_memlock(index)
 }

@@ -1,8 +1,9 @@
 //! FAB406: files of the profile that a container does not get.
 
-use crate::plan::FILES_PATH;
+use crate::plan::{FILE_ANNOTATION, FILES_PATH};
+use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
+use crate::rules::paths::{self, annotation};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 
@@ -17,5 +18,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("files of profile {:?} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
             "Mount single files below /etc, or put the profile's files into the image.",
         );
+    }
+    // An annotation of the pod's own stays as it is, and the volume shows it in place of the profile's text.
+    let shown = profile.inject == Inject::Full
+        && context.plan.withheld.is_none()
+        && context.plan.targets.len() > context.plan.file_refusals.len();
+    for file in profile.files.iter().filter(|_| shown) {
+        let key = format!("{FILE_ANNOTATION}{}", file.name);
+        if context.pod().annotation(&key).is_some_and(|text| *text != *file.content) {
+            findings.add(
+                annotation(&key),
+                format!("containers get another {} than that of profile {:?}", file.name, profile.name),
+                format!("Remove annotation {key} to get the profile's file."),
+            );
+        }
     }
 }

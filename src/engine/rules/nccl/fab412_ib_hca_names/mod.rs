@@ -9,6 +9,7 @@ use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
 use crate::rules::variables::{ContainerVariables, Given};
 use crate::text::printable;
+use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB412",
@@ -57,8 +58,8 @@ fn judge(
 ) {
     let place = variables.place(given);
     let path = || variables.path(given);
-    let interface =
-        |item: &&str| is_interface(item) || attachments.interfaces.iter().flatten().any(|i| i == item);
+    let attached: BTreeSet<&str> = attachments.interfaces.iter().flatten().map(AsRef::as_ref).collect();
+    let interface = |item: &&str| is_interface(item) || attached.contains(item);
     if let Some(item) = list.devices().find(interface) {
         let item = printable(item, SHOWN);
         findings.add(
@@ -133,7 +134,7 @@ fn sees_all(
     findings.add_as(
         Severity::Info,
         paths::in_container(variables.index, "securityContext/privileged"),
-        format!("{what} gives a VF, but a privileged container also sees the VF's physical function: NCCL takes the two for one NIC"),
+        format!("{what} gives a VF, but a privileged container also sees the VF's physical function: NCCL treats both as one NIC"),
         "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
     );
 }

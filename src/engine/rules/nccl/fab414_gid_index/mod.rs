@@ -4,6 +4,7 @@ use super::pod_networks::version;
 use crate::multus::LinkLayer;
 use crate::nccl::NcclVersion;
 use crate::nccl::number::{is_open, is_word, leading_number};
+use crate::pod::limits::has_long_commands;
 use crate::pod::shell::{sets_variable, sources_file};
 use crate::rules::attachments::Attachments;
 use crate::rules::finding::{Findings, Severity};
@@ -93,7 +94,7 @@ fn fixed(
     };
     let index = leading_number(value);
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let wanted = profile.is_some_and(|p| p.env.iter().any(|e| e.name == NAME));
+    let wanted = profile.is_some_and(|p| p.env.iter().any(|e| &*e.name == NAME));
     let version = version(context, variables.container);
     if index < 0 || wanted || context.pod().host_network() || version.is_some_and(|v| v < CHOOSES) {
         return;
@@ -127,6 +128,10 @@ fn fixed(
 
 /// RoCE without an index, where the version of NCCL is known to need one.
 fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+    // Each of its commands may set the index.
+    if has_long_commands(context.pod()) {
+        return;
+    }
     for (index, container) in context.apps() {
         let Some(version) = version(context, container).filter(|v| *v < CHOOSES_IN_PODS) else { continue };
         let from_elsewhere = container.env_from.as_deref().is_some_and(|s| !s.is_empty())

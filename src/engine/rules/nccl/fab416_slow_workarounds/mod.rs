@@ -19,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let profile = context.resolution.profile().map(|(p, _)| p);
     for variables in context.variables() {
         let own = |name: &str| {
-            let planned = profile.is_some_and(|p| p.env.iter().any(|e| e.name == name));
+            let planned = profile.is_some_and(|p| p.env.iter().any(|e| *e.name == *name));
             variables.said(name).filter(|_| !planned)
         };
         let is = |name: &str, wanted: i64| own(name).filter(|g| number(g) == Some(wanted));

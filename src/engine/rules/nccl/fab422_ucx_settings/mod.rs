@@ -46,6 +46,11 @@ fn is_verbs(item: &str) -> bool {
         || item.starts_with("ibp") && item.contains(':')
 }
 
+/// Whether an item of UCX_TLS is a transport or a variant of it, such as `rc_mlx5` of `rc`.
+fn is_transport(item: &str, transport: &str) -> bool {
+    item.strip_prefix(transport).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
 fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut Findings<'_>) {
     let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else { return };
     let place = variables.place(given);
@@ -83,7 +88,8 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
         transports
             .split(',')
             .map(str::trim)
-            .any(|t| words.iter().any(|w| t == *w || t.starts_with(&format!("{w}_"))))
+            .filter(|t| !t.is_empty())
+            .any(|t| words.iter().any(|w| is_transport(t, w)))
     };
     if has(&["all"]) {
         return;

@@ -25,12 +25,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     // A profile that has a variable means it for its pods.
     let profile = context.resolution.profile().map(|(profile, _)| profile);
-    let of_profile = |name: &str| profile.is_some_and(|p| p.env.iter().any(|entry| entry.name == name));
-    let showing: Vec<&str> = SHOWING.iter().copied().filter(|name| !of_profile(name)).collect();
+    let of_profile = |name: &str| profile.is_some_and(|p| p.env.iter().any(|entry| *entry.name == *name));
+    let showing = || SHOWING.iter().copied().filter(|name| !of_profile(name));
     let ways = Ways::of(context);
     for variables in context.variables() {
         let set: Vec<(&Given<'_>, &str)> =
-            showing.iter().filter_map(|name| asks_for_rdma(variables, name)).collect();
+            showing().filter_map(|name| asks_for_rdma(variables, name)).collect();
         let Some((first, _)) = set.first() else { continue };
         if runs_otherwise(variables) || !ways.lack(variables) {
             continue;

@@ -46,7 +46,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             && f.class.plugin.as_deref().is_some_and(|p| ACROSS_NODES.contains(&p))
     };
     let Some(first) = attached(context).find(|a| a.fact.is_some_and(local)) else { return };
-    let together = context.gang().filter(|g| g.several).map(|g| g.words);
+    let together = context.gang().filter(|g| g.several).map(|g| g.words.clone());
     if let Some(words) = together.or_else(|| context.copies()) {
         findings.add(
             annotation_path(),

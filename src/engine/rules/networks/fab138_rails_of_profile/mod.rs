@@ -1,7 +1,6 @@
 //! FAB138: rails of a FabricProfile that do not work together.
 
-use crate::json::decode::object as decode;
-use crate::profile::{FabricProfile, Profile};
+use crate::profile::Profile;
 use crate::resolve::profile_status::place;
 use crate::resolve::rail_faults;
 use crate::rules::finding::{Findings, Severity};
@@ -21,9 +20,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB811 reports a profile that cannot be used.
-    let Ok(profile) = decode::<FabricProfile>(context.json) else { return };
-    let Ok(resolved) = Profile::resolve(&profile, context.snapshot.bases()) else { return };
+    let Ok(profile) = context.profile() else { return };
+    let Ok(resolved) = Profile::resolve(profile, context.snapshot.bases()) else { return };
     for fault in rail_faults(&resolved, context.snapshot) {
-        findings.add(place(&profile, &fault.at), fault.message, fault.fix);
+        findings.add(place(profile, &fault.at), fault.message, fault.fix);
     }
 }

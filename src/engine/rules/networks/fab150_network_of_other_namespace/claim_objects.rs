@@ -1,6 +1,7 @@
 //! ResourceClaims and their templates by themselves, in a review: a claim may be created after its pod.
 
-use super::claims::{OWN, attached};
+use super::claims::{OWN, attached, without_link_setting};
+use crate::facts::device_claim::link_setting;
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::rules::finding::Findings;
 use crate::rules::object::ObjectContext;
@@ -27,6 +28,12 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         if text("/opaque/driver") != Some(SRIOV_DRIVER) {
             continue;
         }
+        let parameters = format!("{path}/{index}/opaque/parameters");
+        if let Some(field) = config.pointer("/opaque/parameters").and_then(link_setting) {
+            let message = format!("VfConfig sets {field} of a VF, and this cluster isolates namespaces");
+            let path = format!("{parameters}/{}", field.replace('.', "/"));
+            findings.add(path, message, without_link_setting(field));
+        }
         let Some(namespace) = text("/opaque/parameters/netAttachDefNamespace") else { continue };
         // A pod of the namespace may have any profile that admits it.
         if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
@@ -35,7 +42,6 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         let what = attached(namespace, text("/opaque/parameters/netAttachDefName"));
         let message =
             format!("VfConfig attaches {what} of another namespace, and this cluster isolates namespaces");
-        let path = format!("{path}/{index}/opaque/parameters/netAttachDefNamespace");
-        findings.add(path, message, OWN);
+        findings.add(format!("{parameters}/netAttachDefNamespace"), message, OWN);
     }
 }

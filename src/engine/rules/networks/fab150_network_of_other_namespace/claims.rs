@@ -12,6 +12,11 @@ use crate::text::printable;
 /// What to do about a network of another namespace.
 pub(super) const OWN: &str = "Use a network of the pod's own namespace.";
 
+/// What to do about a claim that sets the link of its function.
+pub(super) fn without_link_setting(field: &str) -> String {
+    format!("Remove {field} from the VfConfig. The claim's network can set it.")
+}
+
 /// What to do about parameters that cannot be read.
 const READABLE: &str = "Write valid Unicode and at most 100 levels in the VfConfig of the claim.";
 
@@ -24,7 +29,8 @@ pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
     }
 }
 
-/// Reports the claims of a pod whose networks are in a namespace that is not open to it.
+/// Reports the claims of a pod whose networks are in a namespace that is not open to it, or that set the link of a function
+/// themselves.
 pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, findings: &mut Findings<'_>) {
     let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     // Several claims may name one template.
@@ -39,6 +45,11 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
             );
             findings.add(paths::claim(index), message, READABLE);
             continue;
+        }
+        if let Some(field) = known.functions.iter().find_map(|function| function.link) {
+            let message =
+                format!("claim {name:?} sets {field} of its VF, and this cluster isolates namespaces");
+            findings.add(paths::claim(index), message, without_link_setting(field));
         }
         let foreign = known.functions.iter().find_map(|function| {
             let namespace = function.namespace.as_deref().filter(|namespace| !open(namespace))?;

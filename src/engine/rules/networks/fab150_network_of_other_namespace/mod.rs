@@ -31,8 +31,7 @@ pub(super) static RULE: Rule = Rule {
 const MULTUS_NAMESPACE: &str = "kube-system";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    // No network plugin runs for a pod in the network of its node.
-    if !context.subject.snapshot.settings().namespace_isolation || context.pod().host_network() {
+    if !context.subject.snapshot.settings().namespace_isolation {
         return;
     }
     let own = context.subject.namespace;
@@ -43,6 +42,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // The claims of a stored pod cannot change (k8s.io/kubernetes pkg/apis/core/validation, ValidatePodUpdate).
     if context.before.is_none() {
         claims::check_pod(context, &open, findings);
+    }
+    // No network plugin runs for a pod in the network of its node. A driver sets up the devices of its claims.
+    if context.pod().host_network() {
+        return;
     }
     let before = context.before.map(Named::of).unwrap_or_default();
     // Each network counts here, however many there are.

@@ -74,7 +74,7 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "one of the two sets no priority, so they go to resource {:?} or {:?}",
+            "one of the two sets no priority, so the VFs go to resource {:?} or {:?}",
             own.resource, other.policy.resource
         );
     };

@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "loses the other policy's VFs"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "has only the VFs of this one policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -67,7 +67,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(&shared),
                     LABELS,
-                    format!("{first_name:?} wins, so their resource {} {so}", own.resource),
+                    format!("{first_name:?} wins, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
                     let why = format!("{first_name:?} wins, so the resource gets {flag}");

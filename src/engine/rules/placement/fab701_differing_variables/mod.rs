@@ -2,6 +2,7 @@
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
+use crate::pod::limits::has_long_commands;
 use crate::pod::shell::{assigned, sources_file};
 use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
@@ -84,10 +85,10 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             };
             let differs = match (&here, there) {
                 (Given::Unknown, _) | (_, Given::Unknown) | (Given::Absent, Given::Absent) => false,
-                (Given::Value(a), Given::Value(b)) => a.trim() != b.trim(),
+                (Given::Value(a), Given::Value(b)) => a != b,
                 // A default that depends on the version or the machine is not compared.
                 (Given::Value(value), Given::Absent) | (Given::Absent, Given::Value(value)) => {
-                    default.is_some_and(|default| value.trim() != default)
+                    default.is_some_and(|default| *value != default)
                 }
             };
             if differs {
@@ -109,6 +110,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Whether a variable is one that all ranks share. Their names are in order.
+fn is_shared(name: &str) -> bool {
+    name.starts_with("NCCL_") && SHARED.binary_search_by_key(&name, |(shared, _)| shared).is_ok()
 }
 
 /// A variable as one replica type has it.
@@ -135,8 +141,11 @@ impl<'a> Ranks<'a> {
     fn of(asked: Asked<'a>) -> Option<Self> {
         let mut containers = asked.overlay.pod().containers().iter().enumerate();
         let (index, container) = containers.find(|(index, _)| asked.subject.demands.app(*index).any)?;
-        let set = container.shell_text().flat_map(assigned).collect();
-        let opaque = container.env_from.as_ref().is_some_and(|sources| !sources.is_empty())
+        let long = has_long_commands(asked.overlay.pod());
+        let texts = container.shell_text().filter(|_| !long);
+        let set = texts.flat_map(assigned).filter(|name| is_shared(name)).collect();
+        let opaque = long
+            || container.env_from.as_ref().is_some_and(|sources| !sources.is_empty())
             || container.shell_text().any(|text| sources_file(text) || text.contains("nccl"));
         Some(Self { asked, index, container, set, opaque })
     }
@@ -146,7 +155,7 @@ impl<'a> Ranks<'a> {
             return Given::Unknown;
         }
         match self.asked.overlay.variable(self.index, self.container, name) {
-            Some(Variable::Value(value)) => Given::Value(value),
+            Some(Variable::Value(value)) => Given::Value(value.trim()),
             Some(Variable::Unknown) => Given::Unknown,
             None if self.opaque => Given::Unknown,
             None => Given::Absent,
@@ -168,6 +177,7 @@ mod tests {
         assert_eq!(missing, ["NCCL_COMM_ID", "NCCL_GRAPH_FILE"]);
         for (name, _) in SHARED {
             assert_eq!(table::find(name).and_then(|v| v.uniform), Some(true), "{name}");
+            assert!(super::is_shared(name), "{name} is out of order");
         }
     }
 }

@@ -37,13 +37,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let (path, shared) = match fixed.filter(|_| !pod.host_network()) {
-            Some(name) => ("/spec/hostname", format!("all with the host name {:?}", printable(name, 63))),
-            None => ("/spec/hostNetwork", "with the same host name".to_owned()),
+            Some(name) => ("/spec/hostname", format!("host name {:?}", printable(name, 63))),
+            None => ("/spec/hostNetwork", "its host name".to_owned()),
         };
         findings.add(
             format!("{}{path}", template.pointer),
             format!(
-                "{pods} pods may run on one node (each uses {each} of {whole} accelerators, profile {:?}), {shared}",
+                "{pods} pods may share a node ({each} of {whole} accelerators each, profile {:?}) and {shared}: NCCL sees one host",
                 profile.name
             ),
             "Add a required pod anti-affinity, or set NCCL_HOSTID from metadata.name.",

@@ -1,7 +1,6 @@
 //! FAB803: no profile for a pod that requests accelerators.
 
 use crate::facts::PROFILE_ANNOTATION;
-use crate::profile::base::BASES;
 use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -39,13 +38,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         None if context.subject.snapshot.is_for_tenant() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }
-        None => {
-            let bases: Vec<&str> = BASES.iter().map(|(name, _)| *name).collect();
-            format!(
-                "Run review with --profile NAME (compiled-in profiles: {}), --profiles PATH or --cluster PATH.",
-                bases.join(", ")
-            )
-        }
+        None => "Run review with --profile NAME (a compiled-in profile, such as roce-sriov), --profiles PATH or --cluster \
+                 PATH."
+            .to_owned(),
     };
     let severity = if context.subject.snapshot.is_for_tenant() { Severity::Warning } else { Severity::Info };
     findings.add_as(

@@ -133,6 +133,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("the pod has more than {MAX_CONTAINERS} containers"),
             "Use more pods with fewer containers.".to_owned(),
         ),
+        Withheld::ManyTargets { targets, most } => (
+            "/spec/containers".to_owned(),
+            format!("{targets} containers request accelerators, and the webhook writes this profile for at most {most}"),
+            "Use more pods with fewer containers.".to_owned(),
+        ),
         Withheld::ManyResources => (
             "/spec/containers".to_owned(),
             "with the profile, a container would list more than 64 resources".to_owned(),
@@ -158,6 +163,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         withheld,
         Withheld::NoRoom
             | Withheld::ManyContainers
+            | Withheld::ManyTargets { .. }
             | Withheld::ManyResources
             | Withheld::OwnNetwork
             | Withheld::UnreadClaim(_)
@@ -190,7 +196,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Claim(claim) => findings.add_as(
             Severity::Info,
             paths::claim(claim.index),
-            has(format!("claim {:?} on NICs of class {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
+            has(format!("claim {:?}, DeviceClass {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
             full,
         ),
         OtherFabric::UnknownClaim(claim) => findings.add_as(

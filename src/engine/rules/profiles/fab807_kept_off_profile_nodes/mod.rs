@@ -1,6 +1,6 @@
 //! FAB807: the pod cannot run on the nodes of its profile.
 
-use super::resolution::{constraints, is_named};
+use super::resolution::{is_named, with_placement};
 use crate::nodes::landing;
 use crate::profile::Profile;
 use crate::resolve::{Conditions, Evidence, awaits};
@@ -25,18 +25,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if carrying.is_clear() {
         return;
     }
-    let constraints = constraints(context, profile);
+    let placed = with_placement(context, profile);
+    let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
     if constraints.is_partial() {
         return;
     }
-    let landing = landing(&constraints, nodes);
+    let landing = landing(constraints, nodes);
     let waits =
-        || awaits(profile, &constraints, &landing, context.subject.namespace, context.subject.snapshot);
+        || awaits(profile, constraints, &landing, context.subject.namespace, context.subject.snapshot);
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
         return;
     }
     // The reasons are the pod's own text; only admins may know how many nodes there are.
-    let by = crate::nodes::dropped(&constraints, nodes, carrying);
+    let by = crate::nodes::dropped(constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
     let message =
         format!("all nodes of profile {:?} are excluded for this pod by {}", profile.name, by.join("; "));
@@ -49,16 +50,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// The same for a caller who may know the selectors of profiles and nothing about nodes.
 fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Findings<'_>) {
-    let constraints = constraints(context, profile);
+    let placed = with_placement(context, profile);
+    let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
     let catalog = context.subject.snapshot.catalog();
-    let may_meet = || Conditions::of(&constraints, catalog).may_meet(profile);
+    let may_meet = || Conditions::of(constraints, catalog).may_meet(profile);
     if constraints.any_labels || !profile.has_nodes() || may_meet() {
         return;
     }
     findings.add(
         "/spec",
         format!(
-            "the pod cannot run on the nodes of profile {:?}: its selectors exclude those of the profile",
+            "the pod cannot run on the nodes of profile {:?}: the pod's selectors exclude these nodes",
             profile.name
         ),
         "Change the pod's selectors, or name the profile of the nodes where the pod runs.",

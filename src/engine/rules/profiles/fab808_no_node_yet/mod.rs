@@ -1,7 +1,7 @@
 //! FAB808: no current node matches the pod, so the pod's selectors determine the profile.
 
 use super::misspelt_label;
-use super::resolution::{constraints, is_named};
+use super::resolution::{is_named, with_placement};
 use crate::nodes::landing;
 use crate::resolve::{Evidence, awaits, without_others};
 use crate::rules::finding::{Findings, Severity};
@@ -20,23 +20,24 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if nodes.is_empty() || by_nodes || is_named(evidence) {
         return;
     }
+    let placed = with_placement(context, profile);
+    let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
     // Once a pod has what the profile gives it, that is the evidence; nothing else about it has changed.
     if !matches!(evidence, Evidence::Selectors(_)) {
-        let constraints = constraints(context, profile);
         if constraints.is_partial() {
             return;
         }
-        let landing = without_others(landing(&constraints, nodes), &constraints, context.subject.snapshot);
+        let landing = without_others(landing(constraints, nodes), constraints, context.subject.snapshot);
         let namespace = context.subject.namespace;
         let carrying = context.subject.snapshot.catalog().classes_of(&profile.name);
         if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
-            || !awaits(profile, &constraints, &landing, namespace, context.subject.snapshot)
+            || !awaits(profile, constraints, &landing, namespace, context.subject.snapshot)
         {
             return;
         }
     }
     let carrying = context.subject.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
-    let by = carrying.map(|c| crate::nodes::dropped(&constraints(context, profile), nodes, c));
+    let by = carrying.map(|c| crate::nodes::dropped(constraints, nodes, c));
     let by = by.iter().flatten().next();
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", printable(&d.by, 80)));
     let message = format!(
@@ -44,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         profile.name,
         by.unwrap_or_default()
     );
-    let wrong = misspelt_label::find(context, &constraints(context, profile), std::slice::from_ref(profile));
+    let wrong = misspelt_label::find(context, constraints, std::slice::from_ref(profile));
     let fix = match wrong {
         Some(wrong) => format!("Correct the label ({wrong}). If the node pool grows on demand, ignore this finding."),
         None => "If the node pool grows on demand, ignore this finding. Otherwise, correct the pod's nodeSelector.".to_owned(),

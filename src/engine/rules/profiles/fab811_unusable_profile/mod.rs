@@ -1,7 +1,6 @@
 //! FAB811: FabricProfile with an invalid value.
 
-use crate::json::decode::object as decode;
-use crate::profile::{FabricProfile, Profile};
+use crate::profile::Profile;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::ObjectContext;
@@ -20,9 +19,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let (pointer, message) = match decode::<FabricProfile>(context.json) {
-        Err(error) => (error.pointer, error.message),
-        Ok(profile) => match Profile::resolve(&profile, context.snapshot.bases()) {
+    let (pointer, message) = match context.profile() {
+        Err(error) => (error.pointer.clone(), error.message.clone()),
+        Ok(profile) => match Profile::resolve(profile, context.snapshot.bases()) {
             Err(error) => (error.pointer, error.message),
             Ok(_) => return,
         },

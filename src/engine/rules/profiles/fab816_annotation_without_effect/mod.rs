@@ -1,4 +1,4 @@
-//! FAB816: annotation or label of ours on a pod that has no effect.
+//! FAB816: an annotation or label of fabric-admission that has no effect on a pod.
 
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::json::values::{Pairs, Text};

@@ -1,4 +1,4 @@
-//! FAB817: label or annotation of ours on a namespace that has no effect.
+//! FAB817: a label or annotation of fabric-admission that has no effect on a namespace.
 
 use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION};
 use crate::json::values::{Pairs, Text};

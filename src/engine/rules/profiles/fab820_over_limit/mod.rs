@@ -1,11 +1,15 @@
 //! FAB820: list of a pod that is too long to check.
 
 use crate::multus::{AnnotationError, MAX_NETWORKS};
-use crate::pod::limits::{MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES, OverLimit, over_limit};
+use crate::pod::limits::{
+    MAX_CLAIMS, MAX_COMMANDS, MAX_COMPARED, MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES, OverLimit,
+    over_limit,
+};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::workload::WorkloadContext;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB820",
@@ -13,8 +17,25 @@ pub(super) static RULE: Rule = Rule {
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
+    workload: Some(check_workload),
     ..Rule::DEFAULT
 };
+
+fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    let left = || context.templates.iter().filter(|t| !t.compared);
+    let Some(first) = left().next() else { return };
+    findings.add(
+        first.pointer,
+        format!(
+            "the profiles set more than {MAX_COMPARED} values in the pods of this object: {} compared with the others",
+            match left().count() {
+                1 => "this pod template is not".to_owned(),
+                more => format!("this pod template and {} more are not", more - 1),
+            }
+        ),
+        "Use fewer pod templates.",
+    );
+}
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Some(Err(AnnotationError::TooMany(networks))) = &context.subject.networks {
@@ -30,6 +51,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let (path, what, most) = match over_limit(context.pod()) {
         Some(OverLimit::NodeSelector) => ("/spec/nodeSelector", "entries in nodeSelector", MAX_NODE_SELECTOR),
         Some(OverLimit::Labels) => ("/metadata/labels", "labels", MAX_LABELS),
+        Some(OverLimit::Claims) => ("/spec/resourceClaims", "resource claims", MAX_CLAIMS),
+        Some(OverLimit::Commands) => {
+            ("/spec/containers", "bytes of text in command and args of its containers", MAX_COMMANDS)
+        }
         Some(OverLimit::ResourceNames) => {
             ("/spec/containers", "different resources in its containers", MAX_RESOURCE_NAMES)
         }

@@ -1,4 +1,4 @@
-//! FAB821: preflight or monitor of the profile that a pod does not get, or not wholly.
+//! FAB821: preflight or monitor of the profile that the webhook does not add to a pod, or adds only in part.
 
 use crate::plan::{FileRefusal, InPodRefusal, NCCL_CONF_PATH};
 use crate::pod::own_containers::{MONITOR, RUN_PATH};
@@ -11,7 +11,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB821",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the pod lacks only a part of preflight or of the monitor")],
+    lesser: &[(Severity::Info, "only a part of preflight or of the monitor is missing")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -40,7 +40,7 @@ fn words(
         InPodRefusal::Name(taken) => (
             Severity::Warning,
             place(context, taken),
-            format!("the pod has its own container {taken:?}, so the webhook does not add the one of profile {profile:?}"),
+            format!("the pod has its own container {taken:?}, so the webhook does not add this container of profile {profile:?}"),
             format!("Rename the pod's container {taken:?}."),
         ),
         InPodRefusal::VolumeName => (
@@ -49,27 +49,45 @@ fn words(
             format!("volumes of the pod have the names that preflight and the monitor of profile {profile:?} need"),
             "Rename the pod's volumes whose names begin with fabric-admission.".to_owned(),
         ),
+        InPodRefusal::Architecture(other) => (
+            Severity::Warning,
+            "/spec/nodeSelector/kubernetes.io~1arch".to_owned(),
+            format!(
+                "preflight and monitor of profile {profile:?} are not added: their program does not run on {}",
+                printable(other, 63)
+            ),
+            "Use amd64 or arm64 nodes, or ignore this finding.".to_owned(),
+        ),
         InPodRefusal::Path(index, mounted) => (
             Severity::Warning,
             container(*index, "volumeMounts"),
             format!(
-                "container {:?} mounts {}, where preflight of profile {profile:?} has its files: preflight is not added",
+                "container {:?} mounts {}, where preflight of profile {profile:?} keeps its files: preflight is not added",
                 name(*index),
                 printable(mounted, 80)
             ),
-            format!("Mount the volume at a path outside {RUN_PATH} and {RUN_PATH}-image."),
+            format!("Mount the volume outside {RUN_PATH} and {RUN_PATH}-image."),
         ),
         InPodRefusal::NoImage(index) => (
             Severity::Warning,
             container(*index, "image"),
-            format!("container {:?} has no image, in which preflight of profile {profile:?} would run", name(*index)),
+            format!("container {:?} sets no image, but preflight of profile {profile:?} runs in this container's image", name(*index)),
             "Set the image in the manifest.".to_owned(),
+        ),
+        InPodRefusal::LongSettings(index) => (
+            Severity::Warning,
+            container(*index, "env"),
+            format!(
+                "preflight of profile {profile:?} is not added: env, volumeMounts and securityContext of container {:?} exceed 256 KiB",
+                name(*index)
+            ),
+            "Move long values to a ConfigMap.".to_owned(),
         ),
         InPodRefusal::Unreadable => (
             Severity::Warning,
             "/spec".to_owned(),
-            format!("preflight and monitor of profile {profile:?} are not added: a field of the pod occurs twice"),
-            "Remove the repeated field.".to_owned(),
+            format!("preflight and monitor of profile {profile:?} are not added: the pod has a duplicate field"),
+            "Remove the duplicate field.".to_owned(),
         ),
         InPodRefusal::ManyResources => (
             Severity::Warning,
@@ -114,7 +132,7 @@ fn words(
         InPodRefusal::NoRoom => (
             Severity::Info,
             "/metadata/annotations".to_owned(),
-            format!("the pod's annotations leave no room for those by which Prometheus finds {MONITOR}"),
+            format!("the pod's annotations leave no room for the annotations by which Prometheus finds {MONITOR}"),
             "Shorten the pod's own annotations, or use a PodMonitor for port fabric-metrics.".to_owned(),
         ),
         InPodRefusal::Scrape(key) => (

@@ -3,6 +3,7 @@
 mod pod_level;
 mod quantity;
 
+use crate::json::values::Quantities;
 use crate::pod::Quantity as Amount;
 use crate::pod::fabric_signs::is_native;
 use crate::pod::view::Resources;
@@ -10,7 +11,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, Waiver, files};
 use crate::text::{printable, token};
-use quantity::{Quantities, above_limit, refused};
+use quantity::{above_limit, refused};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB201",

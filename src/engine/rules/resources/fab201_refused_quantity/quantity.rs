@@ -1,11 +1,8 @@
 //! What the API server asks of the quantity of any resource.
 
-use crate::json::values::{Pairs, QuantityText};
+use crate::json::values::Quantities;
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::text::printable;
-
-/// A list of quantities.
-pub(super) type Quantities<'a> = Pairs<'a, QuantityText<'a>>;
 
 /// Why the API server refuses a quantity of any resource, and what to do.
 pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static str, &'static str)> {

@@ -1,7 +1,7 @@
 //! FAB202: fewer device units than the pod's network attachments need.
 
-use crate::json::values::Pairs;
-use crate::multus::ResourceName;
+use crate::json::values::Quantities;
+use crate::multus::ResourceRef;
 use crate::pod::Quantity;
 use crate::rules::devices::Need;
 use crate::rules::finding::{Findings, Severity};
@@ -41,7 +41,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if findings.is_full() {
             return;
         }
-        if !unread.has(&need.resource) {
+        if !unread.has(need.resource) {
             report(need, findings);
         }
     }
@@ -60,16 +60,16 @@ impl<'a> Unread<'a> {
         let pod = context.pod();
         let containers = pod.containers().iter().chain(pod.init_containers());
         let lists = containers.flat_map(|c| [c.limits(), c.requests()]).flatten();
-        let names = lists.flat_map(Pairs::iter).filter(|(_, text)| Quantity::parse(&text.0).is_err());
+        let names = lists.flat_map(Quantities::iter).filter(|(_, text)| Quantity::parse(&text.0).is_err());
         let names: HashSet<&str> = names.map(|(name, _)| name).collect();
         let endings = names.iter().filter_map(|name| Some(name.split_once('/')?.1)).collect();
         Self { names, endings }
     }
 
-    fn has(&self, resource: &ResourceName) -> bool {
+    fn has(&self, resource: ResourceRef<'_>) -> bool {
         match resource {
-            ResourceName::Full(name) => self.names.contains(&**name),
-            ResourceName::Suffix(ending) => self.endings.contains(&**ending),
+            ResourceRef::Full(name) => self.names.contains(name),
+            ResourceRef::Suffix(ending) => self.endings.contains(ending),
         }
     }
 }
@@ -80,11 +80,11 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
     // The operator's object has the name without the prefix, which is a setting of the operator.
     let name = match need.resource.full() {
-        Some(_) => shown.clone(),
+        Some(_) => shown.clone().into_owned(),
         None => shown.replacen("*/", "openshift.io/", 1),
     };
     let prefix = if name == *shown { "" } else { " (or with the prefix that the operator sets)" };
-    let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses it.");
+    let fix = format!("Set limit {name}: {attachments}{prefix} on the container that uses RDMA.");
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,

@@ -2,8 +2,8 @@
 
 use crate::demands::claimed::look_up;
 use crate::demands::per_fact::PerFact;
-use crate::facts::device_class::{driver_of, is_function};
-use crate::facts::{DeviceClaim, DriverKind};
+use crate::facts::{Ask, DeviceClaim, DriverKind};
+use crate::pod::limits::MAX_CLAIMS;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
@@ -53,7 +53,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let (mut named, mut reach) = (PerFact::default(), PerFact::default());
-    for (index, claim) in claims.iter().enumerate() {
+    for (index, claim) in claims.iter().enumerate().take(MAX_CLAIMS) {
         let Some(name) = claim.name.as_deref() else { continue };
         // Of two claims of one name, which the API server refuses, the first counts.
         if !seen.insert(name) {
@@ -105,11 +105,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, also those
 /// that do not name the claim. dra-driver-sriov gives its devices only to containers that name them.
 fn reaches_every_container(known: &DeviceClaim, context: &PodContext<'_>) -> bool {
-    let moved = |class: &str| {
-        let class_fact = context.subject.snapshot.device_class(class);
-        let kind = context.subject.snapshot.settings().harmless_drivers.kind(driver_of(class, class_fact));
-        kind == DriverKind::Nic && !is_function(class, class_fact)
+    let moved = |ask: &Ask| {
+        let class = context.subject.snapshot.device_class(&ask.class);
+        let kind = context.subject.snapshot.settings().harmless_drivers.kind(ask.driver(class));
+        kind == DriverKind::Nic && !ask.is_function(class)
     };
     let mut asks = known.requests.iter().flat_map(|request| &request.options).peekable();
-    asks.peek().is_some() && asks.all(|ask| moved(&ask.class))
+    asks.peek().is_some() && asks.all(moved)
 }

@@ -3,7 +3,7 @@
 use crate::demands::claimed::look_up;
 use crate::demands::per_fact::PerFact;
 use crate::facts::DeviceClaim;
-use crate::facts::device_class::is_accelerator;
+use crate::pod::limits::compared_claims;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -18,7 +18,7 @@ const BOTH: [(&str, &str); 2] = [("nvidia.com/gpu", "nvidia"), ("amd.com/gpu", "
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
+    let (claims, _) = compared_claims(pod);
     if claims.is_empty() {
         return;
     }
@@ -30,8 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let brings = |known: &DeviceClaim| {
             known.requests.iter().flat_map(|r| &r.options).any(|ask| {
                 let class = context.subject.snapshot.device_class(&ask.class);
-                let driver = class.and_then(|c| c.driver.as_deref()).unwrap_or(&ask.class);
-                is_accelerator(&ask.class, class) && driver.contains(vendor)
+                ask.is_accelerator(class) && ask.driver(class).contains(vendor)
             })
         };
         let mut known = PerFact::default();

@@ -1,6 +1,7 @@
 //! Kubernetes resource quantities, with the API server's grammar (k8s.io/apimachinery
 //! pkg/api/resource/quantity.go).
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A parsed quantity. Exact for every value the API can hold; larger ones saturate.
@@ -85,6 +86,25 @@ impl Quantity {
     pub fn is_negative(self) -> bool {
         self.nanos < 0
     }
+}
+
+/// Longest text of a quantity that is kept as it is written (bytes). The API server writes a quantity in its shortest form,
+/// with at most 19 digits and nine after the point (k8s.io/apimachinery pkg/api/resource/quantity.go, `maxAllowed` and
+/// `CanonicalizeBytes`); only a manifest or a custom resource can have a longer one.
+const MAX_TEXT: usize = 64;
+
+/// A text that reads as the same quantity, or as the same error, and is not long.
+pub(super) fn shortened(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() <= MAX_TEXT {
+        return text;
+    }
+    let start: String = text.chars().take(MAX_TEXT / 4 - 1).collect();
+    Cow::Owned(match Quantity::parse(&text) {
+        Ok(quantity) if quantity.is_integer() => (quantity.nanos / NANO).to_string(),
+        Ok(quantity) => format!("{}n", quantity.nanos),
+        Err(QuantityError::Placeholder) => format!("{start}{{…}}"),
+        Err(QuantityError::Grammar) => format!("{start}…"),
+    })
 }
 
 /// The multiplier of the suffix.
@@ -270,6 +290,27 @@ mod tests {
         assert!(Quantity::parse("2000m").unwrap().is_integer());
         assert!(!Quantity::parse("1.5").unwrap().is_integer());
         assert!(Quantity::parse("-2").unwrap().is_negative());
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_to_one_with_the_same_meaning() {
+        let (zeros, nines) = ("0".repeat(100), "9".repeat(100));
+        for (text, short) in [
+            (format!("{zeros}8"), "8"),
+            (format!("-{zeros}1500m"), "-1500000000n"),
+            (format!("0.{zeros}1"), "1n"),
+            (format!("{zeros}64Gi"), "68719476736"),
+            (nines.clone(), "170141183460469231731687303715884105727n"),
+            (format!("{nines}x"), "999999999999999…"),
+            (format!("${{{}}}", "A".repeat(100)), "${AAAAAAAAAAAAA{…}"),
+            ("A".repeat(100), "AAAAAAAAAAAAAAA{…}"),
+        ] {
+            assert_eq!(shortened(Cow::Borrowed(&text)), short);
+            assert_eq!(Quantity::parse(short), Quantity::parse(&text), "{text}");
+        }
+        for text in ["0".repeat(MAX_TEXT), "x".repeat(MAX_TEXT)] {
+            assert!(matches!(shortened(Cow::Borrowed(&text)), Cow::Borrowed(_)));
+        }
     }
 
     #[test]

@@ -1,0 +1,86 @@
+//! `review --estimate`: a line for each workload.
+
+use super::arguments::{rate, seconds};
+use super::nodes;
+use crate::estimate::{Link, Precision, Step, brief, parameters};
+use crate::profile::Profile;
+use std::collections::BTreeMap;
+
+/// What the flag asks for.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct Asked {
+    parameters: f64,
+    compute: f64,
+    rate: f64,
+    precision: Precision,
+}
+
+const FORM: &str = "write parameters=7B,compute=1.2s,rate=400, and precision=fp32 if it is not bf16";
+
+/// Reads the flag's value.
+pub(in crate::cli) fn asked(text: &str) -> Result<Asked, String> {
+    let mut given = BTreeMap::new();
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=').ok_or(FORM)?;
+        if given.insert(key.trim(), value.trim()).is_some() {
+            return Err(format!("{key} is given twice"));
+        }
+    }
+    let mut take = |key| given.remove(key);
+    let asked = Asked {
+        parameters: parameters(take("parameters").ok_or(FORM)?)?,
+        compute: seconds(take("compute").ok_or(FORM)?)?,
+        rate: rate(take("rate").ok_or(FORM)?)?,
+        precision: match take("precision").unwrap_or("bf16") {
+            "fp32" => Precision::Fp32,
+            "fp16" => Precision::Fp16,
+            "bf16" => Precision::Bf16,
+            "fp8" => Precision::Fp8,
+            _ => return Err("precision: write fp32, fp16, bf16 or fp8".to_owned()),
+        },
+    };
+    if given.is_empty() { Ok(asked) } else { Err(FORM.to_owned()) }
+}
+
+/// What is known about the pods of one template.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct Estimated {
+    gpus: u32,
+    pods: Option<u64>,
+    rails: u32,
+    link: Option<Link>,
+}
+
+impl Estimated {
+    /// A template whose pods have accelerators and get a profile.
+    pub(in crate::cli) fn of(gpus: u32, pods: Option<u64>, profile: &Profile) -> Option<Self> {
+        let (rails, link) = nodes::of_profile(profile);
+        (gpus > 0).then_some(Self { gpus, pods, rails, link })
+    }
+}
+
+impl Asked {
+    /// The line for a workload, by its templates.
+    pub(in crate::cli) fn line(&self, templates: &[Estimated]) -> Option<String> {
+        let first = templates.first()?;
+        let pods = templates.iter().map(|template| template.pods).sum::<Option<u64>>();
+        let Some(pods) = pods else { return Some("the number of pods is unknown".to_owned()) };
+        let gpus = templates.iter().map(|t| t.pods.unwrap_or(0).saturating_mul(u64::from(t.gpus)));
+        let gpus = u32::try_from(gpus.fold(0, u64::saturating_add)).unwrap_or(u32::MAX);
+        let count = format!(
+            "{gpus} GPUs in {}",
+            crate::text::count(usize::try_from(pods).unwrap_or(usize::MAX), "pod")
+        );
+        if pods < 2 {
+            return Some(format!("{count}: nothing crosses the network"));
+        }
+        let Some(link) = first.link else {
+            return Some(format!("{count}: no share of the line rate is published for this transport"));
+        };
+        let rails = templates.iter().map(|template| template.rails).min().unwrap_or(1);
+        let step =
+            Step { parameters: self.parameters, precision: self.precision, gpus, compute: self.compute };
+        let brief = brief(&step, link.throughput(self.rate, rails));
+        Some(format!("{count}, {}: {brief}", link.rails(rails, self.rate)))
+    }
+}

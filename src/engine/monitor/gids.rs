@@ -1,0 +1,102 @@
+//! Changes of the GID tables. A connection keeps the GID with which it was made, and NCCL chooses a row once: after a
+//! change, new connections of a running job may fail.
+
+use crate::rdma::gid::Gid;
+use crate::rdma::{Reading, Unreadable};
+use std::collections::BTreeMap;
+
+/// The rows of a port that belong to the pod, and how often they changed.
+#[derive(Debug, Default)]
+pub struct Gids {
+    rows: Option<BTreeMap<u32, Gid>>,
+    changes: u64,
+}
+
+impl Gids {
+    /// The rows to read again; `None` before the first look at the whole table.
+    #[must_use]
+    pub fn rows(&self) -> Option<Vec<u32>> {
+        self.rows.as_ref().map(|rows| rows.keys().copied().collect())
+    }
+
+    /// Changes since the first look; `None` before it.
+    #[must_use]
+    pub fn changes(&self) -> Option<u64> {
+        self.rows.as_ref().map(|_| self.changes)
+    }
+
+    /// Takes the whole table. Only rows of the pod count: the kernel shows the rows of other pods too.
+    pub fn whole(
+        &mut self,
+        table: impl IntoIterator<Item = (u32, Reading<Gid>)>,
+        is_own: impl Fn(Gid) -> bool,
+    ) {
+        let own = |(row, gid): (u32, Reading<Gid>)| Some((row, gid.ok().filter(|gid| is_own(*gid))?));
+        let now: BTreeMap<u32, Gid> = table.into_iter().filter_map(own).collect();
+        if let Some(before) = &self.rows {
+            let rows: std::collections::BTreeSet<&u32> = before.keys().chain(now.keys()).collect();
+            let differs = rows.into_iter().filter(|row| before.get(*row) != now.get(*row));
+            self.changes = self.changes.saturating_add(differs.count() as u64);
+        }
+        self.rows = Some(now);
+    }
+
+    /// Takes the rows of [`Self::rows`].
+    pub fn again(
+        &mut self,
+        rows: impl IntoIterator<Item = (u32, Reading<Gid>)>,
+        is_own: impl Fn(Gid) -> bool,
+    ) {
+        let Some(known) = &mut self.rows else { return };
+        for (row, gid) in rows {
+            let now = match gid {
+                Ok(gid) => Some(gid).filter(|gid| is_own(*gid)),
+                // The row has been deleted.
+                Err(Unreadable::Missing | Unreadable::Invalid) => None,
+                // Nothing is known about the row.
+                Err(_) => continue,
+            };
+            if known.get(&row).copied() == now {
+                continue;
+            }
+            self.changes = self.changes.saturating_add(1);
+            match now {
+                Some(gid) => known.insert(row, gid),
+                None => known.remove(&row),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gid(last: u8) -> Reading<Gid> {
+        let mut bytes = [0; 16];
+        bytes[15] = last;
+        Ok(Gid(bytes))
+    }
+
+    fn own(gid: Gid) -> bool {
+        (1..100).contains(&gid.0[15])
+    }
+
+    #[test]
+    fn changes_of_own_rows_count() {
+        let mut gids = Gids::default();
+        assert_eq!((gids.rows(), gids.changes()), (None, None));
+        gids.whole([(0, gid(1)), (1, gid(200)), (2, gid(0)), (3, gid(2))], own);
+        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 3]), Some(0)));
+        gids.again([(0, gid(1)), (3, gid(2))], own);
+        assert_eq!(gids.changes(), Some(0));
+        gids.again([(0, gid(1)), (3, gid(7))], own);
+        assert_eq!(gids.changes(), Some(1));
+        // A row that cannot be read is not a change; a row that is empty is one.
+        gids.again([(0, Err(Unreadable::Denied)), (3, gid(0))], own);
+        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0]), Some(2)));
+        // A new row is seen when the whole table is read, and a row of another pod is not counted.
+        gids.whole([(0, gid(1)), (1, gid(201)), (5, gid(7))], own);
+        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 5]), Some(3)));
+    }
+}

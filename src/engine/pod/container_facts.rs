@@ -1,0 +1,56 @@
+//! Facts about a container that planning and rules ask for again and again. Each is found once, so a long list or text of a
+//! container is not read again for each variable of a profile.
+
+use super::view::{Container, EnvVar};
+use crate::nccl::version::{NcclVersion, of_image};
+
+/// Fewer variables than this are searched one by one: nearly every container has fewer.
+const FEW: usize = 64;
+
+impl<'a> Container<'a> {
+    /// The entries of a variable with their places, the last one first.
+    pub fn entries<'c>(&'c self, name: &str) -> impl Iterator<Item = (usize, &'c EnvVar<'a>)> {
+        let env = self.env();
+        let few = (env.len() < FEW).then(|| env.iter().enumerate().rev());
+        let places = match few {
+            Some(_) => &[],
+            None => {
+                let name_of = |place: usize| env.get(place).and_then(|e| e.name.as_deref());
+                self.read_once.by_variable.places(env.len(), name_of, name)
+            }
+        };
+        let scanned = few.into_iter().flatten().filter(move |(_, e)| e.name.as_deref() == Some(name));
+        scanned.chain(places.iter().rev().filter_map(|place| Some((*place, env.get(*place)?))))
+    }
+
+    /// The last entry of a variable, which is the effective one.
+    #[must_use]
+    pub fn env_var(&self, name: &str) -> Option<(usize, &EnvVar<'a>)> {
+        self.entries(name).next()
+    }
+
+    /// The version of NCCL by the name of the image.
+    #[must_use]
+    pub fn nccl_version(&self) -> Option<NcclVersion> {
+        *self.read_once.nccl.get_or_init(|| self.image.as_deref().and_then(of_image))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_entry_comes_first_among_few_and_many() {
+        for others in [0, FEW] {
+            let other = |i: usize| format!(r#"{{"name":"B{i}"}},null"#);
+            let middle: Vec<String> = (0..others).map(other).chain(["null".to_owned()]).collect();
+            let json =
+                format!(r#"{{"env":[{{"name":"A"}},{},{{"name":"A"}},{{"name":"AB"}}]}}"#, middle.join(","));
+            let container: Container<'_> = serde_json::from_str(&json).unwrap();
+            let last = container.env().len() - 2;
+            assert_eq!(container.entries("A").map(|(at, _)| at).collect::<Vec<_>>(), [last, 0]);
+            assert_eq!(container.env_var("C").map(|(at, _)| at), None);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Where templates are found, and what is known of them.
+
+use super::templates_by_shape::*;
+
+#[test]
+fn templates_at_long_paths_are_not_found() {
+    let of = |levels: usize| {
+        let pod = r#"{"spec":{"containers":[{"image":"x"}]}}"#.to_owned();
+        let key = "k".repeat(250);
+        let json = (0..levels).fold(pod, |inner, _| format!(r#"{{"{key}":{inner}}}"#));
+        find(&json).len()
+    };
+    assert_eq!((of(4), of(5)), (1, 0));
+}
+
+fn pointers(json: &str) -> Vec<String> {
+    find(json).into_iter().map(|t| t.pointer).collect()
+}
+
+const POD: &str = r#"{"spec":{"containers":[{"name":"a","image":"x"}]}}"#;
+
+#[test]
+fn finds_templates_wherever_they_are() {
+    assert_eq!(pointers(&format!(r#"{{"kind":"Job","spec":{{"template":{POD}}}}}"#)), ["/spec/template"]);
+    let jobset =
+        format!(r#"{{"spec":{{"replicatedJobs":[{{"template":{{"spec":{{"template":{POD}}}}}}}]}}}}"#);
+    assert_eq!(pointers(&jobset), ["/spec/replicatedJobs/0/template/spec/template"]);
+    let two = format!(
+        r#"{{"spec":{{"mpiReplicaSpecs":{{"Launcher":{{"template":{POD}}},"Worker":{{"template":{POD}}}}}}}}}"#
+    );
+    assert_eq!(
+        pointers(&two),
+        ["/spec/mpiReplicaSpecs/Launcher/template", "/spec/mpiReplicaSpecs/Worker/template"]
+    );
+}
+
+#[test]
+fn ignores_similar_objects() {
+    for json in [
+        r#"{"spec":{"engineRuntimes":[{"containers":[{"name":"a","image":"x"}]}]}}"#,
+        r#"{"spec":{"patches":[{"spec":{"containers":[{"name":"node","env":[]}]}}]}}"#,
+        r#"{"data":{"x":"{\"spec\":{\"containers\":[]}}"}}"#,
+        r#"{"spec":{"containers":[{"name":"a","image":"x"}]}}"#,
+    ] {
+        assert!(pointers(json).is_empty(), "{json}");
+    }
+}
+
+#[test]
+fn finds_pod_specs_without_metadata() {
+    assert!(has_bare_pod_spec(r#"{"spec":{"template":{"containers":[{"name":"a","image":"x"}]}}}"#));
+    assert!(!has_bare_pod_spec(r#"{"spec":{"engineRuntimes":[{"containers":[{"name":"a","image":"x"}]}]}}"#));
+}
+
+/// Role, pods and kind of the owner of each template.
+fn roles(json: &str) -> Vec<(String, Option<u64>, String)> {
+    find(json).into_iter().map(|t| (t.role, t.pods, t.maker.kind)).collect()
+}
+
+#[test]
+fn counts_the_pods_of_each_role() {
+    let head = r#""apiVersion":"x/v1","kind":"K""#;
+    for (spec, expected) in [
+        (format!(r#""parallelism":8,"completions":4,"template":{POD}"#), vec![("", Some(4))]),
+        (format!(r#""replicas":3,"template":{POD}"#), vec![("", Some(3))]),
+        (format!(r#""replicas":"$N","template":{POD}"#), vec![("", None)]),
+        (
+            format!(
+                r#""pytorchReplicaSpecs":{{"Master":{{"replicas":1,"template":{POD}}},"Worker":{{"replicas":7,"template":{POD}}}}}"#
+            ),
+            vec![("Master", Some(1)), ("Worker", Some(7))],
+        ),
+        (
+            format!(
+                r#""replicatedJobs":[{{"name":"w","replicas":2,"template":{{"spec":{{"parallelism":4,"template":{POD}}}}}}}]"#
+            ),
+            vec![("w", Some(8))],
+        ),
+        (
+            format!(
+                r#""replicas":2,"leaderWorkerTemplate":{{"size":4,"leaderTemplate":{POD},"workerTemplate":{POD}}}"#
+            ),
+            vec![("leader", Some(2)), ("worker", Some(6))],
+        ),
+        (
+            format!(r#""replicas":2,"leaderWorkerTemplate":{{"size":4,"workerTemplate":{POD}}}"#),
+            vec![("worker", Some(8))],
+        ),
+        (
+            format!(
+                r#""headGroupSpec":{{"template":{POD}}},"workerGroupSpecs":[{{"groupName":"g","replicas":2,"numOfHosts":2,"template":{POD}}}]"#
+            ),
+            vec![("head", Some(1)), ("g", Some(4))],
+        ),
+    ] {
+        let json = format!(r#"{{{head},"spec":{{{spec}}}}}"#);
+        let expected: Vec<_> = expected.into_iter().map(|(r, n)| (r.to_owned(), n, "K".to_owned())).collect();
+        assert_eq!(roles(&json), expected, "{json}");
+    }
+    let set = format!(r#"{{"apiVersion":"apps/v1","kind":"DaemonSet","spec":{{"template":{POD}}}}}"#);
+    assert_eq!(roles(&set), [(String::new(), None, "DaemonSet".to_owned())]);
+}
+
+#[test]
+fn the_innermost_object_makes_the_pods() {
+    let job = format!(r#"{{"apiVersion":"batch/v1","kind":"Job","spec":{{"template":{POD}}}}}"#);
+    let wrapper = format!(
+        r#"{{"apiVersion":"w/v1","kind":"AppWrapper","spec":{{"components":[{{"template":{job}}}]}}}}"#
+    );
+    let found = find(&wrapper);
+    let maker = &found[0].maker;
+    assert_eq!(
+        (maker.group.as_str(), maker.kind.as_str(), maker.pointer.as_str(), maker.json),
+        ("batch", "Job", "/spec/components/0/template", job.as_str())
+    );
+}
+
+#[test]
+fn bare_specs_have_their_place() {
+    let json = r#"{"spec":{"template":{"containers":[{"name":"a"}]},"prefill":{"worker":{"containers":[{"image":"x"}]}}}}"#;
+    let pointers =
+        |unfinished| -> Vec<String> { bare_specs(json, unfinished).into_iter().map(|s| s.pointer).collect() };
+    assert_eq!(pointers(false), ["/spec/prefill/worker"]);
+    assert_eq!(pointers(true), ["/spec/template", "/spec/prefill/worker"]);
+}
+
+#[test]
+fn long_texts_are_not_read_on_every_level() {
+    let long = |levels: usize| {
+        let mut json = format!(r#"{{"p":"{}","t":{POD}}}"#, "x".repeat(6 << 20));
+        for _ in 0..levels {
+            json = format!(r#"{{"a":{json}}}"#);
+        }
+        pointers(&json).len()
+    };
+    assert_eq!((long(2), long(3)), (1, 0));
+}

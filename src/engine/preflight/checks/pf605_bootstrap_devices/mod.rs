@@ -1,0 +1,63 @@
+//! PF605: `NCCL_OOB_NET_IFNAME` against the devices.
+
+use crate::nccl::NcclVersion;
+use crate::nccl::list::NameList;
+use crate::preflight::check::{Check, Context, either, listed, read};
+use crate::preflight::expect::Transport;
+use crate::preflight::outcome::{Fault, Outcome};
+
+pub(super) static CHECK: Check =
+    Check { id: "PF605", page: include_str!("page.md"), rdma_only: false, judge };
+
+/// Before this version, NCCL ignores a list that matches no device (NVIDIA/nccl src/bootstrap.cc).
+const FAILS: NcclVersion = NcclVersion(2, 24, 0);
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(devices(context))
+}
+
+fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    const NAME: &str = "NCCL_OOB_NET_IFNAME";
+    let set = context.setting(NAME)?.filter(|(value, _)| !value.is_empty());
+    let Some((value, place)) = set else { return Ok(Outcome::off(format!("{NAME} is not set"))) };
+    if context.number("NCCL_OOB_NET_ENABLE")?.is_none_or(|(number, _)| number == 0) {
+        return Ok(Outcome::off(format!("{NAME} has no effect without NCCL_OOB_NET_ENABLE=1")));
+    }
+    let setting = format!("{NAME}={value} ({place})");
+    let names: Vec<&str> = match context.transport() {
+        Some(Transport::Roce | Transport::Infiniband) => {
+            let hcas = context.setting("NCCL_IB_HCA")?.map(|(value, _)| value).unwrap_or_default();
+            let usable = context.usable()?.into_iter().map(|device| device.name.as_str());
+            usable.filter(|name| NameList::parse(&hcas).chooses_device(name)).collect()
+        }
+        Some(Transport::Ethernet) => {
+            read(&context.seen.interfaces, "/sys/class/net")?.iter().map(|i| i.name.as_str()).collect()
+        }
+        _ => {
+            return Err(Outcome::unknown(format!(
+                "{setting}: the names of the plugin's devices are not known"
+            )));
+        }
+    };
+    if names.is_empty() {
+        return Err(Outcome::unknown(format!("{setting}: NCCL has no device (see PF101 and PF601)")));
+    }
+    let taken = names.iter().find(|name| NameList::parse(&value).chooses_device(name));
+    if let Some(taken) = taken {
+        return Ok(Outcome::pass(format!("{setting} matches {taken}")));
+    }
+    let fix =
+        "Remove NCCL_OOB_NET_IFNAME, or set a prefix of the names of NCCL's network devices, such as mlx5.";
+    let none = format!("{setting} matches none of {}", listed(&names));
+    Ok(match read(&context.seen.image.nccl, "version of NCCL") {
+        Ok((version, _)) if *version >= FAILS => {
+            Outcome::fail(Fault::Configuration, format!("{none}: NCCL {version} fails at start"), fix)
+        }
+        Ok((version, _)) => {
+            Outcome::warn(Fault::Configuration, format!("{none}: NCCL {version} uses the first device"), fix)
+        }
+        Err(_) => {
+            Outcome::warn(Fault::Configuration, format!("{none}: NCCL from 2.24 on fails at start"), fix)
+        }
+    })
+}

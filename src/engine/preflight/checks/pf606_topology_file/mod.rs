@@ -1,0 +1,37 @@
+//! PF606: the file that `NCCL_TOPO_FILE` names.
+
+use crate::preflight::check::{Check, Context, either};
+use crate::preflight::outcome::{Fault, Outcome};
+use crate::rdma::Unreadable;
+
+pub(super) static CHECK: Check =
+    Check { id: "PF606", page: include_str!("page.md"), rdma_only: false, judge };
+
+fn judge(context: &Context<'_>) -> Outcome {
+    either(topology(context))
+}
+
+fn topology(context: &Context<'_>) -> Result<Outcome, Outcome> {
+    let Some((file, place)) = context.setting("NCCL_TOPO_FILE")? else {
+        return Ok(Outcome::off("NCCL_TOPO_FILE is not set"));
+    };
+    let setting = format!("NCCL_TOPO_FILE={file} ({place})");
+    let Some(found) = &context.seen.topology else {
+        return Err(Outcome::unknown(format!("{setting}: preflight did not look for the file")));
+    };
+    let warn = |what: String| {
+        Outcome::warn(
+            Fault::Configuration,
+            format!("{setting} {what}: NCCL uses the topology that it detects"),
+            "Mount the file, or add it to the image; or remove NCCL_TOPO_FILE.",
+        )
+    };
+    match found {
+        Ok(0) => Ok(warn("is empty".to_owned())),
+        Ok(_) => Ok(Outcome::pass(format!("{setting} can be read"))),
+        Err(why @ (Unreadable::Missing | Unreadable::Denied | Unreadable::NotAFile)) => {
+            Ok(warn(why.to_string()))
+        }
+        Err(why) => Err(Outcome::unknown(format!("{setting}: {why}"))),
+    }
+}

@@ -1,0 +1,50 @@
+//! Pod templates beyond the limit of what is compared are judged all the same, and the object says so.
+
+use super::{WorkloadRequest, decide_workload};
+use crate::deadline::NEVER;
+use crate::facts::Mode;
+use crate::snapshot::{Builder, Layer};
+use serde_json::{Value, json};
+
+#[test]
+fn templates_beyond_the_limit_are_judged_and_reported() {
+    let env: Vec<Value> = (0..30).map(|i| json!({"name": format!("NCCL_V{i}"), "value": "v"})).collect();
+    let spec = json!({"transport": "roce", "attachment": "sriov", "acceleratorsPerNode": 1, "ipcLock": false,
+        "rails": [{"network": "net", "resource": "example.com/vf"}], "env": env});
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": "p"}, "spec": spec});
+    let mut builder = Builder::default();
+    builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &profile.to_string(), "").unwrap();
+    let snapshot = builder.build();
+    let container = json!({"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}});
+    let pod = json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "p"}},
+        "spec": {"containers": vec![container; 100]}});
+    for (jobs, beyond) in
+        [(6, None), (7, Some("this pod template is not")), (9, Some("this pod template and 2 more are not"))]
+    {
+        let job = |i: usize| json!({"name": format!("j{i}"), "template": {"spec": {"template": pod}}});
+        let set = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "j"},
+            "spec": {"replicatedJobs": (0..jobs).map(job).collect::<Vec<_>>()}});
+        let json = set.to_string();
+        let request = WorkloadRequest {
+            group: "jobset.x-k8s.io",
+            kind: "JobSet",
+            json: &json,
+            namespace: "n",
+            mode: Mode::Enforce,
+            opted_in: true,
+            profile: None,
+            deadline: &NEVER,
+        };
+        let decided = decide_workload(request, &snapshot);
+        let changed = |d: &Result<super::Decision, _>| d.as_ref().is_ok_and(|d| !d.plan.changes.is_empty());
+        assert!(decided.templates.iter().all(|(_, decision)| changed(decision)), "{jobs}");
+        let own = decided.own.map(|own| own.findings).unwrap_or_default();
+        let found: Vec<_> = own.iter().filter(|f| f.rule == "FAB820").collect();
+        assert_eq!(found.len(), usize::from(beyond.is_some()), "{jobs}: {own:?}");
+        for (finding, words) in found.iter().zip(beyond) {
+            assert!(finding.message.contains(words), "{}", finding.message);
+            assert_eq!(finding.path, "/spec/replicatedJobs/6/template/spec/template");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The containers that profiles hold for.
+
+use crate::pod::view::Container;
+use crate::rules::paths;
+use crate::rules::pod::PodContext;
+
+/// A container that a profile is for.
+pub(super) struct Place<'a> {
+    pub(super) container: &'a Container<'a>,
+    /// Its number, if it is an app container.
+    pub(super) app: Option<usize>,
+    /// JSON pointer of the container.
+    pub(super) path: String,
+    /// Whether the webhook adds the profile's variables to it.
+    pub(super) target: bool,
+    /// Whether only a claim that is not known can be for its accelerators, while other containers request some.
+    pub(super) only_unread: bool,
+}
+
+/// The containers that get the profile's variables, and those that compute: the list in an annotation says where the webhook
+/// adds something, and a job can run in an init container or a native sidecar.
+pub(super) fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Place<'a>> {
+    let (pod, demands) = (context.pod(), &context.subject.demands);
+    let nobody = !demands.any();
+    let apps = pod.containers().iter().enumerate().filter_map(move |(index, container)| {
+        // A claim that cannot be read may be for accelerators, whatever the container's name.
+        let unread = demands.is_unread(index);
+        let target = context.is_target(index);
+        let computes = target || demands.app(index).any;
+        let only_unread = !computes && !nobody;
+        (computes || unread).then(|| Place {
+            container,
+            app: Some(index),
+            path: paths::container(index),
+            target,
+            only_unread,
+        })
+    });
+    let inits = pod.init_containers().iter().enumerate();
+    let inits = inits.filter(move |(index, _)| demands.init(*index).any || demands.is_init_unread(*index));
+    let inits = inits.map(move |(index, container)| Place {
+        container,
+        app: None,
+        path: format!("/spec/initContainers/{index}"),
+        target: false,
+        only_unread: !demands.init(index).any,
+    });
+    apps.chain(inits)
+}

@@ -1,0 +1,178 @@
+//! Many files: decided in their order, in memory that grows by little more than their names, and never from two versions of
+//! one file.
+
+use crate::support::round_trip::same;
+use crate::support::suite::Suite;
+use crate::support::{Scratch, binary};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::Value;
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const FORMATS: [&str; 9] = ["text", "json", "yaml", "patch", "diff", "sarif", "junit", "github", "gitlab"];
+
+/// A pod with a warning, and a comment.
+fn pod(name: &str, gpus: usize, comment: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec:\n  containers:\n  - name: c\n    image: i\n    resources: \
+         {{limits: {{nvidia.com/gpu: {gpus}}}}}\n# {}\n",
+        "x".repeat(comment)
+    )
+}
+
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("many_files::errors_have_the_order_of_the_files", || Ok(order()?));
+    suite.add("many_files::a_fact_counts_for_the_files_before_it", || Ok(facts()?));
+    if cfg!(target_os = "linux") {
+        suite.add("many_files::a_file_that_changes_is_an_error", || Ok(change()?));
+        suite.add("many_files::memory_grows_by_little_in_all_formats", || Ok(memory()?));
+    }
+}
+
+/// A review with `-o json` in a directory.
+fn json(arguments: &[&str], directory: &Path) -> Result<(Option<i32>, Value), String> {
+    let output = Command::new(binary())
+        .args(["review", "-o", "json"])
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .map_err(|e| e.to_string())?;
+    let json = serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
+    Ok((output.status.code(), json))
+}
+
+/// A file that may hold a fact is read before the others.
+fn order() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let broken = |kind: &str| format!("kind: {kind}\nspec: [\n");
+    for (name, text) in [
+        ("a.yaml", broken("Pod")),
+        ("b.yaml", broken("Node")),
+        ("c.yaml", String::new()),
+        ("d.yaml", broken("Job")),
+        ("e.yaml", broken("ConfigMap") + "---\n" + &broken("Pod")),
+        ("f.yaml", "# Node\n".to_owned()),
+    ] {
+        scratch.write(name, text)?;
+    }
+    let (code, json) = json(&["."], scratch.path())?;
+    same("exit code", Some(2), code)?;
+    let files = |list: &str, file: &str| -> Vec<&str> {
+        let all = json[list].as_array().into_iter().flatten();
+        all.filter_map(|one| one.pointer(file)?.as_str()).collect()
+    };
+    same(
+        "errors",
+        vec!["./a.yaml", "./b.yaml", "./d.yaml", "./e.yaml", "./e.yaml"],
+        files("errors", "/file"),
+    )?;
+    same("skipped", vec!["./c.yaml", "./f.yaml"], files("skipped", "/source/file"))
+}
+
+/// Every file before the last one is decoded only as it is reviewed.
+fn facts() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let pod =
+        pod("p", 8, 1).replace("{name: p}", "{name: p, annotations: {fabric-admission.dev/profile: mine}}");
+    for number in 0..40 {
+        scratch.write(&format!("a{number}.yaml"), &pod)?;
+    }
+    let profile = "apiVersion: fabric-admission.dev/v1alpha1\nkind: NAME\nmetadata: {name: mine}\nspec: {base: roce-sriov}\n";
+    for (kind, expected) in [
+        ("FabricProfile", 40),
+        ("\"Fabric\\x50rofile\"", 40),
+        ("!!binary RmFicmljUHJvZmlsZQ==", 40),
+        ("Other", 0),
+    ] {
+        scratch.write("z.yaml", profile.replace("NAME", kind))?;
+        let (_, json) = json(&["."], scratch.path())?;
+        let results = json["results"].as_array().into_iter().flatten();
+        same(kind, expected, results.filter(|result| result["profile"] == "mine").count())?;
+    }
+    Ok(())
+}
+
+/// The review waits for the pipe when it has read the other files once.
+fn change() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    // More text than stays in memory.
+    for number in 0..50 {
+        scratch.write(&format!("in/a{number:02}.yaml"), pod("a", 8, 240_000))?;
+    }
+    scratch.write("in/b.yaml", pod("b", 8, 10))?;
+    scratch.write("in/c.yaml", pod("c", 8, 10))?;
+    scratch.write("in/d.yaml", pod("d", 8, 10))?;
+    let pipe = scratch.path().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(|e| e.to_string())?;
+    let mut child = Command::new(binary())
+        .args(["review", "-o", "json", "in", "pipe"])
+        .current_dir(scratch.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    // Opened as soon as the other side opens it.
+    let end = File::options().write(true).open(&pipe).map_err(|e| e.to_string())?;
+    scratch.write("in/b.yaml", pod("b", 4, 10))?;
+    scratch.write("in/c.yaml", "")?;
+    fs::remove_file(scratch.path().join("in/d.yaml")).map_err(|e| e.to_string())?;
+    drop(end);
+    let mut out = String::new();
+    child.stdout.take().ok_or("no output")?.read_to_string(&mut out).map_err(|e| e.to_string())?;
+    let code = child.wait().map_err(|e| e.to_string())?.code();
+    let json: Value = serde_json::from_str(&out).map_err(|e| e.to_string())?;
+    same("exit code", Some(2), code)?;
+    let errors: Vec<&str> =
+        json["errors"].as_array().into_iter().flatten().filter_map(|e| e["file"].as_str()).collect();
+    same("errors", vec!["in/b.yaml", "in/c.yaml", "in/d.yaml"], errors)?;
+    let message = json.pointer("/errors/0/message").and_then(Value::as_str).unwrap_or_default();
+    same("the message", "the file changed during the review", message)?;
+    let results = json["results"].as_array().into_iter().flatten();
+    let changed =
+        results.filter(|r| r["source"]["file"].as_str().is_some_and(|f| !f.starts_with("in/a"))).count();
+    same("results of changed files", 0, changed)
+}
+
+/// The largest memory of a review in all formats at once (KiB), for so many files.
+fn peak(files: usize) -> Result<u64, String> {
+    let scratch = Scratch::new()?;
+    for number in 0..files {
+        scratch.write(&format!("in/{}/{number}.yaml", number / 1000), pod(&format!("p{number}"), 8, 1500))?;
+    }
+    let mut command = Command::new(binary());
+    command.args(["review", "in", "--write-baseline", "baseline", "-o", "text"]);
+    for format in &FORMATS[1..] {
+        command.args(["-o", &format!("{format}=out.{format}")]);
+    }
+    let mut child =
+        command.current_dir(scratch.path()).stdout(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
+    // The process is alive for as long as some of its output is not read.
+    let mut out = child.stdout.take().ok_or("no output")?;
+    let status = format!("/proc/{}/status", child.id());
+    let (mut peak, mut part) = (0, vec![0; 1 << 12]);
+    while out.read(&mut part).map_err(|e| e.to_string())? > 0 {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(peak).max(peak);
+    }
+    child.wait().map_err(|e| e.to_string())?;
+    let mut sizes = String::new();
+    for format in &FORMATS[1..] {
+        let length = fs::metadata(scratch.path().join(format!("out.{format}"))).map_or(0, |m| m.len());
+        let _ = write!(sizes, " {format} {length}");
+    }
+    eprintln!("{files} files: {peak} KiB;{sizes}");
+    Ok(peak)
+}
+
+/// A name, a fingerprint, an entry of the baseline and a result of SARIF, which has at most 25,000: less than the documents.
+fn memory() -> Result<(), String> {
+    let (once, twice) = (peak(10_000)?, peak(20_000)?);
+    match twice.saturating_sub(once) / 1024 {
+        0..20 => Ok(()),
+        more => Err(format!("{more} MiB more for twice the files: {once} KiB, {twice} KiB")),
+    }
+}
