@@ -80,10 +80,11 @@ impl<'a> Overlay<'a> {
         })
     }
 
-    /// Whether the plan writes an annotation.
+    /// The text that the plan writes into an annotation.
     #[must_use]
-    pub fn writes_annotation(self, key: &str) -> bool {
-        self.plan.of_pod().iter().filter_map(|c| c.edit.annotation()).any(|(written, ..)| *written == *key)
+    pub fn written_annotation(self, key: &str) -> Option<&'a str> {
+        let written = self.plan.of_pod().iter().filter_map(|c| c.edit.annotation());
+        written.filter(|(written, ..)| **written == *key).last().map(|(_, text, _)| text)
     }
 
     /// A variable of an app container.

@@ -26,8 +26,8 @@ pub struct Shown<'a, 'p, 'c> {
     pub pod: &'a PodView<'p>,
     /// Its namespace.
     pub namespace: &'a str,
-    /// Whether an annotation gets another text than the pod has now.
-    pub changes: &'c dyn Fn(&str) -> bool,
+    /// The text that an annotation is going to have, where that differs from the pod as it is.
+    pub written: &'c dyn Fn(&str) -> Option<&'a str>,
     /// Whether this is the pod that the API server stores: nothing gives it a resource any more.
     pub is_final: bool,
 }
@@ -49,14 +49,14 @@ pub fn value<'a>(
 
 /// A field that the pod has from its creation (kubernetes/kubernetes pkg/fieldpath). A label or annotation that is
 /// missing may be added before the container starts.
-fn of_field<'a>(path: &str, Shown { pod, namespace, changes, .. }: Shown<'a, '_, '_>) -> Option<&'a str> {
+fn of_field<'a>(path: &str, Shown { pod, namespace, written, .. }: Shown<'a, '_, '_>) -> Option<&'a str> {
     let metadata = pod.metadata.as_ref();
     let key = |list: &str| path.strip_prefix(list)?.strip_prefix("['")?.strip_suffix("']");
     if let Some(key) = key("metadata.annotations") {
         // Multus writes these when the pod starts, before its containers do.
         let by_multus =
             matches!(key, "k8s.v1.cni.cncf.io/network-status" | "k8s.v1.cni.cncf.io/networks-status");
-        return if by_multus || changes(key) { None } else { pod.annotation(key) };
+        return if by_multus { None } else { written(key).or_else(|| pod.annotation(key)) };
     }
     if let Some(key) = key("metadata.labels") {
         return pod.label(key);
@@ -132,7 +132,7 @@ mod tests {
             (field("metadata.annotations['gone']"), None),
             (field("metadata.annotations['k8s.v1.cni.cncf.io/networks']"), Some("n")),
             (field("metadata.annotations['k8s.v1.cni.cncf.io/network-status']"), None),
-            (field("metadata.annotations['fabric-admission.dev/injected']"), None),
+            (field("metadata.annotations['fabric-admission.dev/injected']"), Some("p@2")),
             (field("metadata.annotations['fabric-admission.dev/file.x']"), Some("6")),
             (field("metadata.labels['l']"), Some("5")),
             (field("metadata.name"), Some("p")),
@@ -150,8 +150,8 @@ mod tests {
             let json = pod(&format!(r#"{{"name":"A","valueFrom":{from}}}"#));
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
             let container = &pod.containers()[0];
-            let changes = |key: &str| key == "fabric-admission.dev/injected";
-            let shown = Shown { pod: &pod, namespace: "n", changes: &changes, is_final: false };
+            let written = |key: &str| (key == "fabric-admission.dev/injected").then_some("p@2");
+            let shown = Shown { pod: &pod, namespace: "n", written: &written, is_final: false };
             assert_eq!(value(&container.env()[0], container, shown).as_deref(), expected, "{from}");
         }
     }
@@ -176,7 +176,7 @@ mod tests {
             );
             let pod: PodView<'_> = serde_json::from_str(&json).unwrap();
             let container = &pod.containers()[0];
-            let shown = Shown { pod: &pod, namespace: "n", changes: &|_| false, is_final: true };
+            let shown = Shown { pod: &pod, namespace: "n", written: &|_| None, is_final: true };
             assert_eq!(value(&container.env()[0], container, shown).as_deref(), expected, "{resource}");
             let before = Shown { is_final: false, ..shown };
             let expected = expected.filter(|_| resources.contains("requests"));

@@ -80,7 +80,7 @@ fn in_env<'c>(context: &'c PodContext<'_>, place: &Place<'c>, name: &str) -> Opt
     let shown = Shown {
         pod: context.pod(),
         namespace: context.subject.namespace,
-        changes: &|key| context.overlay.writes_annotation(key),
+        written: &|key| context.overlay.written_annotation(key),
         is_final: context.is_final,
     };
     let text = value(entry, place.container, shown);
