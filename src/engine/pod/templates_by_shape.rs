@@ -64,8 +64,9 @@ pub struct BareSpec<'a> {
 /// Deepest nesting that is searched, and so the most times that any text is read. An AppWrapper around a PyTorchJob takes
 /// eight levels, one around a training runtime twelve.
 const MAX_DEPTH: usize = 16;
-/// Most templates that are read: an object of 3 MiB has room for fifty thousand.
-const MAX_TEMPLATES: usize = 1_000;
+/// Most templates of an object that are decided on (count); a training job has a handful. Each may be compared with every
+/// profile, and an object of 3 MiB has room for fifty thousand.
+pub const MAX_TEMPLATES: usize = 256;
 /// Most bytes that are read on all levels together: sixteen times 1.5 MiB, the largest object that etcd stores
 /// (`--max-request-bytes`).
 const MAX_READ: usize = 24 << 20;
@@ -95,7 +96,7 @@ struct Way<'a> {
     dev_shm: DevShm,
 }
 
-/// Templates in the order of the text. The object itself is not a template.
+/// Templates in the order of the text, at most one more than `MAX_TEMPLATES`. The object itself is not a template.
 #[must_use]
 pub fn find(json: &str) -> Vec<Template<'_>> {
     find_within(json, &NEVER)
@@ -153,7 +154,7 @@ impl<'d, T> Found<'d, T> {
     fn reads(&mut self, json: &str, depth: usize) -> bool {
         let left = self.left.checked_sub(json.len());
         self.left = left.unwrap_or_default();
-        let room = left.is_some() && depth <= MAX_DEPTH && self.all.len() < MAX_TEMPLATES;
+        let room = left.is_some() && depth <= MAX_DEPTH && self.all.len() <= MAX_TEMPLATES;
         room && !self.deadline.is_over()
     }
 }

@@ -48,3 +48,30 @@ fn templates_beyond_the_limit_are_judged_and_reported() {
         }
     }
 }
+
+#[test]
+fn an_object_with_too_many_templates_says_which_are_checked() {
+    let container = json!({"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}});
+    let pod = json!({"spec": {"containers": [container]}});
+    for (jobs, found) in [(256, 0), (257, 1), (400, 1)] {
+        let job = |i: usize| json!({"name": format!("j{i}"), "template": {"spec": {"template": pod}}});
+        let set = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "j"},
+            "spec": {"replicatedJobs": (0..jobs).map(job).collect::<Vec<_>>()}});
+        let json = set.to_string();
+        let request = WorkloadRequest {
+            group: "jobset.x-k8s.io",
+            kind: "JobSet",
+            json: &json,
+            namespace: "n",
+            mode: Mode::Enforce,
+            opted_in: true,
+            profile: None,
+            deadline: &NEVER,
+        };
+        let decided = decide_workload(request, &Builder::default().build());
+        assert_eq!(decided.templates.len(), 256, "{jobs}");
+        let own = decided.own.map(|own| own.findings).unwrap_or_default();
+        let words = |f: &&crate::rules::Finding| f.rule == "FAB820" && f.message.contains("first 256");
+        assert_eq!(own.iter().filter(words).count(), found, "{jobs}: {own:?}");
+    }
+}

@@ -10,7 +10,7 @@ use crate::json::values::mapping;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::limits::MAX_COMPARED;
-use crate::pod::templates_by_shape::{self, Maker, Template};
+use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, Maker, Template};
 use crate::pod::view::Metadata;
 use crate::pod::workload::{self, Holds};
 use crate::profile::Ignorable;
@@ -43,7 +43,9 @@ pub(super) fn decide_each<'a, T>(
     snapshot: &Snapshot,
     result: impl Fn(Decision) -> T,
 ) -> Each<'a, T> {
-    let templates = templates_by_shape::find_within(request.json, request.deadline);
+    let mut templates = templates_by_shape::find_within(request.json, request.deadline);
+    let incomplete = templates.len() > MAX_TEMPLATES;
+    templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
     let in_time = || !request.deadline.is_over();
     let pods: Vec<Result<PodView<'_>, DecodeError>> =
@@ -68,7 +70,7 @@ pub(super) fn decide_each<'a, T>(
         SeenTemplate { template, pod, gang, state }
     });
     let seen: Vec<SeenTemplate<'_>> = seen.collect();
-    let own = own(request, &seen, snapshot);
+    let own = own(request, (&seen, incomplete), snapshot);
     let decide = |SeenTemplate { template, pod, gang, state }: SeenTemplate<'_>| {
         pod.as_ref().map_err(Clone::clone)?;
         let decision = match state {
@@ -96,8 +98,12 @@ fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<S
     gangs
 }
 
-/// What is said of the object itself.
-fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snapshot) -> Option<Decision> {
+/// What is said of the object itself. `incomplete`: it has further templates, which nobody looks at.
+fn own(
+    request: WorkloadRequest<'_>,
+    (seen, incomplete): (&[SeenTemplate<'_>], bool),
+    snapshot: &Snapshot,
+) -> Option<Decision> {
     let holds = workload::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
     let has_parts = holds != Holds::Templates;
     let (mut looked, mut findings) = match has_parts {
@@ -109,7 +115,7 @@ fn own(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snaps
     looked.of_profile |= examined().next().is_some();
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
-        findings.extend(together(request, seen, snapshot));
+        findings.extend(together(request, (seen, incomplete), snapshot));
         findings.extend(launcher::findings(request, seen, snapshot));
         // An error of several templates is let go where the profile of each does.
         let limits = examined().map(Examined::limit);
@@ -136,7 +142,11 @@ struct Headed<'a> {
 }
 
 /// What the rules on workloads say of each object that makes pods.
-fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &Snapshot) -> Vec<Finding> {
+fn together(
+    request: WorkloadRequest<'_>,
+    (seen, incomplete): (&[SeenTemplate<'_>], bool),
+    snapshot: &Snapshot,
+) -> Vec<Finding> {
     type Made<'a> = (Maker<'a>, Option<&'a Gang>, Vec<WorkloadTemplate<'a>>);
     let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
     for one in seen {
@@ -159,6 +169,7 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
             compared: !matches!(one.state, State::Judged),
         });
     }
+    let last = seen.last().filter(|_| incomplete).map(|s| s.template.maker.pointer.as_str());
     let mut findings = Vec::new();
     let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some() || !v.compared);
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
@@ -173,6 +184,7 @@ fn together(request: WorkloadRequest<'_>, seen: &[SeenTemplate<'_>], snapshot: &
             namespace: request.namespace,
             namespace_facts: snapshot.namespace(request.namespace),
             templates,
+            incomplete: last == Some(maker.pointer.as_str()),
             snapshot,
         }));
     }

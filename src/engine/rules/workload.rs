@@ -31,6 +31,8 @@ pub struct WorkloadContext<'a> {
     pub namespace_facts: Option<&'a NamespaceFacts>,
     /// Its pod templates.
     pub templates: &'a [WorkloadTemplate<'a>],
+    /// Whether the object has further templates, which are not looked at.
+    pub incomplete: bool,
     /// Everything else that is known.
     pub snapshot: &'a Snapshot,
 }

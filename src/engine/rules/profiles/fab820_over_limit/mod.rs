@@ -5,6 +5,7 @@ use crate::pod::limits::{
     MAX_CLAIMS, MAX_COMMANDS, MAX_COMPARED, MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES, OverLimit,
     over_limit,
 };
+use crate::pod::templates_by_shape::MAX_TEMPLATES;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
@@ -22,6 +23,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
+    if context.incomplete {
+        findings.add(
+            "",
+            format!("the object has more than {MAX_TEMPLATES} pod templates: only the first {MAX_TEMPLATES} are checked"),
+            format!("Split the object, so that each part has at most {MAX_TEMPLATES} pod templates."),
+        );
+    }
     let left = || context.templates.iter().filter(|t| !t.compared);
     let Some(first) = left().next() else { return };
     findings.add(
