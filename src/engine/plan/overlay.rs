@@ -84,7 +84,7 @@ impl<'a> Overlay<'a> {
     #[must_use]
     pub fn written_annotation(self, key: &str) -> Option<&'a str> {
         let written = self.plan.of_pod().iter().filter_map(|c| c.edit.annotation());
-        written.filter(|(written, ..)| **written == *key).last().map(|(_, text, _)| text)
+        written.filter(|(written, ..)| **written == *key).next_back().map(|(_, text, _)| text)
     }
 
     /// A variable of an app container.
