@@ -58,14 +58,16 @@ fn judged(
             certain,
             OTHER_NODES,
             format!(
-                "{cni_type} cannot be created over {shown}: the nodes' SriovNetworkNodeStates show InfiniBand"
+                "{cni_type} cannot be created over {shown}, which is InfiniBand in the nodes' SriovNetworkNodeStates"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),
         (true, Some(LinkLayer::Ethernet)) => Some((
             certain,
             OTHER_NODES,
-            format!("ipoib cannot be created over {shown}: the nodes' SriovNetworkNodeStates show Ethernet"),
+            format!(
+                "ipoib cannot be created over {shown}, which is Ethernet in the nodes' SriovNetworkNodeStates"
+            ),
             "Use macvlan or sriov over Ethernet.",
         )),
         (false, None) if LinkLayer::of_interface(master) == Some(LinkLayer::InfiniBand) => Some((

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "no error of another rule follows from the placeholders: they are applied as text",
+        "the API server stores the placeholders as text, and they cause no error of another rule",
     )],
     files: files!(),
     waiver: Waiver::File,

@@ -14,7 +14,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB102",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod may be meant to use the node's NICs")],
+    lesser: &[(Severity::Warning, "the author may want the pod to use the node's NICs")],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
@@ -105,7 +105,7 @@ fn cel() -> Cel {
             ),
         ],
         beyond: Some(
-            "devices that only a network object or a SriovNetworkNodePolicy shows; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
+            "devices that are known only from a network object or a SriovNetworkNodePolicy; JSON lists with keys other than name, namespace and interface; and text of more than 8000 characters",
         ),
     }
 }

@@ -60,6 +60,6 @@ fn cel() -> Cel {
     Cel {
         variables: vec![("config", config.into())],
         checks: vec![broken],
-        beyond: Some("JSON that is not valid after its start, and items of `plugins` without a type"),
+        beyond: Some("JSON that starts with `{` but is not valid, and items of `plugins` without a type"),
     }
 }

@@ -1,4 +1,4 @@
-//! FAB104: network for which the webhook cannot add the resource or the node selector.
+//! FAB104: network whose resource or node selector the webhook cannot add to the pod.
 
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) static RULE: Rule = Rule {
     id: "FAB104",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod may get the resource by other means")],
+    lesser: &[(Severity::Warning, "the pod may get the resource in another way")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -92,7 +92,7 @@ fn check_item(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(
-                "the pod's nodeSelector has {}={}, but network {} is on nodes with value {:?}: no node has both values",
+                "the pod's nodeSelector has {}={}, but network {} requires the value {:?}: no node has both values",
                 printable(label.key, 60),
                 printable(other, 40),
                 network(),

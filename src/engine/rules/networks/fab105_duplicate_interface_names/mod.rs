@@ -60,7 +60,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "item {other} requests interface net{place}, which Multus gives to item {place} ({}): the pod sandbox fails",
                     printable(&item.name, 100)
                 ),
-                "Name an interface for every network of the annotation, or for none.",
+                "Name an interface for every network in the annotation, or for none of them.",
             );
         }
     }
@@ -103,7 +103,7 @@ fn cel() -> Cel {
             check(
                 by_place,
                 "a network requests an interface that Multus gives to another network: the pod sandbox fails; name an interface for \
-                     every network of the annotation, or for none",
+                     every network in the annotation, or for none of them",
             ),
         ],
         beyond: Some("JSON lists, more than 100 networks, and text of more than 8000 characters"),

@@ -35,7 +35,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Annotations(odd.into()),
-        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks: these annotations of the pod have no effect",
+        message: "a network annotation of the pod is misspelt or misplaced, and has no effect: Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
     Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
@@ -50,7 +50,7 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
         "networks" if !has_networks => Some(("has no effect: Multus does not read this key", WRITE)),
         RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
             "has no effect on a pod: Multus reads this annotation from the NetworkAttachmentDefinition",
-            "Set the annotation on the network, and request the resource in the container's limits.",
+            "Set the annotation on the NetworkAttachmentDefinition, and request the resource in the container's limits.",
         )),
         "mellanox.infiniband.app" => Some((
             "has no effect on a pod: ib-kubernetes writes this key into cni-args of the networks annotation",

@@ -72,14 +72,14 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     let mut faults = Vec::new();
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
         let message = format!(
-            "vlanQoS is {n}, but no VLAN is set: plugin sriov refuses it, and pods stay in ContainerCreating"
+            "vlanQoS is {n}, but no VLAN is set: plugin sriov refuses the configuration, and pods stay in ContainerCreating"
         );
         faults.push((None, ("vlanQoS", message, "Set vlan to a number from 1 to 4094.")));
     }
     let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
         let message = format!(
-            "vlanProto is {}, but no VLAN is set: plugin sriov refuses it, and pods stay in ContainerCreating",
+            "vlanProto is {}, but no VLAN is set: plugin sriov refuses the configuration, and pods stay in ContainerCreating",
             printable(proto, 40)
         );
         faults.push((None, ("vlanProto", message, "Set vlan to a number from 1 to 4094.")));
@@ -100,7 +100,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
         && least > most
     {
         let message = format!(
-            "min_tx_rate {least} is higher than max_tx_rate {most}: the kernel refuses this, and pods stay in ContainerCreating"
+            "min_tx_rate {least} is higher than max_tx_rate {most}: the kernel refuses these rates, and pods stay in ContainerCreating"
         );
         faults.push((Some(OLD_KERNEL), ("min_tx_rate", message, "Set min_tx_rate to max_tx_rate or less.")));
     }

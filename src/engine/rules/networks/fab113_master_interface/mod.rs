@@ -59,7 +59,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Error,
             &format!("{}/ipam/type", plugin.pointer()),
             format!("{} does not support dhcp: pods stay in ContainerCreating", plugin.cni_type),
-            "Set the type of ipam to nv-ipam or whereabouts.",
+            "Set ipam.type to nv-ipam or whereabouts.",
         );
     }
 }

@@ -45,13 +45,13 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/poolName",
                 format!("CIDRPool {name} sets neither gatewayIndex nor routes: pods on different nodes cannot reach each other"),
-                "In the CIDRPool, set gatewayIndex, and routes to the subnets of the other nodes.",
+                "In the CIDRPool, set gatewayIndex, and list the subnets of the other nodes in routes.",
             );
         }
     } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
         let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
         let message = format!(
-            "poolName {name} is the name of a known {other_kind}, but of no known {kind}: pods stay in ContainerCreating"
+            "poolName {name} is the name of a known {other_kind}, but no known {kind} has this name: pods stay in ContainerCreating"
         );
         ipam.report(findings, Severity::Warning, "/poolName", message, fix);
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
@@ -59,7 +59,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some(near) => format!("Did you mean {near}?"),
             None => "Write the name of a pool that exists, or create this pool.".to_owned(),
         };
-        let message = format!("poolName {name} is the name of no known {kind}");
+        let message = format!("poolName is {name}, but no known {kind} has this name");
         ipam.report(findings, Severity::Info, "/poolName", message, fix);
     }
 }

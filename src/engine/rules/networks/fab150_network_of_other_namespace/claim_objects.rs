@@ -30,7 +30,7 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         }
         let parameters = format!("{path}/{index}/opaque/parameters");
         if let Some(field) = config.pointer("/opaque/parameters").and_then(link_setting) {
-            let message = format!("VfConfig sets {field} of a VF, and this cluster isolates namespaces");
+            let message = format!("VfConfig sets {field} of a VF, but this cluster isolates namespaces");
             let path = format!("{parameters}/{}", field.replace('.', "/"));
             findings.add(path, message, without_link_setting(field));
         }
@@ -41,7 +41,7 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         }
         let what = attached(namespace, text("/opaque/parameters/netAttachDefName"));
         let message =
-            format!("VfConfig attaches {what} of another namespace, and this cluster isolates namespaces");
+            format!("VfConfig attaches {what} of another namespace, but this cluster isolates namespaces");
         findings.add(format!("{parameters}/netAttachDefNamespace"), message, OWN);
     }
 }

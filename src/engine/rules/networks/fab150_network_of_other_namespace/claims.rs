@@ -18,7 +18,7 @@ pub(super) fn without_link_setting(field: &str) -> String {
 }
 
 /// What to do about parameters that cannot be read.
-const READABLE: &str = "Write valid Unicode and at most 100 levels in the VfConfig of the claim.";
+const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at most 100 levels of nesting.";
 
 /// The network of a VfConfig. Its name may be missing: another entry of the claim, or the DeviceClass, can have it.
 pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
@@ -41,14 +41,14 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         let name = printable(claim.name.as_deref().unwrap_or_default(), 63);
         if known.functions.iter().any(|function| function.unreadable) {
             let message = format!(
-                "the parameters of claim {name:?} cannot be read, and this cluster isolates namespaces"
+                "this cluster isolates namespaces, but the parameters of claim {name:?} cannot be read"
             );
             findings.add(paths::claim(index), message, READABLE);
             continue;
         }
         if let Some(field) = known.functions.iter().find_map(|function| function.link) {
             let message =
-                format!("claim {name:?} sets {field} of its VF, and this cluster isolates namespaces");
+                format!("claim {name:?} sets {field} of its VF, but this cluster isolates namespaces");
             findings.add(paths::claim(index), message, without_link_setting(field));
         }
         let foreign = known.functions.iter().find_map(|function| {
@@ -58,7 +58,7 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         let Some((namespace, network)) = foreign else { continue };
         let what = attached(namespace, network);
         let message = format!(
-            "claim {name:?} attaches {what} of another namespace, and this cluster isolates namespaces"
+            "claim {name:?} attaches {what} of another namespace, but this cluster isolates namespaces"
         );
         findings.add(paths::claim(index), message, OWN);
     }

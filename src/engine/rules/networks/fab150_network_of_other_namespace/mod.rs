@@ -86,7 +86,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     // Multus itself does not check this one (pkg/k8sclient/k8sclient.go, tryLoadK8sPodDefaultNetwork).
                     let (namespace, name) = (printable(namespace, 63), printable(&item.name, 100));
                     let message = format!(
-                        "default network {namespace}/{name} is in another namespace, and this cluster isolates namespaces"
+                        "default network {namespace}/{name} is in another namespace, but this cluster isolates namespaces"
                     );
                     findings.add(path(), message, OWN);
                 }
@@ -101,7 +101,7 @@ const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\
 fn refused(namespace: &str, name: &str) -> String {
     let (namespace, name) = (printable(namespace, 63), printable(name, 100));
     format!(
-        "network {namespace}/{name} is in another namespace, and this cluster isolates namespaces: Multus refuses the pod"
+        "network {namespace}/{name} is in another namespace, but this cluster isolates namespaces: Multus refuses the pod"
     )
 }
 

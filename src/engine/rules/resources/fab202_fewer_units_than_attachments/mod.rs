@@ -99,7 +99,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             annotation_path(),
             format!("the networks need {takes} of {shown}, but the containers request {namesake}: Multus finds no device"),
-            format!("Write {shown}, which the network's annotation names, in place of {namesake}."),
+            format!("Replace {namesake} with {shown}, the name in the network's annotation."),
         );
         return;
     }

@@ -59,7 +59,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             class.plugin.unwrap_or_default(),
             class.resource.map(|r| r.describe(false)).unwrap_or_default()
         ),
-        "Write a resource of the SR-IOV device plugin.",
+        "Name a resource of the SR-IOV device plugin.",
     );
 }
 

@@ -66,7 +66,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn fix(context: &ObjectContext<'_>) -> &'static str {
     let infiniband = |definition: &Definition| definition.primary().is_some_and(|p| p.cni_type == "ib-sriov");
     if context.kind == IB_NETWORK.1 {
-        "SriovIBNetwork has no such field: write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
+        "Use a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true instead."
     } else if context.definition().is_some_and(infiniband) {
         "Write \"rdmaIsolation\": true in plugin ib-sriov."
     } else {

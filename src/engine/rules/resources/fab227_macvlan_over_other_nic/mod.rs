@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Why it is a warning where states do not show all interfaces.
-const UNKNOWN_NIC: &str = "the NICs to which the interfaces belong are not known on every node";
+const UNKNOWN_NIC: &str = "on some nodes, it is not known which NIC has which interface";
 
 /// Interfaces over others: their names do not show the NIC below.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
