@@ -15,13 +15,13 @@ pub(in crate::rules) const BY_NAME: &str = "only the interface's name shows its 
 #[derive(Debug)]
 pub(in crate::rules) struct Fault {
     pub(in crate::rules) severity: Severity,
-    /// Why, where it is a warning.
+    /// The reason if the finding is a warning.
     pub(in crate::rules) because: &'static str,
     pub(in crate::rules) message: String,
     pub(in crate::rules) fix: &'static str,
 }
 
-/// What is wrong with the interface of a shared network, and what to do.
+/// Returns what is wrong with the master interface of a shared network, with the fix.
 pub(in crate::rules) fn judge(
     context: &ObjectContext<'_>,
     cni_type: &str,

@@ -47,8 +47,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 const PATH: &str = "/spec/hostNetwork";
 
-/// A device that the pod takes from others and cannot use: a function of a NIC for a network that is not attached. A
-/// shared device serves a hostNetwork pod, and a privileged container has the node's own functions as well.
+/// The resource of a device that the pod reserves and cannot use: a VF or another function of a NIC, for a network that
+/// is not attached. A hostNetwork pod can use a shared device. A privileged container can also use the node's own
+/// devices.
 fn reserved<'a>(context: &PodContext<'a>) -> Option<&'a str> {
     let pod = context.pod();
     let privileged = |holder: Holder| match holder {

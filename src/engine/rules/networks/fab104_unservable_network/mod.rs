@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Most networks that are reported for one pod.
+/// Maximum number of networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Edit::NodeSelector { key, value } => Some((key.as_str(), value.as_str())),
         _ => None,
     });
-    // Of a label that is planned twice, the first counts.
+    // If the plan sets a label twice, the first value applies.
     let planned: HashMap<&str, &str> = planned.rev().collect();
     let (mut seen, mut reported) = (HashSet::new(), 0);
     for item in &networks.items {
@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Reports what is wrong with one network; whether anything is.
+/// Reports what is wrong with one network. Returns whether it reported a finding.
 fn check_item(
     context: &PodContext<'_>,
     planned: &HashMap<&str, &str>,

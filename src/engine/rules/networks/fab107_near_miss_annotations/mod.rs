@@ -46,7 +46,7 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
     const WRITE: &str = "Write the key as k8s.v1.cni.cncf.io/networks.";
     match key {
         NETWORKS_ANNOTATION => None,
-        // Older forms, and one that no program ever read; another program may use the bare word.
+        // Programs other than Multus may use the key `networks`, so it counts only without the networks annotation.
         "networks" if !has_networks => Some(("has no effect: Multus does not read this key", WRITE)),
         RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
             "has no effect on a pod: Multus reads this annotation from the NetworkAttachmentDefinition",

@@ -72,7 +72,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut pools: BTreeMap<&str, Takers<'_>> = BTreeMap::new();
     for attachment in attached(context) {
         let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
-        // In the own namespace, the pod's author may have named any pool of the cluster.
+        // A network in the pod's own namespace is skipped: the pod's author may have named any pool of the cluster in
+        // it.
         if let Some(pool) = pool.filter(|p| !p.cidr && snapshot.is_from_others(attachment.namespace)) {
             let network = (attachment.namespace, &*attachment.item.name);
             pools.entry(&pool.name).or_insert((pool, Vec::new())).1.push(network);
@@ -80,8 +81,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for (name, (pool, mut networks)) in pools {
         let profile = context.profile_of(networks.iter().copied());
-        // A tenant learns only that the rails of the profile do not work together. By more attachments to one rail, they
-        // would learn the size of a block.
+        // A tenant may learn only that the rails of the profile do not work together. If repeated attachments to one
+        // rail counted, a tenant could find out perNodeBlockSize.
         let for_tenant = snapshot.is_for_tenant();
         if for_tenant {
             if profile.is_none() {

@@ -63,10 +63,10 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     );
 }
 
-/// Name of the resource, where a network cannot get a device of it.
+/// Name of the resource, if the network cannot use its devices.
 fn wrong<'a>(fact: &'a NetworkFact, class: NetworkClass<'_>) -> Option<&'a str> {
     let moves = match class.plugin {
-        // A configuration that names its device itself may not need the resource's.
+        // A configuration that names its own device may not need a device of the resource.
         Some("host-device") => fact.class.interface.is_none(),
         plugin => matches!(plugin, Some("sriov" | "ib-sriov")),
     };
