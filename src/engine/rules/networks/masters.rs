@@ -74,7 +74,7 @@ fn judged(
             Severity::Warning,
             BY_NAME,
             format!(
-                "{cni_type} cannot be created over {shown}, whose name is the name of an InfiniBand interface"
+                "{cni_type} cannot be created over {shown}, which has the name of an InfiniBand interface"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),

@@ -54,7 +54,7 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
         )),
         "mellanox.infiniband.app" => Some((
             "has no effect on a pod: ib-kubernetes writes this key into cni-args of the networks annotation",
-            "Remove the annotation. ib-kubernetes sets it when the pod is scheduled.",
+            "Remove the annotation. ib-kubernetes sets this key when the pod is scheduled.",
         )),
         "guid" if has_networks => Some((
             "has no effect on a pod: a GUID belongs inside the networks annotation",

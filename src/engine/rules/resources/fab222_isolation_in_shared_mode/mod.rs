@@ -45,7 +45,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in SriovNetworkPoolConfig, or remove rdmaIsolation or plugin rdma."
+            "Set rdmaMode: exclusive in SriovNetworkPoolConfig, or remove plugin rdma and rdmaIsolation."
         };
         findings.add_as(
             Severity::Warning,
