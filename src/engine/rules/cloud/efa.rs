@@ -15,7 +15,7 @@ pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usi
     containers.filter(move |(index, container)| overlay.units(*index, container, EFA) > 0)
 }
 
-/// The path of a variable: its own entry, or the container where the plan or a file sets it.
+/// The path of a variable: its entry in `env`, or the container if the plan or a file sets the variable.
 pub(super) fn variable_path(index: usize, container: &Container<'_>, name: &str) -> String {
     match container.env_var(name) {
         Some((at, _)) => paths::in_container(index, format_args!("env/{at}")),

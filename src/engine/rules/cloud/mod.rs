@@ -1,4 +1,4 @@
-//! FAB6xx: settings that are right elsewhere and wrong on the fabric of one cloud provider (AWS, GKE, OCI).
+//! FAB6xx: settings that are wrong only on the fabric of one cloud provider (AWS, GKE, OCI).
 
 mod efa;
 mod fab601_plugin_kept_out;

@@ -1,5 +1,5 @@
-//! FAB9xx: how a file writes its objects. Only reviews of files report these: the API server refuses such values, or has
-//! never seen them, before it calls the webhook.
+//! FAB9xx: how a file writes its objects. Only reviews of files report these faults: the API server refuses such
+//! objects before it calls the webhook, or does not see what the file wrote.
 
 mod fab901_wrong_type;
 mod fab902_repeated_key;

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 /// A value with a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
-    /// JSON pointer of the value, or of the entry whose key it is.
+    /// JSON pointer of the value. If the placeholder is in a key, the pointer of the entry with this key.
     pub pointer: String,
     /// The placeholder as the file writes it.
     pub text: String,
@@ -27,7 +27,8 @@ pub enum Syntax {
 }
 
 impl Placeholder {
-    /// Whose it is, by what only Helm's templates have: fields with a leading dot, variables, trim marks, its functions.
+    /// The tool, as the syntax shows. Only Helm has fields with a leading dot, variables, trim marks and Helm's
+    /// functions.
     #[must_use]
     pub fn syntax(&self) -> Syntax {
         let Some(inner) = self.text.strip_prefix("{{") else { return Syntax::Other };
@@ -41,7 +42,7 @@ impl Placeholder {
     }
 }
 
-/// Most placeholders that are read of one object.
+/// Maximum number of placeholders that are read from one object.
 const MAX_PLACEHOLDERS: usize = 1_000;
 
 /// Placeholders of an object, in its order. Texts that a shell, a program or another tool reads are left out: `$X` in a
@@ -65,16 +66,16 @@ pub(super) fn has_placeholder(text: &str) -> bool {
     first(text).is_some()
 }
 
-/// Searches a value where it is, without a copy of it: most values are texts without a placeholder.
+/// Searches a value without copying it, because most values are texts without a placeholder.
 struct Walk<'w> {
     pointer: &'w mut String,
     found: &'w mut Vec<Placeholder>,
-    /// Whether it is the `name` of an object.
+    /// Whether the value is the `name` of an object.
     is_name: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for Walk<'_> {
-    /// Whether it is the name of a variable that only the container's own program reads.
+    /// Whether the value is the name of a variable that only the container's own program reads.
     type Value = bool;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_any(self)
@@ -170,7 +171,7 @@ fn is_free(key: &str, pointer: &str) -> bool {
     script.contains(&key) || annotation
 }
 
-/// Whether Multus or we read an annotation.
+/// Whether Multus or fabric-admission reads an annotation.
 fn is_networks(key: &str) -> bool {
     key.starts_with("k8s.v1.cni.cncf.io/")
         || key.starts_with("v1.multus-cni.io/")
@@ -220,7 +221,7 @@ fn angles(text: &str) -> Option<usize> {
     inner.get(..end)?.chars().all(name).then_some(end + 2)
 }
 
-/// The length of a word of capitals that says that it is a placeholder.
+/// The length of a word in capitals that contains `PLACEHOLDER`.
 fn shouted(text: &str) -> Option<usize> {
     let end = text.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
     let end = end.unwrap_or(text.len());

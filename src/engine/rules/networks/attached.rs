@@ -13,7 +13,7 @@ pub(super) struct Attached<'a> {
     pub(super) namespace: &'a str,
     /// As the pod writes it.
     pub(super) item: &'a Selection<'a>,
-    /// Known facts about the network; `None` also where its owner may not know them.
+    /// Known facts about the network; `None` also if the pod's owner may not know them.
     pub(super) fact: Option<&'a NetworkFact>,
 }
 
@@ -24,8 +24,8 @@ impl Attached<'_> {
     }
 }
 
-/// All attachments, in order; none for a pod of the host's network, to which nothing is attached. A pod's owner learns
-/// nothing of networks in other namespaces, but for those that its profile names.
+/// All attachments, in order. A hostNetwork pod has none, because Multus attaches nothing to it. A pod's owner learns
+/// nothing about networks in other namespaces, except those that the pod's profile names.
 pub(super) fn attached<'c>(context: &'c PodContext<'_>) -> impl Iterator<Item = Attached<'c>> {
     let devices = (!context.pod().host_network()).then(|| context.devices());
     devices.into_iter().flat_map(|devices| {

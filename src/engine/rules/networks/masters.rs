@@ -15,13 +15,13 @@ pub(in crate::rules) const BY_NAME: &str = "only the interface's name shows its 
 #[derive(Debug)]
 pub(in crate::rules) struct Fault {
     pub(in crate::rules) severity: Severity,
-    /// Why, where it is a warning.
+    /// The reason if the finding is a warning.
     pub(in crate::rules) because: &'static str,
     pub(in crate::rules) message: String,
     pub(in crate::rules) fix: &'static str,
 }
 
-/// What is wrong with the interface of a shared network, and what to do.
+/// Returns what is wrong with the master interface of a shared network, with the fix.
 pub(in crate::rules) fn judge(
     context: &ObjectContext<'_>,
     cni_type: &str,
@@ -58,21 +58,23 @@ fn judged(
             certain,
             OTHER_NODES,
             format!(
-                "{cni_type} cannot be created over {shown}: the nodes' SriovNetworkNodeStates show InfiniBand"
+                "{cni_type} cannot be created over {shown}, which is InfiniBand in the nodes' SriovNetworkNodeStates"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),
         (true, Some(LinkLayer::Ethernet)) => Some((
             certain,
             OTHER_NODES,
-            format!("ipoib cannot be created over {shown}: the nodes' SriovNetworkNodeStates show Ethernet"),
+            format!(
+                "ipoib cannot be created over {shown}, which is Ethernet in the nodes' SriovNetworkNodeStates"
+            ),
             "Use macvlan or sriov over Ethernet.",
         )),
         (false, None) if LinkLayer::of_interface(master) == Some(LinkLayer::InfiniBand) => Some((
             Severity::Warning,
             BY_NAME,
             format!(
-                "{cni_type} cannot be created over {shown}, whose name is the name of an InfiniBand interface"
+                "{cni_type} cannot be created over {shown}, which has the name of an InfiniBand interface"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),

@@ -1,5 +1,5 @@
-//! FAB1xx: the networks annotation, NetworkAttachmentDefinitions and IPAM. Objects from which an operator renders a
-//! network belong to `operators`, the devices of a network to `resources`.
+//! FAB1xx: the networks annotation, NetworkAttachmentDefinitions and IPAM. Rules on objects from which an operator
+//! renders a network are in `operators`. Rules on the devices of a network are in `resources`.
 
 pub(super) mod annotation;
 mod attached;

@@ -1,4 +1,4 @@
-//! A network object as rules read it: the decision that pods get from it, and the text of its `ipam`.
+//! A network object as rules read it: the facts that decisions about pods use, and the text of its `ipam`.
 
 use crate::json::go::CNI;
 use crate::multus::NetworkFact;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// Facts that decisions use about a network object.
 pub(in crate::rules) fn fact<'c>(context: &'c ObjectContext<'_>) -> Option<&'c NetworkFact> {
-    // A HostDeviceNetwork without a namespace creates none.
+    // The operator creates no network for a HostDeviceNetwork without a namespace.
     context.network().map(|rendered| &rendered.fact)
 }
 
@@ -26,7 +26,7 @@ pub(super) struct IpamText<'c> {
 }
 
 impl<'c> IpamText<'c> {
-    /// Reads it; `None` where there is none that can be read.
+    /// Reads the `ipam` of a network object; `None` if it is missing or cannot be read.
     pub(super) fn read(context: &'c ObjectContext<'_>) -> Option<Self> {
         let places = Places::default();
         if context.kind == "NetworkAttachmentDefinition" {
@@ -51,7 +51,7 @@ impl<'c> IpamText<'c> {
         Some(Self { path: "/spec/ipam", text, places, prefix: String::new(), object, plugin })
     }
 
-    /// A finding about a value of it.
+    /// Reports a finding about a value in the `ipam` object.
     pub(super) fn report(
         &self,
         findings: &mut Findings<'_>,

@@ -10,18 +10,18 @@ use crate::rules::pod::PodContext;
 pub(super) struct Functions<'a> {
     /// Place in `spec.resourceClaims`.
     pub(super) index: usize,
-    /// The known facts about it.
+    /// The known facts about the claim.
     pub(super) claim: &'a DeviceClaim,
-    /// What its configurations say.
+    /// What the configurations of the claim set.
     pub(super) says: Says,
 }
 
-/// What the configurations of a claim say.
+/// What the configurations of a claim set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Says {
-    /// One names a network.
+    /// A configuration names a network.
     pub(super) network: bool,
-    /// One binds the function to `vfio-pci`.
+    /// A configuration binds the VF to `vfio-pci`.
     pub(super) vfio: bool,
 }
 

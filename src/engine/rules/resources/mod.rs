@@ -1,5 +1,5 @@
-//! FAB2xx: device resources, quantities and claims, and what they need of networks and nodes.
-//! `/dev/shm` and capabilities belong to `memory_security`.
+//! FAB2xx: device resources, quantities and claims, and the networks and nodes that they need.
+//! Rules on `/dev/shm` and capabilities are in `memory_security`.
 
 mod claimed_functions;
 mod fab201_refused_quantity;

@@ -1,12 +1,12 @@
-//! Which driver the RDMA devices of the nodes have. MLNX_OFED and DOCA-OFED refuse a RoCE address (GID) whose interface is
-//! in another network namespace than the caller (mlnx-ofa_kernel drivers/infiniband/core, rdma_check_gid_user_access).
-//! Linux itself has no such check: it resolves the address in the namespace of the GID's interface, so a pod with a shared
-//! NIC may use the addresses that the NIC has on the host.
+//! Which driver the RDMA devices of the nodes have. MLNX_OFED and DOCA-OFED refuse a RoCE address (GID) if its
+//! interface is not in the caller's network namespace (mlnx-ofa_kernel drivers/infiniband/core,
+//! rdma_check_gid_user_access). The kernel's own driver has no such check. It resolves the address in the namespace of
+//! the GID's interface, so a pod with a shared NIC may use the addresses that the NIC has on the host.
 
 use crate::nodes::{Relation, Requirement, Values};
 use crate::snapshot::Snapshot;
 
-/// Why a finding is a warning where the driver is not known to be one of the two.
+/// Why a finding is a warning if the driver is not known to be MLNX_OFED or DOCA-OFED.
 pub(super) const UNKNOWN_DRIVER: &str =
     "the nodes' driver is not known, and only MLNX_OFED and DOCA-OFED check the network namespace of the GID";
 

@@ -42,7 +42,7 @@ pub(in crate::rules) fn is_shared(context: &ObjectContext<'_>) -> bool {
     of_object(context, |_, site| site.exclusive == Some(false))
 }
 
-/// What to do about plugin rdma after ib-sriov on such nodes.
+/// The fix for plugin rdma after ib-sriov on nodes in shared RDMA mode.
 pub(in crate::rules) const REMOVE: &str =
     "Remove plugin rdma: in shared RDMA mode, pods see the RDMA device without this plugin.";
 

@@ -3,7 +3,7 @@
 use crate::pod::nic::names_rdma_device;
 use crate::rules::pod::PodContext;
 
-/// Whether a device of the pod has RDMA, or may have it, by something else than its networks.
+/// Whether the pod has or may have an RDMA device that does not come from its networks.
 pub(super) fn others_may_bring_rdma(context: &PodContext<'_>) -> bool {
     let pod = context.pod();
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();

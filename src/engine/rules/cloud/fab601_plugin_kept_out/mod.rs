@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let name = if net.eq_ignore_ascii_case("IB") { "NCCL_NET" } else { "NCCL_NET_PLUGIN" };
         if name == "NCCL_NET" || without {
-            // Without the plugin NCCL runs over TCP, on purpose where something else uses the devices.
+            // Without the plugin NCCL runs over TCP. The author may want this if another library uses the devices.
             let severity = if name == "NCCL_NET" { Severity::Error } else { Severity::Warning };
             findings.add_as(
                 severity,
@@ -76,7 +76,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Names by which `NCCL_NET` asks for the transport of a plugin.
+/// Whether a value of `NCCL_NET` is the name of a transport that only a plugin has.
 fn is_plugin(net: &str) -> bool {
     let names = ["gIB", "FasTrak", "Libfabric", "AWS Libfabric"];
     names.iter().any(|name| net.eq_ignore_ascii_case(name))

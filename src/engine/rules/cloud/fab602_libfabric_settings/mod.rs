@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if set("FI_EFA_USE_HUGE_PAGE") == Some("1") && !pages() {
             findings.add(
                 variable_path(index, container, "FI_EFA_USE_HUGE_PAGE"),
-                "FI_EFA_USE_HUGE_PAGE=1, but the container requests no huge pages: the EFA provider falls back or fails",
+                "FI_EFA_USE_HUGE_PAGE=1, but the container requests no huge pages: the EFA provider works without them, or fails",
                 "Request hugepages-2Mi: 5120Mi together with memory, or remove the variable.",
             );
         }

@@ -15,19 +15,18 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// A value with the type that its field has.
+/// A value that was converted to the type of its field.
 #[derive(Debug)]
 pub struct Retyped {
-    /// JSON text of the value with that type.
+    /// JSON text of the converted value.
     pub json: String,
-    /// The finding on the value as it is written.
+    /// The finding on the value as the file writes it.
     pub finding: Finding,
 }
 
-/// Gives a scalar the type that its field has. `message` is the decoder's, `json` the value, `path` its JSON pointer.
-/// `source` is the line of the file from the key or the value on: the fix repeats a value only as the file writes it, since
-/// YAML reads 0644 as 420, and off as false.
-/// `None` where another type does not help.
+/// Converts a scalar to the type of its field. `message` is the decoder's message, `json` the value, `path` its JSON
+/// pointer. `source` is the line of the file from the key or the value on. The fix repeats a value only as the file
+/// writes it, because YAML reads 0644 as 420, and off as false. Returns `None` if no other type helps.
 #[must_use]
 pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Retyped> {
     let (_, expected) = message.rsplit_once("expected ")?;
@@ -71,7 +70,7 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
     Some(Retyped { json, finding: out.pop()? })
 }
 
-/// The word that YAML reads as a boolean (https://yaml.org/type/bool.html), behind its key if there is one.
+/// The word that YAML reads as a boolean (https://yaml.org/type/bool.html). A key may come before the word.
 fn word(source: &str) -> Option<&str> {
     let value = source.split_once(": ").map_or(source, |(_, value)| value).trim_start();
     let end = value.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(value.len());

@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// The finding on a key of an object that a file gives again, after line `first`.
+/// The finding on a key that a file repeats in one mapping. The first is on line `first`.
 #[must_use]
 pub fn repeated_key(path: &str, key: &str, first: u32) -> Option<Finding> {
     let mut out = Vec::new();

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "no error of another rule follows from the placeholders: they are applied as text",
+        "the API server stores the placeholders as text, and they cause no error of another rule",
     )],
     files: files!(),
     waiver: Waiver::File,
@@ -21,9 +21,9 @@ pub(super) static RULE: Rule = Rule {
 /// Why a finding on an object of an unknown kind is only a warning.
 const UNKNOWN_KIND: &str = "the kind is not known, and its controller may replace the placeholder";
 
-/// The finding on the placeholders of a file, at one of them. `severity` is that of the most severe finding that a
-/// placeholder causes, and at least a warning. `known`: whether no controller replaces placeholders in objects of the
-/// kind.
+/// The finding on the placeholders of a file, at the place of one of them. Its severity is `severity`, which is the
+/// highest severity of the findings that the placeholders cause, but at least warning. `known` is false if a controller
+/// may replace placeholders in objects of this kind; the finding is then a warning.
 #[must_use]
 pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Option<Finding> {
     let mut out = Vec::new();

@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let fix = match error {
             // Istio before istio/istio#55000 wrote its own network like this into lists.
             AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {
-                "Write the namespace in a key of its own: {\"name\": …, \"namespace\": …}."
+                "Write the namespace as a separate key: {\"name\": …, \"namespace\": …}."
             }
             _ => "Write `namespace/name@interface, …`, or a JSON list of objects that each have a `name`.",
         };

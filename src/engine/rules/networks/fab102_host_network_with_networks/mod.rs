@@ -14,7 +14,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB102",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod may be meant to use the node's NICs")],
+    lesser: &[(Severity::Warning, "the author may want the pod to use the node's NICs")],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
@@ -47,8 +47,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 const PATH: &str = "/spec/hostNetwork";
 
-/// A device that the pod takes from others and cannot use: a function of a NIC for a network that is not attached. A
-/// shared device serves a hostNetwork pod, and a privileged container has the node's own functions as well.
+/// The resource of a device that the pod reserves and cannot use: a VF or another function of a NIC, for a network that
+/// is not attached. A hostNetwork pod can use a shared device. A privileged container can also use the node's own
+/// devices.
 fn reserved<'a>(context: &PodContext<'a>) -> Option<&'a str> {
     let pod = context.pod();
     let privileged = |holder: Holder| match holder {
@@ -105,7 +106,7 @@ fn cel() -> Cel {
             ),
         ],
         beyond: Some(
-            "devices that only a network object or a SriovNetworkNodePolicy shows; JSON lists with other keys than name, namespace and interface; and text of more than 8000 characters",
+            "devices that are known only from a network object or a SriovNetworkNodePolicy; JSON lists with keys other than name, namespace and interface; and text of more than 8000 characters",
         ),
     }
 }

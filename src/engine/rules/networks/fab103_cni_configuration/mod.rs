@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports values of other types.
     let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
-    // Without one Multus reads a file on the node. That is how Istio sets up its plugin.
+    // If the object has no `config`, Multus reads a file on the node. Istio sets up its plugin in this way.
     let Some(text) = object.config() else { return };
     let Err(error) = CniConfig::parse(text) else { return };
     let (spot, what) = match embedded::object(text, CNI) {
@@ -60,6 +60,6 @@ fn cel() -> Cel {
     Cel {
         variables: vec![("config", config.into())],
         checks: vec![broken],
-        beyond: Some("JSON that is not valid after its start, and items of `plugins` without a type"),
+        beyond: Some("JSON that starts with `{` but is not valid, and items of `plugins` without a type"),
     }
 }

@@ -1,4 +1,4 @@
-//! FAB104: network for which the webhook cannot add the resource or the node selector.
+//! FAB104: network whose resource or node selector the webhook cannot add to the pod.
 
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
 use crate::plan::{Edit, serves_namespace};
@@ -13,13 +13,13 @@ use std::collections::{HashMap, HashSet};
 pub(super) static RULE: Rule = Rule {
     id: "FAB104",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod may get the resource by other means")],
+    lesser: &[(Severity::Warning, "the pod may get the resource in another way")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
 };
 
-/// Most networks that are reported for one pod.
+/// Maximum number of networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Edit::NodeSelector { key, value } => Some((key.as_str(), value.as_str())),
         _ => None,
     });
-    // Of a label that is planned twice, the first counts.
+    // If the plan sets a label twice, the first value applies.
     let planned: HashMap<&str, &str> = planned.rev().collect();
     let (mut seen, mut reported) = (HashSet::new(), 0);
     for item in &networks.items {
@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Reports what is wrong with one network; whether anything is.
+/// Reports what is wrong with one network. Returns whether it reported a finding.
 fn check_item(
     context: &PodContext<'_>,
     planned: &HashMap<&str, &str>,
@@ -92,7 +92,7 @@ fn check_item(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(
-                "the pod's nodeSelector has {}={}, but network {} is on nodes with value {:?}: no node has both values",
+                "the pod's nodeSelector has {}={}, but network {} requires the value {:?}: no node has both values",
                 printable(label.key, 60),
                 printable(other, 40),
                 network(),

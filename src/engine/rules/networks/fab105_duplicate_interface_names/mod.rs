@@ -50,7 +50,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             first.insert(name, place);
         }
     }
-    // Istio asks Multus for its plugin, which makes no interface (istio/istio pkg/kube/inject/template.go).
+    // Istio requests its CNI plugin as a network, but this plugin creates no interface (istio/istio
+    // pkg/kube/inject/template.go).
     let by_place = |item: &Selection<'_>| item.interface.is_none() && item.name != "istio-cni";
     for (place, item) in items().filter(|(_, item)| by_place(item) && !first.is_empty()) {
         if let Some(other) = first.get(format!("net{place}").as_str()) {
@@ -60,7 +61,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "item {other} requests interface net{place}, which Multus gives to item {place} ({}): the pod sandbox fails",
                     printable(&item.name, 100)
                 ),
-                "Name an interface for every network of the annotation, or for none.",
+                "Name an interface for every network in the annotation, or for none of them.",
             );
         }
     }
@@ -72,11 +73,11 @@ fn cel() -> Cel {
              variables.networks.split(',') : []",
         cel::literal(&short_form())
     );
-    // Compares each with each, so the list is limited to what CEL may walk.
+    // The expression compares every two interfaces, so the list is limited to stay within the cost limit of CEL.
     let interfaces = "variables.items.size() > 100 ? [] :\n\
                           variables.items.filter(i, i.contains('@')).map(i, i.split('@')[1].trim())";
     let twice = "variables.interfaces.exists(i, variables.interfaces.filter(j, j == i).size() > 1)";
-    // The first item is net1, unless it names another interface.
+    // Multus names the interface of the first item net1, unless the item names another interface.
     let by_place = "variables.items.exists(i, i.matches('@net[1-9][0-9]{0,2}[ ]*$') &&\n\
                         int(i.split('@net')[1].trim()) <= variables.items.size() &&\n\
                         !variables.items[int(i.split('@net')[1].trim()) - 1].matches('@|istio-cni[ ]*$'))";
@@ -103,7 +104,7 @@ fn cel() -> Cel {
             check(
                 by_place,
                 "a network requests an interface that Multus gives to another network: the pod sandbox fails; name an interface for \
-                     every network of the annotation, or for none",
+                     every network in the annotation, or for none of them",
             ),
         ],
         beyond: Some("JSON lists, more than 100 networks, and text of more than 8000 characters"),

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Most networks that are reported for one pod.
+/// Maximum number of networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     };
     let profile = context.resolution.profile().map(|(p, _)| p);
-    // FAB104 reports networks under profiles that serve the pod's own networks.
+    // If the profile serves the pod's own networks, FAB104 reports them.
     if profile.is_some_and(|p| p.inject == Inject::Networks) {
         return;
     }

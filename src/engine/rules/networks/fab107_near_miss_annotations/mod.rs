@@ -35,7 +35,7 @@ fn cel() -> Cel {
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Annotations(odd.into()),
-        message: "Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks: these annotations of the pod have no effect",
+        message: "a network annotation of the pod is misspelt or misplaced, and has no effect: Multus reads a pod's networks only from annotation k8s.v1.cni.cncf.io/networks",
     };
     let has = "'k8s.v1.cni.cncf.io/networks' in variables.annotations";
     Cel { variables: vec![("hasNetworks", has.into())], checks: vec![check], beyond: None }
@@ -46,15 +46,15 @@ fn judge(key: &str, has_networks: bool) -> Option<(&'static str, &'static str)> 
     const WRITE: &str = "Write the key as k8s.v1.cni.cncf.io/networks.";
     match key {
         NETWORKS_ANNOTATION => None,
-        // Older forms, and one that no program ever read; another program may use the bare word.
+        // Programs other than Multus may use the key `networks`, so it counts only without the networks annotation.
         "networks" if !has_networks => Some(("has no effect: Multus does not read this key", WRITE)),
         RESOURCE_ANNOTATION | NODE_SELECTOR_ANNOTATION => Some((
             "has no effect on a pod: Multus reads this annotation from the NetworkAttachmentDefinition",
-            "Set the annotation on the network, and request the resource in the container's limits.",
+            "Set the annotation on the NetworkAttachmentDefinition, and request the resource in the container's limits.",
         )),
         "mellanox.infiniband.app" => Some((
             "has no effect on a pod: ib-kubernetes writes this key into cni-args of the networks annotation",
-            "Remove the annotation. ib-kubernetes sets it when the pod is scheduled.",
+            "Remove the annotation. ib-kubernetes sets this key when the pod is scheduled.",
         )),
         "guid" if has_networks => Some((
             "has no effect on a pod: a GUID belongs inside the networks annotation",

@@ -37,7 +37,7 @@ const MEANT: &[(&str, &str)] = &[
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(Ok(networks)) = &context.subject.networks else { return };
-    // More are not reported, and each is compared with all known keys.
+    // The limit of reported findings. Each key is compared with all known keys, so further keys are not even compared.
     let mut left = MAX_PER_RULE;
     for (index, item) in networks.items.iter().enumerate() {
         let Some(requests) = item.requests.as_deref() else { continue };

@@ -19,7 +19,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(plugin) = definition.primary() else { return };
     let own: &[&str] = match plugin.cni_type {
         "sriov" | "ib-sriov" => &["deviceID"],
-        // Multus writes the last two, or a chain has them itself.
+        // Multus writes the last two keys, or the plugin chain itself has them.
         "host-device" => &["device", "hwaddr", "kernelpath", "pciBusID", "deviceID", "runtimeConfig"],
         _ => return,
     };

@@ -1,4 +1,4 @@
-//! FAB111: rdma plugin alone, first, or after a plugin that brings no device.
+//! FAB111: CNI plugin rdma at the wrong place in the plugin chain.
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;

@@ -27,7 +27,7 @@ const UNREAD_PKEY: &str = "the port comes up, but without its partition";
 const SWITCHED_OFF: &str = "the VF works, but a setting that was meant to be on is off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
-/// A fault: key, what is wrong, what to write.
+/// A fault: the key, the message and the fix.
 type RefusedValue = (&'static str, String, &'static str);
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
@@ -63,8 +63,8 @@ fn present<'a>(plugin: &Plugin<'a>, key: &str) -> Option<&'a Value> {
     plugin.object.get(key).filter(|v| !v.is_null())
 }
 
-/// What sriov refuses of values that are right by themselves (k8snetworkplumbingwg/sriov-cni pkg/config/config.go); with
-/// the reason where it is only a warning.
+/// Values that sriov refuses only together with other values (k8snetworkplumbingwg/sriov-cni pkg/config/config.go).
+/// Each has a reason if it is only a warning.
 fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     let number = |key: &str| present(plugin, key).and_then(Value::as_i64);
     let missing = present(plugin, "vlan").is_none();
@@ -72,14 +72,14 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     let mut faults = Vec::new();
     if let Some(n) = number("vlanQoS").filter(|n| missing || *n != 0 && untagged) {
         let message = format!(
-            "vlanQoS is {n}, but no VLAN is set: plugin sriov refuses it, and pods stay in ContainerCreating"
+            "vlanQoS is {n}, but no VLAN is set: plugin sriov refuses the configuration, and pods stay in ContainerCreating"
         );
         faults.push((None, ("vlanQoS", message, "Set vlan to a number from 1 to 4094.")));
     }
     let double = |proto: &&str| missing || proto.eq_ignore_ascii_case("802.1ad") && untagged;
     if let Some(proto) = plugin.text("vlanProto").filter(double) {
         let message = format!(
-            "vlanProto is {}, but no VLAN is set: plugin sriov refuses it, and pods stay in ContainerCreating",
+            "vlanProto is {}, but no VLAN is set: plugin sriov refuses the configuration, and pods stay in ContainerCreating",
             printable(proto, 40)
         );
         faults.push((None, ("vlanProto", message, "Set vlan to a number from 1 to 4094.")));
@@ -94,13 +94,14 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
             faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));
         }
     }
-    // The kernel refuses the two (net/core/rtnetlink.c, rtnl_set_vf_rate, since 5.19); 0 sets no limit.
+    // Since 5.19 the kernel refuses a min rate above the max rate (net/core/rtnetlink.c, rtnl_set_vf_rate). 0 is no
+    // limit.
     let most = number("max_tx_rate").filter(|most| *most > 0);
     if let (Some(least), Some(most)) = (number("min_tx_rate"), most)
         && least > most
     {
         let message = format!(
-            "min_tx_rate {least} is higher than max_tx_rate {most}: the kernel refuses this, and pods stay in ContainerCreating"
+            "min_tx_rate {least} is higher than max_tx_rate {most}: the kernel refuses these rates, and pods stay in ContainerCreating"
         );
         faults.push((Some(OLD_KERNEL), ("min_tx_rate", message, "Set min_tx_rate to max_tx_rate or less.")));
     }
@@ -112,7 +113,7 @@ fn pkey(plugin: &Plugin<'_>) -> Option<RefusedValue> {
     let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
     let number = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
     let shown = printable(value, 40);
-    // ib-kubernetes reads it of every ib-sriov network, whatever ibKubernetesEnabled says (pkg/utils/utils.go).
+    // ib-kubernetes reads the pkey of every ib-sriov network, whatever ibKubernetesEnabled is (pkg/utils/utils.go).
     number.is_none_or(|n| n > 0x7fff).then(|| {
         (
             "pkey",

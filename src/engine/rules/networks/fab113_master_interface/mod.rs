@@ -59,12 +59,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Error,
             &format!("{}/ipam/type", plugin.pointer()),
             format!("{} does not support dhcp: pods stay in ContainerCreating", plugin.cni_type),
-            "Set the type of ipam to nv-ipam or whereabouts.",
+            "Set ipam.type to nv-ipam or whereabouts.",
         );
     }
 }
 
-/// An MTU above that of the interface on every node that is known to have it.
+/// An MTU that is above the MTU of the master interface on every node that is known to have this interface.
 fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'static str)> {
     let wanted = plugin.object.get("mtu").and_then(Value::as_u64)?;
     let master = plugin.text("master")?;

@@ -45,9 +45,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether the network may take addresses and a MAC without a capability: Multus also passes both in CNI_ARGS as IP and
-/// MAC (k8snetworkplumbingwg/multus-cni pkg/multus/multus.go, DelegateAdd). Plugins that are known not to read them:
-/// whereabouts and dhcp; ipvlan, ipoib, host-device and ib-sriov.
+/// Whether the network may take addresses, and whether it may take a MAC, without a capability. Multus also passes both
+/// in CNI_ARGS, as IP and MAC (k8snetworkplumbingwg/multus-cni pkg/multus/multus.go, DelegateAdd). These plugins do not
+/// read IP: whereabouts and dhcp. These do not read MAC: ipvlan, ipoib, host-device and ib-sriov.
 fn by_arguments(fact: &NetworkFact) -> (bool, bool) {
     let deaf = |ipam: &Ipam| matches!(ipam.allocator, Allocator::Whereabouts | Allocator::Dhcp);
     let ips = fact.addressing.ipam.as_deref().is_some_and(|ipam| !deaf(ipam));

@@ -63,7 +63,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         all.filter(|ip| ip.is_ipv4() == v4).count()
     };
     let first = gateways().find(|(_, r)| !r.default_routes.is_empty());
-    // Multus refuses more than one; FAB135 reports that.
+    // Multus refuses more than one default route, which FAB135 reports.
     if let Some((place, _)) = first.filter(|_| of_family(true) < 2 && of_family(false) < 2) {
         findings.add(
             annotation_path(),

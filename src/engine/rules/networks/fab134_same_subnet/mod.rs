@@ -20,13 +20,13 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Most subnets of attachments that are compared; real pods have one for each of a few networks.
+/// Maximum number of subnets that are compared. Real pods have a few networks with one subnet each.
 const MAX_PAIRS: usize = 8192;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let all: Vec<Attached<'_>> = attached(context).collect();
     let snapshot = context.subject.snapshot;
-    // Two attachments of a network show all that more of them could.
+    // Two attachments of a network are enough: more attachments of the same network would show nothing new.
     let mut times: HashMap<*const NetworkFact, usize> = HashMap::new();
     let counted = all.iter().enumerate().filter_map(|(index, attachment)| {
         let fact = attachment.fact?;

@@ -45,13 +45,13 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/poolName",
                 format!("CIDRPool {name} sets neither gatewayIndex nor routes: pods on different nodes cannot reach each other"),
-                "In the CIDRPool, set gatewayIndex, and routes to the subnets of the other nodes.",
+                "In the CIDRPool, set gatewayIndex, and list the subnets of the other nodes in routes.",
             );
         }
     } else if !known.contains(&&*pool.name) && other.contains(&&*pool.name) {
         let fix = format!("Write \"poolType\": \"{}\".", other_kind.to_ascii_lowercase());
         let message = format!(
-            "poolName {name} is the name of a known {other_kind}, but of no known {kind}: pods stay in ContainerCreating"
+            "poolName {name} is the name of a known {other_kind}, but no known {kind} has this name: pods stay in ContainerCreating"
         );
         ipam.report(findings, Severity::Warning, "/poolName", message, fix);
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
@@ -59,7 +59,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some(near) => format!("Did you mean {near}?"),
             None => "Write the name of a pool that exists, or create this pool.".to_owned(),
         };
-        let message = format!("poolName {name} is the name of no known {kind}");
+        let message = format!("poolName is {name}, but no known {kind} has this name");
         ipam.report(findings, Severity::Info, "/poolName", message, fix);
     }
 }
@@ -72,7 +72,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut pools: BTreeMap<&str, Takers<'_>> = BTreeMap::new();
     for attachment in attached(context) {
         let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
-        // In the own namespace, the pod's author may have named any pool of the cluster.
+        // A network in the pod's own namespace is skipped: the pod's author may have named any pool of the cluster in
+        // it.
         if let Some(pool) = pool.filter(|p| !p.cidr && snapshot.is_from_others(attachment.namespace)) {
             let network = (attachment.namespace, &*attachment.item.name);
             pools.entry(&pool.name).or_insert((pool, Vec::new())).1.push(network);
@@ -80,8 +81,8 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for (name, (pool, mut networks)) in pools {
         let profile = context.profile_of(networks.iter().copied());
-        // A tenant learns only that the rails of the profile do not work together. By more attachments to one rail, they
-        // would learn the size of a block.
+        // A tenant may learn only that the rails of the profile do not work together. If repeated attachments to one
+        // rail counted, a tenant could find out perNodeBlockSize.
         let for_tenant = snapshot.is_for_tenant();
         if for_tenant {
             if profile.is_none() {

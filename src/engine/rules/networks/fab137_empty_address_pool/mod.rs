@@ -19,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Faults of a pool: pointer, what is wrong. No more than are reported: a list may be as long as the object, and each of
-/// its entries wrong.
+/// Faults of a pool, each with its JSON pointer and message. It keeps no more faults than are reported, because a list
+/// may have many wrong entries.
 #[derive(Default)]
 struct PoolFaults(Vec<(String, String)>);
 
@@ -80,7 +80,7 @@ fn list<'a>(spec: &'a Value, key: &str) -> &'a [Value] {
     spec.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Addresses that hosts may have: all but the network's own and, of IPv4, the broadcast address.
+/// Number of addresses that hosts may have: all except the network address and, for IPv4, the broadcast address.
 fn hosts(subnet: &Subnet) -> u128 {
     match subnet.width() - subnet.prefix() {
         0 => 1,
@@ -234,7 +234,7 @@ fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) {
     });
 }
 
-/// The same as places in the part of each node, of which `last` is the last.
+/// Checks exclusions that are given as indexes into the addresses of each node. `last` is the highest index.
 fn per_node_exclusions(spec: &Value, last: i64, faults: &mut PoolFaults) {
     faults.of_each(spec, "perNodeExclusions", |faults, i, exclusion| {
         // A missing index is 0.
@@ -256,7 +256,7 @@ fn per_node_exclusions(spec: &Value, last: i64, faults: &mut PoolFaults) {
     });
 }
 
-/// `gateway`: the field that gives one, as `Err` where it is not set.
+/// `gateway`: the field that sets a gateway; `Err` with the name of the field if it is not set.
 fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut PoolFaults) {
     let default = spec.get("defaultGateway").and_then(Value::as_bool) == Some(true);
     if let Err(missing) = gateway {

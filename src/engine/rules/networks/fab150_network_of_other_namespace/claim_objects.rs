@@ -1,4 +1,4 @@
-//! ResourceClaims and their templates by themselves, in a review: a claim may be created after its pod.
+//! Checks ResourceClaims and their templates without a pod, in a review: a claim may be created after its pod.
 
 use super::claims::{OWN, attached, without_link_setting};
 use crate::facts::device_claim::link_setting;
@@ -7,10 +7,10 @@ use crate::rules::finding::Findings;
 use crate::rules::object::ObjectContext;
 use serde_json::Value;
 
-/// Reports a claim, or the template of one, by itself: it may be created after its pod.
+/// Reports a ResourceClaim or ResourceClaimTemplate without its pod: a claim may be created after its pod.
 pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let snapshot = context.snapshot;
-    // Anyone can invent a claim, and ask by it for the namespaces of rails (docs/adr/0021).
+    // Any caller can make up a claim, and could learn the namespaces of rails from the findings (docs/adr/0021).
     if snapshot.is_for_anyone() {
         return;
     }
@@ -30,18 +30,18 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         }
         let parameters = format!("{path}/{index}/opaque/parameters");
         if let Some(field) = config.pointer("/opaque/parameters").and_then(link_setting) {
-            let message = format!("VfConfig sets {field} of a VF, and this cluster isolates namespaces");
+            let message = format!("VfConfig sets {field} of a VF, but this cluster isolates namespaces");
             let path = format!("{parameters}/{}", field.replace('.', "/"));
             findings.add(path, message, without_link_setting(field));
         }
         let Some(namespace) = text("/opaque/parameters/netAttachDefNamespace") else { continue };
-        // A pod of the namespace may have any profile that admits it.
+        // A pod of the namespace may have any profile that admits this namespace.
         if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
             continue;
         }
         let what = attached(namespace, text("/opaque/parameters/netAttachDefName"));
         let message =
-            format!("VfConfig attaches {what} of another namespace, and this cluster isolates namespaces");
+            format!("VfConfig attaches {what} of another namespace, but this cluster isolates namespaces");
         findings.add(format!("{parameters}/netAttachDefNamespace"), message, OWN);
     }
 }

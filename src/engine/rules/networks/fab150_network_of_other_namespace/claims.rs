@@ -1,6 +1,6 @@
-//! Networks that dra-driver-sriov attaches for a claim. In mode STANDALONE, its default, the driver reads the network in
-//! the namespace that the claim names, and calls the plugin without Multus, which would refuse it
-//! (k8snetworkplumbingwg/dra-driver-sriov pkg/devicestate/state.go, applyConfigOnDevice).
+//! Networks that dra-driver-sriov attaches for a claim. In mode STANDALONE, its default, the driver reads the network
+//! in the namespace that the claim names, and calls the CNI plugin itself. Multus, which would refuse the network, is
+//! not called (k8snetworkplumbingwg/dra-driver-sriov pkg/devicestate/state.go, applyConfigOnDevice).
 
 use crate::demands::claimed::look_up;
 use crate::demands::per_fact::PerFact;
@@ -9,18 +9,19 @@ use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::text::printable;
 
-/// What to do about a network of another namespace.
+/// The fix for a network of another namespace.
 pub(super) const OWN: &str = "Use a network of the pod's own namespace.";
 
-/// What to do about a claim that sets the link of its function.
+/// The fix for a claim that sets link settings of its VF.
 pub(super) fn without_link_setting(field: &str) -> String {
     format!("Remove {field} from the VfConfig. The claim's network can set it.")
 }
 
-/// What to do about parameters that cannot be read.
-const READABLE: &str = "Write valid Unicode and at most 100 levels in the VfConfig of the claim.";
+/// The fix for parameters that cannot be read.
+const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at most 100 levels of nesting.";
 
-/// The network of a VfConfig. Its name may be missing: another entry of the claim, or the DeviceClass, can have it.
+/// Describes the network of a VfConfig. The name may be missing, because another entry of the claim or the DeviceClass
+/// can set it.
 pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
     let namespace = printable(namespace, 63);
     match network {
@@ -29,11 +30,11 @@ pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
     }
 }
 
-/// Reports the claims of a pod whose networks are in a namespace that is not open to it, or that set the link of a function
-/// themselves.
+/// Reports the claims of a pod that attach networks of a namespace that is not open to the pod, or that set link
+/// settings of a VF.
 pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, findings: &mut Findings<'_>) {
     let claims = context.pod().spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
-    // Several claims may name one template.
+    // Several claims may name the same template.
     let mut seen = PerFact::default();
     for (index, claim) in claims.iter().enumerate() {
         let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
@@ -41,14 +42,14 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         let name = printable(claim.name.as_deref().unwrap_or_default(), 63);
         if known.functions.iter().any(|function| function.unreadable) {
             let message = format!(
-                "the parameters of claim {name:?} cannot be read, and this cluster isolates namespaces"
+                "this cluster isolates namespaces, but the parameters of claim {name:?} cannot be read"
             );
             findings.add(paths::claim(index), message, READABLE);
             continue;
         }
         if let Some(field) = known.functions.iter().find_map(|function| function.link) {
             let message =
-                format!("claim {name:?} sets {field} of its VF, and this cluster isolates namespaces");
+                format!("claim {name:?} sets {field} of its VF, but this cluster isolates namespaces");
             findings.add(paths::claim(index), message, without_link_setting(field));
         }
         let foreign = known.functions.iter().find_map(|function| {
@@ -58,7 +59,7 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         let Some((namespace, network)) = foreign else { continue };
         let what = attached(namespace, network);
         let message = format!(
-            "claim {name:?} attaches {what} of another namespace, and this cluster isolates namespaces"
+            "claim {name:?} attaches {what} of another namespace, but this cluster isolates namespaces"
         );
         findings.add(paths::claim(index), message, OWN);
     }

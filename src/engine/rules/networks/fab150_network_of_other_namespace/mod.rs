@@ -43,12 +43,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.before.is_none() {
         claims::check_pod(context, &open, findings);
     }
-    // No network plugin runs for a pod in the network of its node. A driver sets up the devices of its claims.
+    // No CNI plugin runs for a hostNetwork pod. But the DRA driver sets up the devices of its claims.
     if context.pod().host_network() {
         return;
     }
     let before = context.before.map(Named::of).unwrap_or_default();
-    // Each network counts here, however many there are.
+    // The check reads all networks, however many there are.
     let whole = match context.final_networks {
         Some(Err(AnnotationError::TooMany(_))) => {
             context.pod().annotation(NETWORKS_ANNOTATION).and_then(|text| multus::parse_all(text).ok())
@@ -83,10 +83,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             for item in &networks.items {
                 let Some(namespace) = item.namespace.as_deref() else { continue };
                 if !open(namespace) && namespace != MULTUS_NAMESPACE {
-                    // Multus itself does not check this one (pkg/k8sclient/k8sclient.go, tryLoadK8sPodDefaultNetwork).
+                    // Multus itself does not check the default network (pkg/k8sclient/k8sclient.go,
+                    // tryLoadK8sPodDefaultNetwork).
                     let (namespace, name) = (printable(namespace, 63), printable(&item.name, 100));
                     let message = format!(
-                        "default network {namespace}/{name} is in another namespace, and this cluster isolates namespaces"
+                        "default network {namespace}/{name} is in another namespace, but this cluster isolates namespaces"
                     );
                     findings.add(path(), message, OWN);
                 }
@@ -101,11 +102,11 @@ const CORRECT: &str = "Write a list that Multus can read, such as \"net-a,net-b\
 fn refused(namespace: &str, name: &str) -> String {
     let (namespace, name) = (printable(namespace, 63), printable(name, 100));
     format!(
-        "network {namespace}/{name} is in another namespace, and this cluster isolates namespaces: Multus refuses the pod"
+        "network {namespace}/{name} is in another namespace, but this cluster isolates namespaces: Multus refuses the pod"
     )
 }
 
-/// The networks of the pod before its annotations changed: what stood there is not refused now.
+/// The networks of the pod before its annotations changed. A network that the pod already had is not refused.
 #[derive(Default)]
 struct Named<'a> {
     text: Option<&'a str>,

@@ -60,7 +60,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
             let parsed = Amount::parse(&text.0);
             let wrong = refused(parsed).or_else(|| match parsed {
                 Ok(q) if is_extended(name) && !q.is_integer() => Some((
-                    "is not a whole number, but the quantity of an extended resource must be one",
+                    "is not a whole number, but an extended resource needs a whole number",
                     "Write a whole number.",
                 )),
                 _ => None,

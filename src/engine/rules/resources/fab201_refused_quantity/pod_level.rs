@@ -1,4 +1,4 @@
-//! The same in `spec.resources`, which bounds all containers together (KEP-2837).
+//! The same checks for `spec.resources`, which limits all containers together (KEP-2837).
 
 use super::quantity::{above_limit, refused};
 use crate::pod::Quantity as Amount;
@@ -6,8 +6,8 @@ use crate::pod::view::Resources;
 use crate::rules::finding::{Findings, Severity};
 use crate::text::{printable, token};
 
-/// The field is decoded in every supported version, and validated where the feature gate is on: from 1.34 by default
-/// (kubernetes/kubernetes pkg/features/kube_features.go).
+/// Every supported version of the API server decodes the field. It validates the field only if the feature gate is on,
+/// which is the default since 1.34 (kubernetes/kubernetes pkg/features/kube_features.go).
 pub(super) const REASON: &str =
     "Kubernetes 1.33 drops spec.resources unless feature gate PodLevelResources is on";
 

@@ -1,10 +1,10 @@
-//! What the API server asks of the quantity of any resource.
+//! What the API server requires of the quantity of any resource.
 
 use crate::json::values::Quantities;
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::text::printable;
 
-/// Why the API server refuses a quantity of any resource, and what to do.
+/// Why the API server refuses a quantity of any resource, and the fix.
 pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static str, &'static str)> {
     match parsed {
         Err(QuantityError::Placeholder) => Some((
@@ -20,7 +20,7 @@ pub(super) fn refused(parsed: Result<Amount, QuantityError>) -> Option<(&'static
     }
 }
 
-/// The request of another resource must not be above its limit. What is wrong, and what to do.
+/// The message and the fix if the request of a resource is above its limit. Extended resources have their own check.
 pub(super) fn above_limit(
     name: &str,
     (request, text): (Amount, &str),

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    // A claim may bring the devices (DRA); the pod itself does not show whether it does.
+    // A claim may give the pod the devices (DRA), but the pod itself does not show whether it does.
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).is_some_and(|c| !c.is_empty());
     if pod.host_network() || claims {
         return;
@@ -47,11 +47,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Resources with a quantity that cannot be read, which FAB201 reports: how many units there are is not known then.
+/// Resources with a quantity that cannot be read. Their number of units is not known, and FAB201 reports them.
 #[derive(Default)]
 struct Unread<'a> {
     names: HashSet<&'a str>,
-    /// What stands behind the prefixes of the names.
+    /// The parts of the names after the prefix.
     endings: HashSet<&'a str>,
 }
 
@@ -78,7 +78,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     let Need { shown, attachments_without_device: attachments, .. } = need;
     let units = need.units();
     let takes = count(usize::try_from(*attachments).unwrap_or(usize::MAX), "unit");
-    // The operator's object has the name without the prefix, which is a setting of the operator.
+    // The object of the operator has the resource name without the prefix. The prefix is a setting of the operator.
     let name = match need.resource.full() {
         Some(_) => shown.clone().into_owned(),
         None => shown.replacen("*/", "openshift.io/", 1),
@@ -99,11 +99,11 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
             Severity::Warning,
             annotation_path(),
             format!("the networks need {takes} of {shown}, but the containers request {namesake}: Multus finds no device"),
-            format!("Write {shown}, which the network's annotation names, in place of {namesake}."),
+            format!("Replace {namesake} with {shown}, the name in the network's annotation."),
         );
         return;
     }
-    // Not an error where another webhook may still add the units, or where those may suffice that certainly need one.
+    // Only a warning if another webhook may still add the units, or if the units suffice for all certain attachments.
     let short = units > 0 && need.certain_attachments > units;
     let severity = if short { Severity::Error } else { Severity::Warning };
     let why = match (short, units) {

@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             report(context, &need.shown, holder, units, findings, have);
         }
     }
-    // Units of the profile's further resources, of which the containers with accelerators get none beside them.
+    // Units of the profile's other resources that only containers without accelerators request.
     let counted = context.plan.user_fabric.iter().flat_map(|user_fabric| &user_fabric.units);
     let of_profile = |name: &str| profile.is_some_and(|p| p.resources.iter().any(|r| r.name == name));
     for units in counted.filter(|u| u.targets == 0 && u.others > 0 && of_profile(&u.resource)) {
@@ -53,7 +53,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
         }
     }
-    // A device that needs no network, such as one of InfiniBand, is of no use to another container either.
+    // A device that needs no network, such as an InfiniBand device, is also useless in a container without
+    // accelerators.
     let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
     let needed = Needed::of(&devices.needs);
     for held in rdma.filter(|held| !needed.has(held.name)) {
@@ -74,7 +75,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Units of the containers that the profile is for, and of the others one by one.
+/// The total units of the containers that the profile is for, and the units of each other container.
 fn sorted(
     context: &PodContext<'_>,
     holders: impl Iterator<Item = (Holder, i64)>,

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    // Pod-level requests may count for the containers.
+    // Requests in spec.resources may also serve the containers.
     if context.pod().spec.as_ref().is_some_and(|s| s.resources.is_some()) {
         return;
     }

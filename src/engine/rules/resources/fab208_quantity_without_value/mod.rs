@@ -23,11 +23,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 if is_planned(context, holder, name) {
                     continue;
                 }
-                let got = if name.contains('/') {
-                    "the container gets no device"
-                } else {
-                    "the quantity counts as not set"
-                };
+                let got =
+                    if name.contains('/') { "the container gets no device" } else { "treats it as not set" };
                 findings.add(
                     format!("{}/resources/{field}/{}", holder.path(), token(name)),
                     format!(

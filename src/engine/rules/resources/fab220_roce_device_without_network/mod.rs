@@ -30,7 +30,7 @@ pub(super) static RULE: Rule = Rule {
 const POD_NETWORK: &str = "the default pod network may use the same NIC";
 const OTHER_DEVICE: &str = "the pod has other networks, and may not use this device";
 
-/// Annotations by which another program, or Multus in place of the cluster's network, adds interfaces.
+/// Annotations with which another program adds interfaces, or with which Multus replaces the cluster's network.
 const OTHERS: [&str; 4] = [
     "networking.gke.io/interfaces",
     "k8s.volcengine.com/pod-networks",
@@ -56,10 +56,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     {
         return;
     }
-    // A wrong prefix is reported.
+    // FAB202 reports names with a wrong prefix.
     let reported: HashSet<&str> = devices.needs.iter().filter_map(|need| need.namesake).collect();
     let networks = Attachable::of(&devices.networks);
-    // A pod may request one resource by thousands of names: what is before the slash is not known.
+    // A pod may request one resource under thousands of names, if only the part after the slash is known.
     let mut around = PerFact::default();
     let held = held.filter(|held| !reported.contains(held.name) && !networks.may_be_over(held));
     for held in held {
@@ -86,7 +86,7 @@ impl<'a> Attachable<'a> {
         for network in networks {
             let known = network.known.and_then(|k| Some((k.class.sharing?, &k.fact.resource)));
             match known {
-                // Another rule checks which NIC it is over.
+                // FAB227 checks which NIC a shared network uses.
                 Some((Sharing::Shared, _)) => found.shared = true,
                 Some((_, Some(ResourceName::Full(name)))) => drop(found.names.insert(name)),
                 Some((_, Some(ResourceName::Suffix(name)))) => drop(found.suffixes.insert(name)),
@@ -96,7 +96,7 @@ impl<'a> Attachable<'a> {
         found
     }
 
-    /// Whether a network gives an interface over the NIC of a device, or may do so.
+    /// Whether a network gives, or may give, an interface over the device's NIC.
     fn may_be_over(&self, held: &Held<'_>) -> bool {
         self.any
             || self.shared && held.fact.shared != Some(false)
@@ -107,12 +107,12 @@ impl<'a> Attachable<'a> {
 
 /// The networks over the devices of a resource.
 struct Around<'a> {
-    /// Whether any is known.
+    /// Whether any network over the devices is known.
     is_known: bool,
-    /// The first that the pod's author may know.
+    /// The first of these networks that the pod's author may know.
     own: Option<&'a Rendered>,
-    /// Whether the devices are VFs. The interface of a VF stays on the host without an address where no network attaches
-    /// it, so this VF cannot lend a GID.
+    /// Whether the devices are VFs. If no network attaches a VF, its interface stays on the host without an address, so
+    /// the VF has no GID that the pod could use.
     is_function: bool,
 }
 

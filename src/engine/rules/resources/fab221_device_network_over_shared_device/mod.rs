@@ -59,14 +59,14 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             class.plugin.unwrap_or_default(),
             class.resource.map(|r| r.describe(false)).unwrap_or_default()
         ),
-        "Write a resource of the SR-IOV device plugin.",
+        "Name a resource of the SR-IOV device plugin.",
     );
 }
 
-/// Name of the resource, where a network cannot get a device of it.
+/// Name of the resource, if the network cannot use its devices.
 fn wrong<'a>(fact: &'a NetworkFact, class: NetworkClass<'_>) -> Option<&'a str> {
     let moves = match class.plugin {
-        // A configuration that names its device itself may not need the resource's.
+        // A configuration that names its own device may not need a device of the resource.
         Some("host-device") => fact.class.interface.is_none(),
         plugin => matches!(plugin, Some("sriov" | "ib-sriov")),
     };

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    // The mode belongs to a node: nodes that the operator does not manage may have the other.
+    // Each node has its own mode: nodes that the operator does not manage may be in exclusive mode.
     let severity =
         if context.subject.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
     of_pod(context, isolates_in_shared, &mut |network, _| {
@@ -45,7 +45,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE
         } else {
-            "Set rdmaMode: exclusive in SriovNetworkPoolConfig, or remove rdmaIsolation (plugin rdma)."
+            "Set rdmaMode: exclusive in SriovNetworkPoolConfig, or remove plugin rdma and rdmaIsolation."
         };
         findings.add_as(
             Severity::Warning,

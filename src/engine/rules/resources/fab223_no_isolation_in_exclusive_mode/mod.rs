@@ -29,7 +29,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let covered = context.subject.snapshot.states_cover_nodes();
-    // The same for every network: it is found by a walk over all variables.
+    // The result is the same for every network, and to find it the rule reads all variables. So compute it once.
     let wants_rdma = LazyCell::new(|| context.wants_rdma());
     of_pod(context, stays_behind, &mut |network, known| {
         // Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340).
@@ -66,7 +66,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn fix(context: &ObjectContext<'_>) -> &'static str {
     let infiniband = |definition: &Definition| definition.primary().is_some_and(|p| p.cni_type == "ib-sriov");
     if context.kind == IB_NETWORK.1 {
-        "SriovIBNetwork has no such field: write a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
+        "Use a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true instead."
     } else if context.definition().is_some_and(infiniband) {
         "Write \"rdmaIsolation\": true in plugin ib-sriov."
     } else {

@@ -43,7 +43,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 printable(held.name, 63),
                 held.fact.describe(context.subject.snapshot.is_for_tenant()),
             ),
-            "Request VFs, or ask for shared mode.",
+            "Request VFs, or ask for nodes in shared mode.",
         );
     }
 }

@@ -20,10 +20,10 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Why it is a warning where states do not show all interfaces.
-const UNKNOWN_NIC: &str = "the NICs to which the interfaces belong are not known on every node";
+/// Why the finding is a warning if the SriovNetworkNodeStates do not show all interfaces.
+const UNKNOWN_NIC: &str = "on some nodes, it is not known which NIC has which interface";
 
-/// Interfaces over others: their names do not show the NIC below.
+/// Name prefixes of interfaces that use other interfaces. Such a name does not show the NIC.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -36,7 +36,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if pools().any(|held| held.fact.link != Some(LinkLayer::Ethernet)) {
         return;
     }
-    // A pool without names takes any NIC.
+    // A pool without interface names takes any NIC.
     if pools().any(|held| held.fact.interfaces.is_empty()) {
         return;
     }
@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let ofed = pools().all(|held| is_ofed(context.subject.snapshot, held.name));
     let are_nics = names.iter().all(|nic| is_nic(nic));
     for (network, master) in masters {
-        // The pod's author may have chosen the interface of a network in the own namespace.
+        // The pod's author may have chosen the interface of a network in the pod's own namespace.
         let proven = context.subject.snapshot.states_cover_nodes()
             && context.subject.snapshot.is_from_others(network.namespace)
             && is_nic(master)
@@ -93,7 +93,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether an interface may be over one of those of the pools.
+/// Whether an interface may use one of the pools' interfaces.
 fn may_be_over(master: &str, pools: &HashSet<&str>) -> bool {
     pools.contains(master) || UPPER.iter().any(|upper| master.starts_with(upper)) || master.contains('.')
 }

@@ -55,7 +55,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let (mut named, mut reach) = (PerFact::default(), PerFact::default());
     for (index, claim) in claims.iter().enumerate().take(MAX_CLAIMS) {
         let Some(name) = claim.name.as_deref() else { continue };
-        // Of two claims of one name, which the API server refuses, the first counts.
+        // The API server refuses two claims of one name. Here the first is used.
         if !seen.insert(name) {
             continue;
         }
@@ -102,8 +102,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether a claim is for NICs that DRANET moves into the pod's network namespace: they reach every container, also those
-/// that do not name the claim. dra-driver-sriov gives its devices only to containers that name them.
+/// Whether a claim is for NICs that DRANET moves into the pod's network namespace. Such NICs reach every container,
+/// even those that do not name the claim. dra-driver-sriov gives its devices only to containers that name the claim.
 fn reaches_every_container(known: &DeviceClaim, context: &PodContext<'_>) -> bool {
     let moved = |ask: &Ask| {
         let class = context.subject.snapshot.device_class(&ask.class);

@@ -41,7 +41,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "the networks annotation and a claim's VfConfig both name network \"{}\": the second attachment fails",
                     printable(name, 63)
                 ),
-                "In driver mode MULTUS, remove it from the VfConfig; in other modes, from the annotation.",
+                "Remove the network from the annotation, or, in driver mode MULTUS, from the VfConfig.",
             );
         }
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) static RULE: Rule =
     Rule { id: "FAB250", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Resources of device plugins, and the word that classes of the same vendor's DRA driver have in their names.
+/// Resources of device plugins, each with a word that the names of DeviceClasses of the same vendor contain.
 const BOTH: [(&str, &str); 2] = [("nvidia.com/gpu", "nvidia"), ("amd.com/gpu", "amd")];
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for (vendor_resource, vendor) in BOTH {
-        // A resource behind which a DeviceClass stands is served by the driver itself.
+        // If a DeviceClass serves the resource, the DRA driver itself allocates its devices.
         if context.subject.snapshot.facts().class_behind(vendor_resource).is_some() {
             continue;
         }

@@ -7,7 +7,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule =
     Rule { id: "FAB261", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
-/// Labels of controllers whose pods find one another by the names of a service.
+/// Labels of controllers whose pods find each other by service names.
 const BY_SERVICE: [&str; 4] = [
     "jobset.sigs.k8s.io/jobset-name",
     "leaderworkerset.sigs.k8s.io/name",
