@@ -354,7 +354,7 @@ fn candidate(
         }
         Some(_) => {}
         None if !profile.has_nodes() => {
-            needs.push("to be named, because the profile selects no nodes".to_owned())
+            needs.push("an annotation that names it, because the profile selects no nodes".to_owned())
         }
         None => {}
     }
@@ -367,7 +367,7 @@ fn candidate(
                 )
             }
             Resolution::Profile { profile: other, .. } if other.priority > profile.priority => {
-                format!("a priority above {}, the priority of {}", other.priority, other.name)
+                format!("a priority above {}, which is the priority of {}", other.priority, other.name)
             }
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });

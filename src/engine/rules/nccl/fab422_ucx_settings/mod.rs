@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let (Some(subnets), Some(_)) = (set("UCX_IB_ROCE_SUBNETS"), set("UCX_IB_GID_INDEX")) {
             findings.add(
                 variables.path(subnets),
-                "UCX_IB_ROCE_SUBNETS and UCX_IB_GID_INDEX are both set: UCX refuses this",
+                "UCX_IB_ROCE_SUBNETS and UCX_IB_GID_INDEX are both set: UCX refuses the combination",
                 "Remove UCX_IB_GID_INDEX.",
             );
         }
