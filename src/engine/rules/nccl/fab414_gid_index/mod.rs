@@ -111,7 +111,7 @@ fn fixed(
                     .to_owned(),
             };
             let message = format!(
-                "{NAME}={index}{place}: on {what} the GID index differs from pod to pod, so pods cannot connect"
+                "{NAME}={index}{place}: with {what}, the GID index differs from pod to pod, so pods cannot connect"
             );
             findings.add(variables.path(given), message, fix);
         }

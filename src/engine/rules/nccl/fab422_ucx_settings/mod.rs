@@ -101,7 +101,7 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
     if interfaces && !has(&["tcp"]) {
         say(
             format!(
-                "UCX uses a network interface only with tcp, which UCX_TLS={} does not have",
+                "UCX uses a network interface only with tcp, but UCX_TLS={} does not contain tcp",
                 printable(transports, 30)
             ),
             "Add tcp to UCX_TLS, or name an RDMA device.",
