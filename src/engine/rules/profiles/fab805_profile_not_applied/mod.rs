@@ -111,7 +111,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
             format!("the pod's networks and the profile's rails together need {wanted} units of {resource}, more than any node has"),
-            format!("Remove the pod's own networks over {resource}, or name enough of these networks to replace all rails."),
+            format!("Remove the pod's own networks over {resource}, or name one such network for each rail."),
         ),
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
