@@ -74,7 +74,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
-            format!("Remove the annotation. The webhook then adds the profile's networks."),
+            "Remove the annotation. The webhook then adds the profile's networks.".to_owned(),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
