@@ -19,8 +19,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
         return (Vec::new(), annotations.iter().find_map(differs).into_iter().collect());
     }
     let interfaces = count(gke.interfaces.len(), "interface");
-    let reason =
-        format!("{interfaces} of profile {} ({}), which GKE attaches", profile.name, evidence.words());
+    let reason = format!("GKE attaches {interfaces} of profile {} ({})", profile.name, evidence.words());
     let edit = |(key, value): (&'static str, _)| Edit::Annotation { key: key.into(), value, present: false };
     let reason = Reason::Shared(reason.into());
     let changes = annotations.into_iter().map(edit).map(|edit| Change { edit, reason: reason.clone() });

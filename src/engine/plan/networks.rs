@@ -97,11 +97,11 @@ pub(super) fn plan<'a>(
     let whole = format_args!("{count}{of_subset} of profile {}", profile.name);
     let reason = if left_out > 0 {
         let devices = Count(rails.len() - left_out, "rail");
-        format!("the pod requests devices for {devices}; {have} of {whole} attached so far")
+        format!("the pod requests devices for {devices}; {have} of {whole} are attached so far")
     } else if have == 0 {
         format!("{whole} ({})", evidence.words())
     } else {
-        format!("{have} of {whole} attached, {} missing", missing.len())
+        format!("{have} of {whole} are attached, {} missing", missing.len())
     };
     let change =
         Change { edit: Edit::Networks { value, present: existing.is_some() }, reason: reason.into() };

@@ -147,7 +147,7 @@ fn share<'n>(
     let apps = pod.containers();
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
-    let units = Count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "attachment");
+    let units = Count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "network attachment");
     let reason = Reason::Shared(format!("{units}, one unit each").into());
     let own = |index: usize| apps.get(index).and_then(|c| c.units(name)).unwrap_or(0);
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();

@@ -63,10 +63,10 @@ const SIGNS: &[(&str, Sign)] = &[
 pub fn multi_node(pod: &PodView<'_>) -> Option<Gang> {
     match pod.annotation(MULTI_NODE_ANNOTATION) {
         Some("true") => {
-            return Some(Gang { several: true, words: "the pod's annotation says so".to_owned() });
+            return Some(Gang { several: true, words: format!("{MULTI_NODE_ANNOTATION}: true") });
         }
         Some("false") => {
-            return Some(Gang { several: false, words: "the pod's annotation says so".to_owned() });
+            return Some(Gang { several: false, words: format!("{MULTI_NODE_ANNOTATION}: false") });
         }
         _ => {}
     }

@@ -197,7 +197,7 @@ fn own(subject: &Subject<'_>) -> String {
                 let of = names(&mut serving.iter().map(|p| p.name.as_str()));
                 let excluded = match serving {
                     [only] if nodes.exclude_nodes_of(only, subject) => {
-                        ", and the pod's selectors exclude its nodes"
+                        ", but the pod's selectors exclude the nodes of this profile"
                     }
                     _ => "",
                 };
@@ -241,7 +241,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
         said.push_str(&fabrics.join(", "));
     }
     if partial {
-        said.push_str("; the webhook reads only a part of the pod's conditions on nodes, so the pod may fit fewer nodes");
+        said.push_str("; the webhook reads only a part of the pod's conditions on nodes, so the pod may be able to run on fewer nodes");
     }
     if usable.is_clear() && !fits.is_clear() {
         said.push_str("; none of these nodes has the accelerators that the pod requests");
@@ -354,7 +354,7 @@ fn candidate(
         }
         Some(_) => {}
         None if !profile.has_nodes() => {
-            needs.push("to be named, because the profile selects no nodes".to_owned())
+            needs.push("an annotation that names it, because the profile selects no nodes".to_owned())
         }
         None => {}
     }
@@ -367,7 +367,7 @@ fn candidate(
                 )
             }
             Resolution::Profile { profile: other, .. } if other.priority > profile.priority => {
-                format!("a priority above {}, the priority of {}", other.priority, other.name)
+                format!("a priority above {}, which is the priority of {}", other.priority, other.name)
             }
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });

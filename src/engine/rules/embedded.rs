@@ -44,7 +44,7 @@ pub struct EmbeddedObject {
 pub fn object(text: &str, fields: &[&'static str]) -> Result<Map<String, Value>, EmbeddedFault> {
     match go::read(text, fields).map_err(|error| fault(text, 0, &error))? {
         (Value::Object(object), _) => Ok(object),
-        (other, _) => Err(at(text, start(text), format!("{} in place of an object", kind(&other)))),
+        (other, _) => Err(at(text, start(text), format!("found {}, expected an object", kind(&other)))),
     }
 }
 
@@ -74,7 +74,7 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
                 return Err(at(text, from, what.to_owned()));
             }
             Some(Ok(other)) => {
-                return Err(at(text, from, format!("{} in place of an object", kind(&other))));
+                return Err(at(text, from, format!("found {}, expected an object", kind(&other))));
             }
             Some(Err(error)) => return Err(fault(text, from, &error)),
             None if from == start(text) => return Err(at(text, 0, "the text is empty".to_owned())),
@@ -218,8 +218,8 @@ mod tests {
             ("{\"a\": \"b\"\n \"c\": 1}", 2, 2, "a comma is missing before this place"),
             ("{\"a\": 1", 1, 7, "the text ends before"),
             ("  \n", 1, 1, "the text is empty"),
-            ("[1]", 1, 1, "a list in place of an object"),
-            (" \"a\"", 1, 2, "a string in place of an object"),
+            ("[1]", 1, 1, "found a list, expected an object"),
+            (" \"a\"", 1, 2, "found a string, expected an object"),
             ("{} x", 1, 4, "trailing characters"),
         ] {
             let (l, c, w) = of(text);
@@ -253,7 +253,7 @@ mod tests {
             ("{\"type\": \"a\"}\n{\"type\": \"b\"}", 2, 1, "an object without a comma"),
             ("{\"type\": \"a\"}, {\"type\": \"b\",}", 1, 28, "a comma before the closing"),
             ("{\"type\": \"a\"},\n\n {'type': \"b\"}", 3, 3, "single quotes"),
-            ("\"rdma\"", 1, 1, "a string in place of an object"),
+            ("\"rdma\"", 1, 1, "found a string, expected an object"),
             ("rdma", 1, 1, "expected value"),
             ("{\"type\": \"a\"}; x", 1, 14, "more text"),
             (" ", 1, 1, "the text is empty"),

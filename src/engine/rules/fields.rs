@@ -245,7 +245,7 @@ pub(super) fn expected(field: &Field) -> String {
     if !field.words.is_empty() {
         let words: Vec<&str> = field.words.iter().copied().filter(|word| !word.is_empty()).collect();
         return match words.as_slice() {
-            [] => "an empty text".to_owned(),
+            [] => "an empty string".to_owned(),
             [one] => (*one).to_owned(),
             [most @ .., last] => format!("{} or {last}", most.join(", ")),
         };
@@ -255,9 +255,9 @@ pub(super) fn expected(field: &Field) -> String {
     }
     let number = match field.takes {
         Takes::Any => return "any value".to_owned(),
-        Takes::Text => return "a text".to_owned(),
+        Takes::Text => return "a string".to_owned(),
         Takes::Truth => return "true or false".to_owned(),
-        Takes::WholeOrText => return "a whole number or a text".to_owned(),
+        Takes::WholeOrText => return "a whole number or a string".to_owned(),
         Takes::List => return "a list".to_owned(),
         Takes::Map | Takes::Object => return "a mapping".to_owned(),
         Takes::Whole => "a whole number",
@@ -321,7 +321,7 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
             "Put the value in quotes.".to_owned()
         }
         Value::Array(_) | Value::Object(_) if field.takes == Takes::Text => {
-            "Write the value as one text.".to_owned()
+            "Write the value as one string.".to_owned()
         }
         _ => format!("Write {}.", expected(field)),
     }
@@ -399,7 +399,7 @@ mod tests {
             (json!({"isRdma": "true"}), "Write true without quotes."),
             (json!({"isRdma": "yes"}), "Write true or false."),
             (json!({"resourceName": 1}), "Put the value in quotes."),
-            (json!({"resourceName": ["a"]}), "Write the value as one text."),
+            (json!({"resourceName": ["a"]}), "Write the value as one string."),
             (json!({"deviceType": "netdev"}), "Write netdevice."),
             (json!({"deviceType": "VFIO"}), "Write vfio-pci."),
             (json!({"linkType": "ethernet"}), "Write eth."),

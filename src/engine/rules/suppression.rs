@@ -154,7 +154,7 @@ fn one(
                 ),
             ),
             None => (
-                "if no profile applies, only the option --ignorable errors allows this".to_owned(),
+                "without a profile, only option --ignorable errors allows errors to be ignored".to_owned(),
                 "Fix the error, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };

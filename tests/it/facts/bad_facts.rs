@@ -46,7 +46,7 @@ const FAULTS: &[Fault] = &[
         "error",
         "/spec/config",
         (5, 3),
-        "expects a text",
+        "expects a string",
     ),
     (
         "config_of_definition",

@@ -43,7 +43,7 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
         changes.push(volume(
             &place.volume,
             None,
-            "program, nccl.conf and facts of this pod, for the containers of fabric-admission",
+            "contains the program, nccl.conf and the facts of this pod for the containers of fabric-admission",
         ));
     }
     let mut inits = pod.init_containers().len();
@@ -58,7 +58,7 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
                 changes.push(volume(name, Some(preflight.image.clone()), "the program that preflight runs"));
             }
         } else if pod.added_container(INSTALL).is_none() {
-            let reason = "copies the program of fabric-admission to the volume, for the image of the training container";
+            let reason = "copies the fabric-admission program to the volume, so that the training container can run it";
             changes.push(container(INSTALL, writer.install(&preflight.image), reason.into()));
         }
         let expected = expectation::of(subject, profile, plan, &place);

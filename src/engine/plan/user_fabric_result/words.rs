@@ -50,9 +50,11 @@ impl UserFabric {
             Completeness::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
             Completeness::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
             Completeness::Incomplete => "the profile adds the missing rails".to_owned(),
-            Completeness::Complete => "these networks stand in for the rails: no network is added".to_owned(),
+            Completeness::Complete => {
+                "these networks replace the rails, so the webhook adds no network".to_owned()
+            }
             Completeness::CompleteByUnits => {
-                "the pod requests a unit for each unknown network: no network is added".to_owned()
+                "the pod requests a unit for each unknown network, so the webhook adds no network".to_owned()
             }
             Completeness::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
         }

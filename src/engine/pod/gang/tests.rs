@@ -34,8 +34,8 @@ fn the_annotation_decides() {
             "labels":{{"ray.io/cluster":"r"}}}}}}"#
         ))
     };
-    assert_eq!(with("true"), yes("the pod's annotation says so"));
-    assert_eq!(with("false"), no("the pod's annotation says so"));
+    assert_eq!(with("true"), yes("fabric-admission.dev/multi-node: true"));
+    assert_eq!(with("false"), no("fabric-admission.dev/multi-node: false"));
     assert_eq!(with("yes"), yes("pod of RayCluster r"));
 }
 

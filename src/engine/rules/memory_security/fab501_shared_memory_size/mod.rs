@@ -123,7 +123,7 @@ fn cel() -> Cel {
             ),
         ],
         beyond: Some(
-            "accelerators requested by a claim, sizes, and commands that run a tool without NCCL and other programs",
+            "accelerators that a claim requests, sizes of volumes, and commands that run both a tool without NCCL and other programs",
         ),
     }
 }

@@ -25,9 +25,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let message = if refused {
-            "IPC_LOCK is not added, since the container runs as non-root: memlock stays at the runtime's limit"
+            "IPC_LOCK is not added, because the container runs as non-root: memlock stays at the runtime's limit"
         } else {
-            "IPC_LOCK has no effect, since the container runs as non-root: memlock stays at the runtime's limit"
+            "IPC_LOCK has no effect, because the container runs as non-root: memlock stays at the runtime's limit"
         };
         findings.add(
             paths::in_container(index, "securityContext"),

@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if context.pod().annotation(&key).is_some_and(|text| *text != *file.content) {
             findings.add(
                 annotation(&key),
-                format!("containers get another {} than that of profile {:?}", file.name, profile.name),
+                format!("an annotation of the pod replaces file {} of profile {:?}", file.name, profile.name),
                 format!("Remove annotation {key} to get the profile's file."),
             );
         }

@@ -74,7 +74,7 @@ fn words(what: Unread) -> (Severity, String, String) {
         Unread::Removed(v) => {
             let until = v.until.map_or(String::new(), |until| format!(" after version {until}"));
             let fix = v.instead.map_or("Remove the variable.".to_owned(), |i| {
-                format!("Remove the variable. {i} has taken its place, with other values.")
+                format!("Remove the variable. {i} replaces it, with other values.")
             });
             warning(format!("has no effect: the library does not read this variable{until}"), fix)
         }

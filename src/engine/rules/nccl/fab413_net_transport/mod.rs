@@ -1,4 +1,4 @@
-//! FAB413: NCCL_NET names a transport that the container cannot use, or that does not use its RDMA device.
+//! FAB413: NCCL_NET names a transport that the container cannot use, or one that leaves its RDMA device idle.
 
 use super::no_device::Ways;
 use super::other_users::other_library;

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(
         Severity::Info,
-        "the GID index may be the same on all nodes; on InfiniBand the value has no effect",
+        "the GID index may be the same on all nodes, or the pod uses InfiniBand, where the setting has no effect",
     )],
     quiet: true,
     files: files!(),
@@ -111,7 +111,7 @@ fn fixed(
                     .to_owned(),
             };
             let message = format!(
-                "{NAME}={index}{place}: on {what} the GID index differs from pod to pod, so pods cannot connect"
+                "{NAME}={index}{place}: with {what}, the GID index differs from pod to pod, so pods cannot connect"
             );
             findings.add(variables.path(given), message, fix);
         }
@@ -157,7 +157,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later, or, if one GID index (often 3) is right in all pods, set NCCL_IB_GID_INDEX to it.",
+            "Use NCCL 2.26.2 or later. Or set NCCL_IB_GID_INDEX, if one index (often 3) is right in all pods.",
         );
     }
 }

@@ -12,7 +12,10 @@ use std::cell::LazyCell;
 pub(super) static RULE: Rule = Rule {
     id: "FAB415",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "Multus gives names such as net1, and the pod may get networks later")],
+    lesser: &[(
+        Severity::Info,
+        "Multus creates interfaces such as net1, and the pod may get its networks later",
+    )],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if let (Some(subnets), Some(_)) = (set("UCX_IB_ROCE_SUBNETS"), set("UCX_IB_GID_INDEX")) {
             findings.add(
                 variables.path(subnets),
-                "UCX_IB_ROCE_SUBNETS and UCX_IB_GID_INDEX are both set: UCX refuses this",
+                "UCX_IB_ROCE_SUBNETS and UCX_IB_GID_INDEX are both set: UCX refuses the combination",
                 "Remove UCX_IB_GID_INDEX.",
             );
         }
@@ -101,7 +101,7 @@ fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut
     if interfaces && !has(&["tcp"]) {
         say(
             format!(
-                "UCX uses a network interface only with tcp, which UCX_TLS={} does not have",
+                "UCX uses a network interface only with tcp, but UCX_TLS={} does not contain tcp",
                 printable(transports, 30)
             ),
             "Add tcp to UCX_TLS, or name an RDMA device.",

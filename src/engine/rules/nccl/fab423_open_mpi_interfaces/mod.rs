@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if variables.last(include).is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty())) {
                 findings.add(
                     variables.path(given),
-                    format!("{exclude}{place} and {include} are both set: Open MPI refuses this"),
+                    format!("{exclude}{place} and {include} are both set: Open MPI refuses the combination"),
                     format!("Remove {exclude}."),
                 );
             } else if !value.split(',').map(str::trim).any(loopback) {

@@ -36,7 +36,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "{wait}=1 and {handling}{} are both set: only one of the two has an effect",
                     variables.place(given)
                 ),
-                "Keep only one of the two values.",
+                "Keep only one of the two settings.",
             );
         }
     }

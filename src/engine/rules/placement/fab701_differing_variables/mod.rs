@@ -105,7 +105,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                         words(&here),
                         printable(template.name(), 63)
                     ),
-                    format!("Set {name} to the same value in both pod templates, or in neither."),
+                    format!("Set {name} to the same value in both pod templates, or remove it from both."),
                 );
             }
         }

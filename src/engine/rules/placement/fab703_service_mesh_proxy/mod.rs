@@ -29,7 +29,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.gang().is_none_or(|gang| !gang.several) {
         return;
     }
-    findings.add(path, format!("{mesh} adds its proxy to the pod: possibly, the ranks cannot connect"), fix);
+    findings.add(
+        path,
+        format!("{mesh} adds its proxy to the pod, so the ranks may be unable to connect"),
+        fix,
+    );
 }
 
 fn takes_past(pod: &PodView<'_>) -> bool {

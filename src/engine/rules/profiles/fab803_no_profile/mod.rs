@@ -33,13 +33,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
         Some(_) => {
-            format!("Annotate the pod template with {PROFILE_ANNOTATION}: NAME, one of the candidates.")
+            format!("Annotate the pod template with {PROFILE_ANNOTATION}: NAME, where NAME is a candidate.")
         }
         None if context.subject.snapshot.is_for_tenant() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }
-        None => "Run review with --profile NAME (a compiled-in profile, such as roce-sriov), --profiles PATH or --cluster \
-                 PATH."
+        None => "Run review with --profile NAME (a built-in base profile, such as roce-sriov), --profiles PATH or \
+                 --cluster PATH."
             .to_owned(),
     };
     let severity = if context.subject.snapshot.is_for_tenant() { Severity::Warning } else { Severity::Info };

@@ -74,7 +74,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
-            format!("Remove the annotation to get the profile's networks, in annotation {NETWORKS_ANNOTATION}."),
+            "Remove the annotation. The webhook then adds the profile's networks.".to_owned(),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
@@ -105,13 +105,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "the known objects do not show whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
-            "Create the networks first (in a review, add their manifests), or request one unit for each network."
+            "Create the networks first (in a review, add their manifests), or request one device for each network."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
             format!("the pod's networks and the profile's rails together need {wanted} units of {resource}, more than any node has"),
-            format!("Remove the pod's own networks over {resource}, or let these networks replace all rails."),
+            format!("Remove the pod's own networks over {resource}, or name one such network for each rail."),
         ),
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
@@ -131,12 +131,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
             format!("the pod has more than {MAX_CONTAINERS} containers"),
-            "Use more pods with fewer containers.".to_owned(),
+            "Use several pods with fewer containers each.".to_owned(),
         ),
         Withheld::ManyTargets { targets, most } => (
             "/spec/containers".to_owned(),
-            format!("{targets} containers request accelerators, and the webhook writes this profile for at most {most}"),
-            "Use more pods with fewer containers.".to_owned(),
+            format!("{targets} containers request accelerators, but this profile applies to at most {most}"),
+            "Use several pods with fewer containers each.".to_owned(),
         ),
         Withheld::ManyResources => (
             "/spec/containers".to_owned(),

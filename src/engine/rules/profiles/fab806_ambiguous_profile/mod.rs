@@ -57,7 +57,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let why = match (because, &wrong, &beside) {
         (Because::Nodes | Because::Selectors, None, None) if for_anyone => {
-            "the nodes that the pod asks for fit several profiles".to_owned()
+            "the pod's selectors match nodes of several profiles".to_owned()
         }
         (Because::Selectors, None, Some(label)) if for_anyone => {
             format!("no profile selects nodes with {label}, and several profiles are still possible")

@@ -1,4 +1,4 @@
-//! FAB809: object that decisions on pods need, but that cannot be read.
+//! FAB809: object that the webhook needs but cannot read.
 
 use crate::facts::kind::READABLE;
 use crate::facts::{self, Kind};

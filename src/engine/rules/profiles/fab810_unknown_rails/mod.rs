@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let list: Vec<&str> = known().take(MAX_NAMES).collect();
         let left = profile.subsets.len() - list.len();
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
-        let subsets = format!("its subsets are {}{more}", list.join(", "));
+        let subsets = format!("the profile's subsets are {}{more}", list.join(", "));
         let (has, fix) = match nearest(name, known()) {
             _ if list.is_empty() => (
                 "the profile defines no rail subsets".to_owned(),

@@ -75,7 +75,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
         Kept::Units { container, resource, own, wanted } => (
             paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
             format!(
-                "{}: the pod's own quantity, {own}, applies instead of {wanted}, the quantity of profile {profile:?}",
+                "{}: the pod's own quantity {own} applies, not the quantity {wanted} of profile {profile:?}",
                 printable(resource, 80)
             ),
             "Remove the pod's quantity to get the profile's quantity".to_owned(),

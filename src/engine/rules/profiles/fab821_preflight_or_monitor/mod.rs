@@ -120,7 +120,7 @@ fn words(
         InPodRefusal::HostNetwork => (
             Severity::Info,
             "/spec/hostNetwork".to_owned(),
-            format!("the webhook does not add {MONITOR}: with hostNetwork, its port could be taken by another pod of the node"),
+            format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use its port"),
             "Use the node's own exporter for this pod.".to_owned(),
         ),
         InPodRefusal::Port(path) => (
