@@ -51,7 +51,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
         Some(_) => (
             Severity::Info,
-            "no effect now, while feature gate manageSoftwareBridges is off; with the gate on, the operator fails on every node of the policy",
+            "the operator ignores bridge now; if feature gate manageSoftwareBridges is turned on, the operator fails on every node of the policy",
         ),
         None => (
             Severity::Warning,

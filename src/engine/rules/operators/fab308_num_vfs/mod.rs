@@ -127,7 +127,7 @@ fn cel() -> Cel {
         ),
     ];
     Cel {
-        beyond: Some("limits of NICs in SriovNetworkNodeStates, and SriovOperatorConfigs"),
+        beyond: Some("SriovOperatorConfigs, and the NICs' limits in SriovNetworkNodeStates"),
         ..node_policy_cel(checks)
     }
 }

@@ -68,7 +68,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             path,
             format!(
-                "deviceID {} is not in the list of operator {}: the operator ignores the NIC unless supportedExtraNICs has its ID",
+                "deviceID {} is not in the NIC list of operator {}: the operator ignores the NIC unless supportedExtraNICs has its ID",
                 printable(&device, 40),
                 supported_nics::OF
             ),

@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy \"{}\" takes the same VFs: the operator's webhook sets 99 (this policy loses); without it, it is 0 (it wins)",
+                "priority is not set, but policy \"{}\" takes the same VFs: with the operator's webhook this policy loses (priority 99), without it this policy wins (priority 0)",
                 printable(other.name, 63)
             ),
             "Set priority; the lower number wins.",

@@ -74,7 +74,7 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let name = context.text("/metadata/name").unwrap_or_default();
     let Some(own_is_first) = applied_first((name, own), other) else {
         return format!(
-            "one of the two sets no priority, so the VFs go to resource {:?} or {:?}",
+            "one policy has no priority, so the VFs go to resource {:?} or {:?}",
             own.resource, other.policy.resource
         );
     };
@@ -121,7 +121,7 @@ fn other_fields(
             severity,
             "/spec/nicSelector",
             format!(
-                "policy {1:?} also takes VFs of NIC {0} on node {node}, by other fields of nicSelector: {outcome}",
+                "policy {1:?} also takes VFs of NIC {0} on node {node}, through other fields of nicSelector: {outcome}",
                 nic.name, other.name
             ),
             "Select the NICs by pfNames in both policies.",

@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const LABELS: &str = "no known node matches both nodeSelectors";
-const KEPT: &str = "the operator takes the flag from the policy that applies first, and this policy sets it";
+const KEPT: &str = "the operator takes the flag from the first policy, and that policy sets the flag";
 const OPEN: &str = "one priority is not set, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "has only the VFs of this one policy"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "has only the VFs of that policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -76,7 +76,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "one of the two sets no priority, so either may decide".to_owned(),
+                    "one policy has no priority, so either policy may decide".to_owned(),
                 ),
             };
             findings.because(because).add_as(
@@ -107,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Set one value in both, or use two resourceNames.";
+const FIX: &str = "Set the same value in both policies, or use two resourceNames.";

@@ -41,7 +41,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 other.name,
                 shared.words()
             ),
-            "Set one value in all policies of this NIC.",
+            "Set the same value in all policies of this NIC.",
         );
     }
 }

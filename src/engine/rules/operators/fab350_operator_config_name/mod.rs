@@ -10,7 +10,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB350",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "other objects only suggest the operator's namespace")],
+    lesser: &[(Severity::Warning, "the operator's namespace is only inferred from other objects")],
     files: files!(),
     kinds: &[OPERATOR_CONFIG],
     object: Some(check),
@@ -45,6 +45,6 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     let wrong = "object.metadata.?name.orValue('default') != 'default'";
     let message = "the operator ignores this SriovOperatorConfig: it reads only the object named default; set metadata.name: default";
-    let beyond = Some("the namespace in which the operator is");
+    let beyond = Some("the operator's namespace");
     Cel { variables: Vec::new(), checks: vec![Check::error(wrong, message)], beyond }
 }

@@ -97,7 +97,7 @@ fn cel() -> Cel {
     Cel {
         variables: vec![("resource", "variables.spec.?resourceName.orValue('')".into())],
         checks,
-        beyond: Some("the network that a change of the namespace leaves behind"),
+        beyond: Some("the old network that remains after a change of networkNamespace"),
     }
 }
 

@@ -63,7 +63,8 @@ fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mu
             format!("current CRDs do not serve {kind} in version {shown}: the API server refuses the object");
         findings.add(path, message, fix);
     } else {
-        let message = format!("version {shown} of {kind} is not known: the rules may not check the fields");
+        let message =
+            format!("version {shown} of {kind} is not known: the rules may miss faults in its fields");
         findings.add_as(Severity::Info, path, message, fix);
     }
 }
