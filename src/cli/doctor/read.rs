@@ -261,7 +261,7 @@ fn none(snapshot: &Snapshot) -> NotTried {
             unread: false,
         },
         Some((namespace, _)) => NotTried {
-            why: "in no namespace with mode enforce a profile would change the pod of the dry run".to_owned(),
+            why: "no profile would change the pod of the dry run in a namespace with mode enforce".to_owned(),
             hint: format!(
                 "Let spec.namespaces of a profile admit namespace {namespace}, and create the networks of the profile."
             ),
