@@ -186,7 +186,7 @@ async fn snapshot(
     let forbidden = seen
         .forbidden
         .into_iter()
-        .map(|(kind, why)| (kind, format!("this account has no right to list it ({why})")));
+        .map(|(kind, why)| (kind, format!("this account has no right to list this kind ({why})")));
     for (kind, why) in forbidden.chain(seen.failed.into_iter().map(|failed| (failed.kind, failed.why))) {
         for watched in WATCHED.iter().filter(|watched| watched.name() == kind) {
             facts.unread.entry(watched.plural.to_owned()).or_insert_with(|| why.clone());
