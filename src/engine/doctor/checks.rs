@@ -292,7 +292,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
-        meaning: "If the caBundle does not fit the server's certificate, the API server does not trust the server \
+        meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server \
                   (x509: certificate signed by unknown authority), and each call fails. doctor asks each replica for \
                   its certificate. If doctor reaches no replica, it uses the certificate or the CA of the Secret.",
         fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this field.",
@@ -352,7 +352,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
         meaning: "An API server has the address of a host, or an address outside the cluster. If a policy admits only \
                   pods, or only other addresses, the API server's calls time out.",
-        fix: "Open the webhook port, or name the addresses of the control plane.",
+        fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
         judge: network_policy::open,
     },
     Check {
@@ -364,7 +364,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PODS],
         meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
                   version than the server, it may expect other objects.",
-        fix: "Wait until the roll-out ends, and run doctor in the server's version.",
+        fix: "Wait until the roll-out ends, and use the doctor of the server's version.",
         judge: server::versions,
     },
     Check {

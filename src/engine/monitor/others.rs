@@ -145,6 +145,6 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_stuck_communicators",
         "communicators",
         "NCCL's RAS",
-        "Communicators whose ranks differ in their counts of operations, with no count changed between the last two answers",
+        "Communicators whose ranks have different counts of operations, if these counts did not change between the last two answers",
     ),
 ];
