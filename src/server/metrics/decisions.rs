@@ -40,7 +40,10 @@ pub const RESULTS: [(RequestResult, &str); 9] = [
         RequestResult::Decided(Verdict::WouldDeny),
         "admitted, but would be refused in mode `enforce` (a workload: with `--workloads deny`; a network object: with `--network-objects enforce`)",
     ),
-    (RequestResult::Decided(Verdict::OutOfScope), "the object has nothing that the webhook checks or changes"),
+    (
+        RequestResult::Decided(Verdict::OutOfScope),
+        "the object has nothing that the webhook checks or changes",
+    ),
     (RequestResult::BadRequest, "not a valid AdmissionReview (status 4xx)"),
     (RequestResult::Fault, "internal error (status 500)"),
     (RequestResult::Late, "no decision within the webhook's timeout (status 504)"),
