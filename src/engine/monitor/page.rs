@@ -25,7 +25,7 @@ files that exist but cannot be read, and logs the reason once for each file.
 | flag | effect |
 | --- | --- |
 | `--facts FILE` | the file that `preflight` wrote; the monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node |
-| `--nccl-log DIR` | a folder with NCCL's log files (`NCCL_DEBUG_FILE`); each container needs its own folder; [verify-log.md](verify-log.md) explains the log |
+| `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
 | `--rank-index INDEX` | index of the pod in its job; you can set several indices; the monitor asks RAS only if each index is 0 or empty |
 
