@@ -72,7 +72,7 @@ impl Sight {
     /// The message about repeated external changes.
     pub(super) fn fought(&self) -> String {
         format!(
-            "{}: another client keeps changing the caBundle; the server restores it every 30 s. Configure the tool \
+            "{}: another client keeps changing the caBundle; the server restores the caBundle every 30 s. Configure the tool \
              that applies this object to ignore /webhooks/*/clientConfig/caBundle",
             self.shown()
         )

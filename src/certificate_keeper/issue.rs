@@ -130,7 +130,7 @@ mod tests {
             (one, "x.y.svc", NOW + lives.leaf + 1, "has expired"),
             (one, "x.y.svc", NOW - 1300, "not valid yet"),
             ("", "x.y.svc", NOW, "is empty"),
-            ("garbage", "x.y.svc", NOW, "holds no certificate"),
+            ("garbage", "x.y.svc", NOW, "contains no certificate"),
         ] {
             let why = check(bundle, name, at).unwrap_err();
             assert!(why.contains(expected), "{why}");

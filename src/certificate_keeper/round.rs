@@ -354,7 +354,7 @@ impl Keeper {
                 if change.is_emergency() {
                     self.metrics.ca_emergency();
                     let note = format!(
-                        "the CA in the Secret could not sign certificates; it was replaced by CA number {generation}"
+                        "the CA in the Secret could not sign certificates; the server replaced this CA with CA number {generation}"
                     );
                     self.events.emit(events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();

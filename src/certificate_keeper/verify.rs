@@ -30,7 +30,7 @@ pub fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) 
     }
     if roots.is_empty() {
         return Err(match found {
-            0 => "the caBundle holds no certificate".to_owned(),
+            0 => "the caBundle contains no certificate".to_owned(),
             _ => "the caBundle has no valid CA: its certificates have expired, are not valid yet, or are not CAs".to_owned(),
         });
     }

@@ -16,8 +16,8 @@ const MAX_LINE: usize = 64 << 10;
 
 fn why(failure: Failure) -> String {
     match failure {
-        Failure::Absent => "the API server does not serve it".to_owned(),
-        Failure::Forbidden(why) => format!("this account has no right to read it ({why})"),
+        Failure::Absent => "the API server does not serve this resource".to_owned(),
+        Failure::Forbidden(why) => format!("this account has no right to read this resource ({why})"),
         Failure::Gone => "the list expired before its last page".to_owned(),
         Failure::Busy(_, why) => format!("the API server is busy ({why})"),
         Failure::Other(why) => why,

@@ -62,7 +62,7 @@ pub static KNOWN_LINES: [KnownLine; 35] = [
         from: "NCCL, with NCCL_DEBUG=INFO",
         cause: "NCCL sees no RDMA device in the container, or NCCL_IB_HCA matches none. NCCL then uses TCP over sockets.",
         fix: "Request the RDMA resource and its network in the container that runs NCCL, and check that NCCL_IB_HCA matches the \
-              devices of the container. ls /dev/infiniband shows whether the container has one.",
+              devices of the container. ls /dev/infiniband shows whether the container has an RDMA device.",
         rules: &["FAB202", "FAB226", "FAB412", "FAB801"],
         source: NCCL_SOURCE,
     },
@@ -181,8 +181,8 @@ pub static KNOWN_LINES: [KnownLine; 35] = [
         fragments: &["ibv_modify_qp failed with"],
         meaning: Meaning::Failure,
         from: "NCCL",
-        cause: "A queue pair cannot reach its peer. Errors 22 and 19 are usually a wrong or missing GID, 110 is a peer that does not \
-                answer.",
+        cause: "A queue pair cannot reach its peer. Errors 22 and 19 usually mean a wrong or missing GID. Error 110 means that the \
+                peer does not answer.",
         fix: "Remove NCCL_IB_GID_INDEX, check the addresses of the RoCE networks, and check that the rails of both nodes are connected.",
         rules: &["FAB132", "FAB414"],
         source: NCCL_SOURCE,
@@ -324,8 +324,8 @@ pub static KNOWN_LINES: [KnownLine; 35] = [
         fragments: &["cannot find a network-attachment-definition"],
         meaning: Meaning::Elsewhere,
         from: "Multus, event NoNetworkFound",
-        cause: "The network of annotation k8s.v1.cni.cncf.io/networks does not exist in the namespace where Multus looks: the \
-                namespace before '/', else the pod's own. The kubelet retries, and the pod stays in ContainerCreating.",
+        cause: "The network of annotation k8s.v1.cni.cncf.io/networks does not exist in the namespace where Multus looks. \
+                This is the namespace before '/', or the pod's own namespace. The kubelet retries, and the pod stays in ContainerCreating.",
         fix: "Write NAMESPACE/NAME of the network, or create the network in this namespace.",
         rules: &["FAB106", "FAB801"],
         source: "k8snetworkplumbingwg/multus-cni, pkg/k8sclient/k8sclient.go",

@@ -104,7 +104,7 @@ impl Root {
         let root = fs::canonicalize(&self.path).map_err(|error| reason(&error))?;
         let inside = real
             .strip_prefix(root)
-            .map_err(|_| Unreadable::NotRead("the symbolic link leads out of the directory of --root"))?;
+            .map_err(|_| Unreadable::NotRead("the symbolic link points outside the directory of --root"))?;
         let text = inside.to_str().ok_or(Unreadable::NotRead("the path is not UTF-8"))?;
         Ok(format!("/{text}"))
     }

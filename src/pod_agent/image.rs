@@ -109,7 +109,8 @@ fn image_until(
     let verbs = path.clone().and_then(|path| loader.library(&path));
     let private_abi = path.clone().and_then(|path| {
         let content = root.read(&path, LIBRARY)?;
-        versions::provider_number(&content).ok_or(Unreadable::NotRead("libibverbs has no text -rdmavNN.so"))
+        versions::provider_number(&content)
+            .ok_or(Unreadable::NotRead("libibverbs does not contain the text -rdmavNN.so"))
     });
     let folders = provider_folders(root, path.as_deref().ok());
     let mut providers = BTreeMap::new();

@@ -120,19 +120,19 @@ metrics! {
     REQUEST_DURATION = Metric::new(Kind::Histogram, "request_duration", &["entry"],
         "Processing time of a request, from the complete body to the response, without TLS").in_unit(Unit::Seconds);
     NAMESPACE_DECISIONS = Metric::counter("namespace_decisions", &["namespace", "entry", "mode", "result"],
-        "Decisions on pods and workloads in scope, by namespace; namespaces after the first 200 count as `other`, like namespaces that are not opted in");
+        "Decisions on pods and workloads in scope, by namespace; `other` stands for namespaces after the first 200, and for namespaces that are not opted in");
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
-        "Decisions on pods and workloads with accelerators, by profile; profiles after the first 200 count as `other`, pods without a profile as `none`");
+        "Decisions on pods and workloads with accelerators, by profile; `other` stands for profiles after the first 200, `none` for pods without a profile");
     PROFILE_CHANGED = Metric::gauge("profile_changed_timestamp", &["profile"],
-        "Time of the last change of each profile that the server has seen since its start, as Unix time; 0 without a change; a profile that was created or deleted has changed too").in_unit(Unit::Seconds);
+        "Unix time at which the server last saw a change of each profile; creation and deletion are changes too; 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],
-        "Changes of pods, by kind: made, or only planned (mode audit, or --mutate off)");
+        "Changes of pods, by kind and result: made, or only planned (in mode audit, or with --mutate off)");
     RESOLUTIONS = Metric::counter("resolutions", &["outcome", "mode"],
         "Searches for the profile of a pod with accelerators, by outcome and mode; a pod that the API server sends twice to the mutating webhook counts twice");
     FACTS_AGE = Metric::gauge("facts_age", &["kind"],
-        "Time since the last response of the API server for each object kind; kind `files` is the time since the last check that found the files of --profiles and --cluster valid").in_unit(Unit::Seconds);
+        "Time since the last response of the API server for each object kind; for kind `files`, time since the server last found the files of --profiles and --cluster valid").in_unit(Unit::Seconds);
     CERTIFICATE_DAYS = Metric::gauge("certificate_days_left", &[],
         "Days until the current server certificate expires; NaN without a certificate");
     CONNECTIONS = Metric::gauge("connections", &[], "Open connections on the webhook port");
@@ -203,7 +203,7 @@ metrics! {
     CERTIFICATE_FAILURES = Metric::counter("certificate_failures", &["call"],
         "Failed API calls for the server's Secret, caBundles and Events, by type of call");
     CERTIFICATE_CONFLICTS = Metric::counter("certificate_conflicts", &["call"],
-        "Updates by the server of its Secret or a caBundle that failed because another client had changed the object, by type of call");
+        "Failed writes of the server's Secret or of a caBundle, because another client had changed the object, by type of call");
     CERTIFICATE_BACK_OFFS = Metric::counter("certificate_back_offs", &[],
-        "How often this replica paused its writes of certificates, because another client kept changing the same objects");
+        "Pauses of this replica in its writes of certificates, because another client kept changing the same objects");
 }

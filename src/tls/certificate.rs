@@ -204,10 +204,10 @@ pub(crate) fn certified(
         .collect::<Result<_, _>>()
         .map_err(|error| pem(cert, format!("is not valid PEM: {error}")))?;
     if chain.is_empty() {
-        return Err(pem(cert, "holds no certificate; expected a PEM block CERTIFICATE".into()));
+        return Err(pem(cert, "contains no certificate; expected a PEM block CERTIFICATE".into()));
     }
     let private = PrivateKeyDer::from_pem_slice(private).map_err(|error| {
-        pem(key, format!("holds no usable private key; expected a PEM block PRIVATE KEY ({error})"))
+        pem(key, format!("contains no usable private key; expected a PEM block PRIVATE KEY ({error})"))
     })?;
     let signing = provider()
         .key_provider

@@ -99,10 +99,14 @@ fn authority(path: &Path, pem: &[u8]) -> Result<Authority, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|error| wrong(format!("is not valid PEM: {error}")))?;
-        roots.add(certificate).map_err(|error| wrong(format!("holds no usable CA certificate: {error}")))?;
+        roots
+            .add(certificate)
+            .map_err(|error| wrong(format!("contains no usable CA certificate: {error}")))?;
     }
     if roots.is_empty() {
-        return Err(wrong("holds no certificate; expected the PEM certificates of the clients' CA".into()));
+        return Err(wrong(
+            "contains no certificate; expected the PEM certificates of the clients' CA".into(),
+        ));
     }
     let built = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider()).build();
     built.map(Authority).map_err(|error| wrong(format!("cannot be used as a client CA: {error}")))

@@ -34,7 +34,7 @@ impl Keeper {
             let left = self.settle_time().saturating_sub(self.began.saturating_duration_since(since));
             if !left.is_zero() {
                 problems.push(
-                    "the caBundles are correct; waiting for --tls-settle, so that API servers load them"
+                    "the caBundles are correct; waiting for --tls-settle, until the API servers have loaded them"
                         .to_owned(),
                 );
                 pause = Some(left + Duration::from_millis(10));

@@ -130,7 +130,7 @@ impl Settings {
 pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut Builder, facts: &mut Facts) {
     let Some(name) = settings.profiles_map() else {
         if let Some(why) = facts.unread.get(DEPLOYMENTS.plural) {
-            let why = format!("the Deployment, which names them, could not be read: {why}");
+            let why = format!("the Deployment, which names the ConfigMaps, could not be read: {why}");
             facts.unread.insert(CONFIG_MAPS.plural.to_owned(), why);
         }
         return;

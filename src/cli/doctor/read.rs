@@ -186,7 +186,7 @@ async fn snapshot(
     let forbidden = seen
         .forbidden
         .into_iter()
-        .map(|(kind, why)| (kind, format!("this account has no right to list it ({why})")));
+        .map(|(kind, why)| (kind, format!("this account has no right to list this kind ({why})")));
     for (kind, why) in forbidden.chain(seen.failed.into_iter().map(|failed| (failed.kind, failed.why))) {
         for watched in WATCHED.iter().filter(|watched| watched.name() == kind) {
             facts.unread.entry(watched.plural.to_owned()).or_insert_with(|| why.clone());
@@ -261,7 +261,7 @@ fn none(snapshot: &Snapshot) -> NotTried {
             unread: false,
         },
         Some((namespace, _)) => NotTried {
-            why: "in no namespace with mode enforce a profile would change the pod of the dry run".to_owned(),
+            why: "no profile would change the pod of the dry run in a namespace with mode enforce".to_owned(),
             hint: format!(
                 "Let spec.namespaces of a profile admit namespace {namespace}, and create the networks of the profile."
             ),

@@ -114,7 +114,7 @@ fn of_secret(owner: String, object: &Value, webhooks: &[Webhook], now: i64) -> O
     let trust = webhooks.iter().map(|webhook| {
         let known = Authority::all(&webhook.bundle).unwrap_or_default();
         let lacks = !known.iter().any(|found| found.pem == ca.pem);
-        (webhook.name.clone(), lacks.then(|| "the caBundle does not hold the CA of the Secret".to_owned()))
+        (webhook.name.clone(), lacks.then(|| "the caBundle does not contain the CA of the Secret".to_owned()))
     });
     Some(Certificate { owner, from: ca.from, until: ca.until, trust: trust.collect() })
 }

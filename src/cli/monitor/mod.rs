@@ -73,7 +73,10 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         .ras_port
         .filter(|_| arguments.rank_index.is_empty() || ras::is_first(&arguments.rank_index) == Some(true));
     if ras_port.is_none() && arguments.ras_port.is_some() && ras::is_first(&arguments.rank_index).is_none() {
-        writeln!(err, "warning: --ras-port: the rank of this pod is unknown, so RAS is not asked")?;
+        writeln!(
+            err,
+            "warning: --ras-port: the rank of this pod is unknown, so the monitor does not ask RAS"
+        )?;
     }
     let facts = facts(arguments, err)?;
     let state = Rc::new(State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some()));

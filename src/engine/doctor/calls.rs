@@ -155,7 +155,7 @@ const SIGNATURES: [(&str, &str); 14] = [
     ),
     (
         "failed quota",
-        "A quota of the namespace wants a resource that the pod does not request. Set a default for it in a LimitRange.",
+        "A quota of the namespace requires a resource that the pod does not request. Set a default for this resource in a LimitRange.",
     ),
     (
         " usage per ",
@@ -188,7 +188,7 @@ fn explained(message: &str) -> Wrong {
         let fix = if message.contains(".fabric-admission.dev\" denied") {
             "Correct what the message of the webhook names."
         } else {
-            "Another webhook refuses the pod. Let it admit this pod, or label another namespace with mode enforce."
+            "Another webhook refuses the pod. Let that webhook admit the pod, or label another namespace with mode enforce."
         };
         return Wrong::new(message, fix);
     }
@@ -200,7 +200,7 @@ fn explained(message: &str) -> Wrong {
         return Wrong::new(message, &fix);
     }
     let fix = SIGNATURES.iter().find(|(signature, _)| message.contains(signature)).map(|(_, fix)| *fix);
-    Wrong::new(message, fix.unwrap_or("The message is that of the API server: correct what it names."))
+    Wrong::new(message, fix.unwrap_or("Correct what the message of the API server names."))
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[],
-        meaning: "doctor compares certificates with the clock of the machine that runs it. With a wrong clock its results \
-                  about certificates are wrong.",
+        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
+                  this clock is wrong, the results about certificates are wrong too.",
         fix: "Synchronize the clock of the machine.",
         judge: kubernetes::clock,
     },
@@ -43,9 +43,11 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[],
-        meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The counters start with the API server, so \
-                  they may show an outage that is over.",
-        fix: "Compare the counters later. If they grow, docs/failures.md explains each kind of failure.",
+        meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod \
+                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server counts since its \
+                  own start, so the counts may come from an outage that is over.",
+        fix: "Run doctor again later, and compare the counts. If they grow, docs/failures.md explains each kind of \
+              failure.",
         judge: kubernetes::failed_calls,
     },
     Check {
@@ -55,8 +57,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[],
-        meaning: "A check without its right is skipped. Without the webhook configurations and the namespaces nothing is \
-                  known about the installation, and the result is an error.",
+        meaning: "If the account lacks a right, doctor skips the checks that need this right. If the account may not \
+                  read the webhook configurations or the namespaces, doctor cannot check the installation, and the \
+                  result is an error.",
         fix: "Use another account, or bind the roles at the end of this page.",
         judge: rights::own,
     },
@@ -79,8 +82,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "Without a right the server has no facts of that kind, or cannot keep its certificate and the caBundles.",
-        fix: "Apply the roles of the kustomization with its components, or run helm upgrade.",
+        meaning: "If the server lacks a right, it has no facts of this kind, or cannot manage its certificate and the \
+                  caBundles.",
+        fix: "Apply the roles of your kustomization and of its components, or run helm upgrade.",
         judge: rights::server,
     },
     Check {
@@ -90,8 +94,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&CRDS],
-        meaning: "Without the CRD nobody can create a FabricProfile. With an older CRD the API server silently drops the \
-                  newer fields of profiles.",
+        meaning: "Without the CRD, nobody can create a FabricProfile. With an older CRD, the API server silently drops \
+                  the newer fields of profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
         judge: custom_resources::profiles,
     },
@@ -102,8 +106,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Before,
         retryable: false,
         needs: &[&CRDS],
-        meaning: "An uninstallation keeps the CRD, because its deletion would delete all profiles. An older CRD drops the \
-                  newer fields of profiles.",
+        meaning: "When you uninstall fabric-admission, the CRD stays, because deleting the CRD would delete all \
+                  profiles. With an older CRD, the API server drops the newer fields of profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
         judge: custom_resources::leftover,
     },
@@ -126,8 +130,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: true,
         needs: &[&DAEMON_SETS, &NODES],
-        meaning: "On a node without Multus a pod keeps its networks annotation and gets none of these networks, or does \
-                  not start.",
+        meaning: "On a node without Multus, a pod does not start, or starts without the networks of its networks \
+                  annotation.",
         fix: "Look at the DaemonSet's pods.",
         judge: networks::multus,
     },
@@ -160,7 +164,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "A pod that requests a resource that no node lists stays Pending.",
+        meaning: "If a pod requests a resource that no node has, the pod stays Pending.",
         fix: "Check the device plugin, and the resource's name in the profile.",
         judge: networks::plugins,
     },
@@ -171,7 +175,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&PROFILES, &CONFIG_MAPS],
-        meaning: "Without a profile the webhook changes no pod.",
+        meaning: "Without a profile, the webhook changes no pod.",
         fix: "Write a profile: docs/profiles.md.",
         judge: profiles::exist,
     },
@@ -182,7 +186,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS],
-        meaning: "The server does not use a profile with a wrong value. Pods of its nodes get no network.",
+        meaning: "The server does not use a profile with a wrong value. Pods on the nodes of this profile get no \
+                  network.",
         fix: "Correct the field that the message names.",
         judge: profiles::usable,
     },
@@ -193,7 +198,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "A profile without nodes applies only to pods that name it, or whose selectors ask for its nodes.",
+        meaning: "If no node has the labels in spec.nodeSelector, a pod gets the profile only if the pod names the \
+                  profile, or if its selectors ask for these labels.",
         fix: "Correct spec.nodeSelector or the labels of the nodes.",
         judge: profiles::nodes,
     },
@@ -204,7 +210,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "The webhook cannot choose between them. By default it denies the pod (FAB806).",
+        meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
+                  the profiles. By default, it denies the pod (FAB806).",
         fix: "Set spec.priority, or select different nodes.",
         judge: profiles::ties,
     },
@@ -215,7 +222,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "Pods on other nodes get no RDMA network, and NCCL falls back to TCP.",
+        meaning: "Pods on nodes without a profile get no RDMA network, and NCCL falls back to TCP.",
         fix: "Add a profile for these nodes, if they have a fabric.",
         judge: profiles::bare_nodes,
     },
@@ -237,7 +244,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Before,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
-        meaning: "The API server refuses the pods of namespaces with mode enforce, because nobody answers.",
+        meaning: "The API server refuses the pods of namespaces with mode enforce, because no server answers.",
         fix: "Delete the configurations.",
         judge: configurations::leftover,
     },
@@ -248,7 +255,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
-        meaning: "A call to another Service, port or path is not answered.",
+        meaning: "If a webhook names another Service, port or path, the server does not get the calls of the API \
+                  server.",
         fix: "Apply deploy/base/webhooks.yaml of the server's version.",
         judge: configurations::target,
     },
@@ -259,7 +267,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "A selector that is too wide makes pods of other namespaces wait for the server, including pods of kube-system and the server's own pods. Another failurePolicy changes what happens while the server is down.",
+        meaning: "If a selector is too wide, pods of other namespaces wait for the server, even pods of kube-system \
+                  and the server's own pods. The failurePolicy decides what happens while the server is down.",
         fix: "Apply deploy/base/webhooks.yaml, or set the values of the chart.",
         judge: configurations::selectors,
     },
@@ -270,7 +279,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS],
-        meaning: "The API server calls mutating webhooks in the order of the names of their configurations, and calls earlier webhooks once more after a change. The webhook does not see a change after this second call.",
+        meaning: "The API server calls mutating webhooks in the order of the names of their configurations. If a later \
+                  webhook changes the pod, the API server calls the earlier webhooks once more. Our webhook does not \
+                  see changes after this second call.",
         fix: "Rename the other configuration, so that its name sorts before pod-fabric-admission.",
         judge: order::order,
     },
@@ -281,8 +292,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
-        meaning: "The API server does not trust the server (x509: certificate signed by unknown authority), so each call \
-                  fails. doctor asks each replica for its certificate. If doctor reaches no replica, it uses the certificate or the CA of the Secret.",
+        meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server \
+                  (x509: certificate signed by unknown authority), and each call fails. doctor asks each replica for \
+                  its certificate. If doctor reaches no replica, it uses the certificate or the CA of the Secret.",
         fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this field.",
         judge: certificates::trusted,
     },
@@ -293,8 +305,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&ENDPOINT_SLICES, &SECRETS],
-        meaning: "A certificate in the last tenth of its life should have been renewed long before.",
-        fix: "The log of the server or of cert-manager has the reason.",
+        meaning: "A certificate that is in the last tenth of its lifetime should have been renewed long ago.",
+        fix: "Look for the reason in the log of the server or of cert-manager.",
         judge: certificates::expiry,
     },
     Check {
@@ -304,8 +316,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "Without a ready replica mode enforce refuses pods that may need the fabric.",
-        fix: "Look at the pods, their events and logs.",
+        meaning: "Without a ready replica, the API server refuses pods that may need the fabric, in namespaces with \
+                  mode enforce.",
+        fix: "Look at the pods of the server, at their events and at their logs.",
         judge: server::deployment,
     },
     Check {
@@ -315,7 +328,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&SERVICES],
-        meaning: "The API server finds the server by this Service.",
+        meaning: "The API server calls the server through this Service.",
         fix: "Apply deploy/base/service.yaml.",
         judge: server::service,
     },
@@ -326,7 +339,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&ENDPOINT_SLICES],
-        meaning: "A Service without endpoints answers no call.",
+        meaning: "If the Service has no ready endpoint, every call of the API server fails.",
         fix: "Look at the readiness of the pods: /readyz names the reason.",
         judge: server::endpoints,
     },
@@ -337,8 +350,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
-        meaning: "The API server has addresses of hosts or outside of the cluster. If a policy admits only pods, or only other addresses, the API server's calls time out.",
-        fix: "Open the webhook port, or name the addresses of the control plane.",
+        meaning: "An API server has the address of a host, or an address outside the cluster. If a policy admits only \
+                  pods, or only other addresses, the API server's calls time out.",
+        fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
         judge: network_policy::open,
     },
     Check {
@@ -348,9 +362,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&PODS],
-        meaning: "Replicas of different versions may decide differently about pods of one job. A doctor of another version \
-                  may expect other objects.",
-        fix: "Wait for the end of the roll-out, and use the program of the server's version.",
+        meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
+                  version than the server, it may expect other objects.",
+        fix: "Wait until the roll-out ends, and use the doctor of the server's version.",
         judge: server::versions,
     },
     Check {
@@ -360,7 +374,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LEASES],
-        meaning: "A certificate of a server whose clock is ahead is not valid yet for the API server. The Lease that one replica renews shows the clock of this replica.",
+        meaning: "If the clock of a server is ahead, the API server regards the server's new certificates as not valid \
+                  yet. One replica renews a Lease, and doctor reads the clock of this replica from the Lease.",
         fix: "Synchronize the clocks of the nodes.",
         judge: server::clock,
     },
@@ -382,7 +397,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[&NAMESPACES],
-        meaning: "With a mistyped mode or key the API server does not call the webhook, and nothing shows that (FAB817).",
+        meaning: "If the mode or the key of the label is mistyped, the API server does not call the webhook, and shows \
+                  no error (FAB817).",
         fix: "Write the label as the hint shows it.",
         judge: namespaces::labels,
     },
@@ -393,8 +409,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "Levels baseline and restricted refuse a pod that adds IPC_LOCK, so the webhook does not add IPC_LOCK in such a namespace. \
-                  RDMA then needs a runtime without a limit of pinned memory.",
+        meaning: "Levels baseline and restricted refuse a pod that adds IPC_LOCK, so the webhook does not add IPC_LOCK \
+                  in such a namespace. RDMA then works only if the container runtime does not limit pinned memory.",
         fix: "Raise the limit in the runtime, or change the namespace's level.",
         judge: namespaces::pod_security,
     },
@@ -405,7 +421,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LIMIT_RANGES, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a LimitRange, also if the webhook added the units.",
+        meaning: "The API server refuses a pod that exceeds a LimitRange, even if the webhook added the units of the \
+                  resource.",
         fix: "Raise the limit.",
         judge: limits::ranges,
     },
@@ -416,7 +433,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&RESOURCE_QUOTAS, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a quota, also if the webhook added the units.",
+        meaning: "The API server refuses a pod that exceeds a quota, even if the webhook added the units of the \
+                  resource.",
         fix: "Raise the quota.",
         judge: limits::quotas,
     },
@@ -427,9 +445,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
-        meaning: "Only a create through the API server shows that selectors, network and certificates work together. \
-                  doctor creates a pod as a dry run in a namespace with mode enforce. Nothing is stored.",
-        fix: "Correct the other errors first. The message is that of the API server.",
+        meaning: "Only a create request to the API server shows that selectors, network and certificates work \
+                  together. doctor creates a pod as a dry run in a namespace with mode enforce. Nothing is stored.",
+        fix: "Correct the other errors first. The message comes from the API server.",
         judge: end_to_end::changed,
     },
     Check {
@@ -439,8 +457,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
-        meaning: "The denial must be the webhook's own: a failed call, or a denial of another webhook, does not count.",
-        fix: "Correct the other errors first. The message is that of the API server.",
+        meaning: "The webhook itself must deny the pod. A failed call, or a denial of another webhook, does not count.",
+        fix: "Correct the other errors first. The message comes from the API server.",
         judge: end_to_end::refused,
     },
 ];

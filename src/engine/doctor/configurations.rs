@@ -99,7 +99,7 @@ pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     Ok(Outcome::error(
         format!(
-            "the configurations {MUTATING} and {VALIDATING} of an earlier installation exist, and their Service does \
+            "the configurations {MUTATING} and {VALIDATING} of an earlier installation exist, but their Service does \
              not: the API server refuses pods of namespaces with mode enforce"
         ),
         format!(
@@ -189,7 +189,7 @@ pub(super) fn selectors(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(Outcome::warnings(
         &problems,
         format!(
-            "{APPLY} Without the exclusions, the server's own pods and those of kube-system may wait for the server."
+            "{APPLY} Without the exclusions, the server's own pods and the pods of kube-system may wait for the server."
         ),
     ))
 }

@@ -17,7 +17,7 @@ pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
     let (enforce, audit) = (of(Mode::Enforce), of(Mode::Audit));
     Ok(if enforce + audit == 0 {
         Outcome::warning(
-            "no namespace opted in: the API server calls the webhook for no pod",
+            "no namespace opted in: the API server does not call the webhook for any pod",
             "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
         )
     } else {

@@ -106,22 +106,23 @@ pub(super) fn open(facts: &Facts) -> Result<Outcome, Outcome> {
         return Ok(Outcome::warning(
             format!(
                 "NetworkPolicy {} does not admit {address}, the address of an API server, to port {number} of the server: \
-                 if the CNI plugin applies it, the calls of the API server time out",
+                 if the CNI plugin applies this policy, the calls of the API server time out",
                 names.join(", ")
             ),
             "Add {address} to the ipBlocks of the policy (chart value networkPolicy.controlPlaneCIDRs). Ignore this warning \
-             where the API server calls through a proxy in the cluster (konnectivity) and the ipBlock holds the proxy."
+             if the API server calls through a proxy in the cluster (konnectivity), and the ipBlock contains the \
+             address of the proxy."
                 .replace("{address}", &address.to_string()),
         ));
     }
     Ok(Outcome::warning(
         format!(
-            "NetworkPolicy {} admits only pods to port {number} of the server: if the CNI plugin applies it, the calls of \
-             the API server time out",
+            "NetworkPolicy {} admits only pods to port {number} of the server: if the CNI plugin applies this \
+             policy, the calls of the API server time out",
             names.join(", ")
         ),
         format!(
-            "Add a rule with ports: [{{port: {number}}}] and without from, or with an ipBlock of the control plane, as in \
+            "Add a rule with ports: [{{port: {number}}}]. Leave out from, or set an ipBlock of the control plane, as in \
              deploy/base/networkpolicy.yaml."
         ),
     ))

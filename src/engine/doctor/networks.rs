@@ -48,7 +48,7 @@ pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
         if ready < wanted {
             let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
             problems.push(format!(
-                "DaemonSet {namespace}/{name} is ready on {ready} of {wanted} nodes: pods on the others do not start"
+                "DaemonSet {namespace}/{name} is ready on {ready} of {wanted} nodes: pods on the other nodes do not start"
             ));
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn plugins(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.known(&NODES)?;
     let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Resource(_)))
         .into_iter()
-        .map(|what| format!("{what} is on none of the profile's nodes: its pods stay Pending"))
+        .map(|what| format!("{what} is on none of the profile's nodes: pods with the profile stay Pending"))
         .collect();
     Ok(Outcome::errors(
         &problems,

@@ -43,7 +43,8 @@ pub(super) fn order(facts: &Facts) -> Result<Outcome, Outcome> {
     if !later.is_empty() && !again {
         return Ok(Outcome::warning(
             format!(
-                "{} changes pods after {MUTATING}, which is not called again: reinvocationPolicy is not IfNeeded",
+                "{} changes pods after {MUTATING}, and the API server does not call our webhook again: \
+                 reinvocationPolicy is not IfNeeded",
                 joined(&later)
             ),
             format!("Set reinvocationPolicy: IfNeeded in MutatingWebhookConfiguration {MUTATING}."),
@@ -52,7 +53,8 @@ pub(super) fn order(facts: &Facts) -> Result<Outcome, Outcome> {
     if !injectors.is_empty() {
         return Ok(Outcome::warning(
             format!(
-                "{} changes pods after {MUTATING}: the webhook is called a second time, and cannot see changes after that call",
+                "{} changes pods after {MUTATING}: the API server calls our webhook a second time, and our webhook \
+                 cannot see changes after this call",
                 joined(&injectors)
             ),
             format!("Rename that configuration, so that its name sorts before {MUTATING}."),

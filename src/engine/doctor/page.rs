@@ -9,13 +9,13 @@ const HEAD: &str = "# doctor
 
 <!-- Generated from src/engine/doctor by `just docs`; a test keeps it current. -->
 
-For operators who install fabric-admission, or whose pods are not changed. `fabric-admission doctor` reads the cluster,
-checks an installation from the API server to the pods, and names a fix for each failure. It changes nothing: the pods
-that it creates are dry runs.
+For operators who install fabric-admission, or who look for the reason why their pods are not changed. `fabric-admission
+doctor` reads the cluster, checks an installation from the API server to the pods, and names a fix for each failure.
+doctor changes nothing: it creates pods only as dry runs.
 
 ```
 fabric-admission doctor --pre          # before an installation
-fabric-admission doctor --wait 2m      # after it; repeats failed checks for up to two minutes
+fabric-admission doctor --wait 2m      # after an installation; repeats failed checks for up to two minutes
 fabric-admission doctor -o json        # for programs
 ```
 
@@ -26,25 +26,27 @@ fabric-admission doctor -o json        # for programs
 | 2 | wrong usage |
 | 3 | the API server cannot be reached, or an internal error |
 
-A check has one of four results. `ok`: as it should be. `warning`: something works less well or may fail. `error`:
-something does not work. `skipped`: nothing is known, with the reason. A check that could not read its objects is
-never `ok`. Three checks are essential: `configurations`, `pod-is-changed` and `pod-is-refused`. If one of these checks
-cannot read its objects, its result is `error`. If no namespace has mode `enforce`, or the server runs with `--mutate
-off`, the last two checks are skipped. The last line then says that no dry run has shown that the API server calls the
+A check has one of four results. `ok` means that the check found no problem. `warning` means that something works less
+well or may fail. `error` means that something does not work. `skipped` means that doctor could not check; the line
+shows the reason. A check that could not read its objects is never `ok`. Three checks are essential: `configurations`,
+`pod-is-changed` and `pod-is-refused`. If one of these checks cannot read its objects, its result is `error`. If no
+namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
+`pod-is-refused`. The last line of the output then shows that no dry run has proved that the API server calls the
 webhook.
 
-The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` says that no check failed. `proved` says that
-both dry runs succeeded.
+The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` is true if no check failed. `proved` is true
+if both dry runs succeeded.
 ";
 
 const TAIL: &str = "
 ## Rights
 
-The command uses the account of the kubeconfig. These roles have the rights for all checks except those of an installer:
-a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for the namespace of the dry runs,
-here `training`. Bind each to the account. Two rights are sensitive. The Secret `fabric-admission-ca` has the key of the
-server's CA; the command uses only its certificate. `create pods` also allows pods that are not dry runs: RBAC cannot
-distinguish the two. Without a right, the checks that need this right are skipped.
+doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
+fabric-admission. There is a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for
+the namespace of the dry runs, here `training`. Bind each role to the account. Two rights are sensitive. The Secret
+`fabric-admission-ca` has the key of the server's CA; doctor uses only the certificate. `create pods` also allows the
+account to create real pods, because RBAC cannot distinguish real pods from dry runs. If the account lacks a right,
+doctor skips the checks that need this right.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group

@@ -32,7 +32,7 @@ pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
     }
     Ok(match count_of {
         0 => Outcome::warning(
-            "no FabricProfile: no pod is changed, and each pod with accelerators gets one warning (FAB803)",
+            "no FabricProfile exists: the webhook changes no pod, and each pod with accelerators gets one warning (FAB803)",
             "Write a FabricProfile (docs/profiles.md), try it with fabric-admission review, and apply it.",
         ),
         some => Outcome::found(count(some, "profile")),
@@ -85,7 +85,7 @@ pub(super) fn bare_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
         0 => Outcome::found("none"),
         some => Outcome::warning(
             format!(
-                "no profile selects {} of {} with accelerators ({}): their pods get no RDMA network",
+                "no profile selects {} of {} with accelerators ({}): pods on these nodes get no RDMA network",
                 some,
                 count(nodes.total, "node"),
                 nodes.names.join(", ")

@@ -25,11 +25,11 @@ pub(super) fn own(facts: &Facts) -> Result<Outcome, Outcome> {
     let missing = missing(&facts.own_rights)?;
     let message = format!("this account may not: {}", joined(&shown(&missing)));
     let hint = "Run doctor with an account that may read these objects, or bind the roles of docs/doctor.md to \
-                this account. Checks without their rights are skipped.";
+                this account. doctor skips checks without their rights.";
     Ok(match missing.as_slice() {
         [] => Outcome::success(),
         some if some.iter().any(|right| ESSENTIAL.contains(&right.resource.as_str())) => {
-            Outcome::error(format!("{message}; so nothing is known about the installation"), hint)
+            Outcome::error(format!("{message}; so doctor cannot check the installation"), hint)
         }
         _ => Outcome::warning(message, hint),
     })
@@ -41,7 +41,7 @@ pub(super) fn install(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(match problems.as_slice() {
         [] => Outcome::success(),
         some => Outcome::error(
-            format!("this account may not: {}; the installation stops there", joined(some)),
+            format!("this account may not: {}; the installation stops at this object", joined(some)),
             "Install with an account that has these rights, such as a member of the group that is bound to cluster-admin.",
         ),
     })
@@ -92,7 +92,7 @@ pub(super) fn server(facts: &Facts) -> Result<Outcome, Outcome> {
         [] => Outcome::success(),
         some => Outcome::error(
             format!(
-                "the service account of the server may not: {}; the server has no facts of these kinds, or cannot keep \
+                "the service account of the server may not: {}; the server has no facts of these kinds, or cannot manage \
                  its certificate",
                 joined(some)
             ),

@@ -30,7 +30,7 @@ pub(super) fn deployment(facts: &Facts) -> Result<Outcome, Outcome> {
     let (wanted, ready) = (number(found, "/spec/replicas", 1), number(found, "/status/readyReplicas", 0));
     let shown = format!("{ready} of {wanted} replicas are ready");
     Ok(match (ready, wanted) {
-        (0, _) => Outcome::error(format!("{shown}: nobody answers the API server"), describe(facts)),
+        (0, _) => Outcome::error(format!("{shown}: no replica answers the API server"), describe(facts)),
         (ready, wanted) if ready < wanted => Outcome::warning(shown, describe(facts)),
         _ => Outcome::found(shown),
     })
@@ -112,7 +112,7 @@ pub(super) fn versions(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(if is_version && tag != facts.version {
         Outcome::warning(
             format!("the server is version {tag}, and this program is version {}", facts.version),
-            format!("Run doctor of version {tag}: checks and hints are those of one version."),
+            format!("Run doctor of version {tag}, because checks and hints differ between versions."),
         )
     } else {
         Outcome::found(shown)
@@ -139,7 +139,7 @@ pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
     let renewed = lease.and_then(|lease| seconds(text(lease, "/spec/renewTime")));
     let (Some(renewed), Some(now)) = (renewed, facts.api_clock) else {
         return Err(Outcome::skipped(
-            "no replica renews the Lease fabric-admission-status, which shows its clock",
+            "no replica renews the Lease fabric-admission-status, so the clock of the server is not known",
         ));
     };
     let ahead = renewed - now;
@@ -147,7 +147,7 @@ pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
     // Nobody renews it any more, or a clock is far behind: the times do not tell which.
     if duration.is_some_and(|duration| -ahead > duration + SKEW) {
         return Err(Outcome::skipped(format!(
-            "the last renewal of the Lease fabric-admission-status, which shows the clock of a replica, is {} s old",
+            "the last renewal of the Lease fabric-admission-status is {} s old, so the clock of the server is not known",
             -ahead
         )));
     }

@@ -77,12 +77,12 @@ pub static COUNTERS: [PortCounter; 36] = [
     port(
         "port_xmit_constraint_errors",
         "port_constraint_errors_transmitted_total",
-        "Packets that a filter, such as a partition, kept from being sent",
+        "Packets that a filter, such as a partition, dropped before sending",
     ),
     port(
         "port_rcv_remote_physical_errors",
         "port_receive_remote_physical_errors_total",
-        "Packets received that another link had marked as bad",
+        "Packets received that were already marked as bad on another link",
     ),
     port(
         "port_rcv_switch_relay_errors",
@@ -136,7 +136,7 @@ pub static COUNTERS: [PortCounter; 36] = [
     hardware(
         "local_ack_timeout_err",
         "local_ack_timeout_errors_total",
-        "Acknowledgements that did not arrive in time, so that the packets were sent again",
+        "Acknowledgements that did not arrive in time; the packets were sent again",
     ),
     hardware(
         "req_transport_retries_exceeded",
@@ -151,7 +151,7 @@ pub static COUNTERS: [PortCounter; 36] = [
     hardware(
         "rnr_nak_retry_err",
         "rnr_nak_retry_packets_received_total",
-        "Answers that the receiver is not ready, so that the packets were sent again",
+        "Receiver-not-ready answers, after which the packets were sent again",
     ),
     hardware("roce_adp_retrans", "roce_adp_retransmits_total", "Adaptive retransmissions"),
     hardware(
@@ -162,7 +162,7 @@ pub static COUNTERS: [PortCounter; 36] = [
     hardware(
         "out_of_buffer",
         "out_of_buffer_drops_total",
-        "Packets dropped because no receive request was waiting",
+        "Packets dropped because the application had posted no receive request",
     ),
     hardware(
         "rx_icrc_encapsulated",

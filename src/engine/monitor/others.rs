@@ -47,7 +47,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_saturated",
         "1",
         "`ports/N/counters/*`",
-        "1 for a counter that has reached its maximum and no longer rises, so its rate is wrong",
+        "1 for a counter that has reached its maximum; it no longer rises, so its rate is wrong",
     ),
     counter(
         "fabric_monitor_gid_changes_total",
@@ -71,7 +71,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_unreadable_files",
         "files",
         "all files and answers",
-        "Number of files, and of answers of the kernel, that exist but could not be read at the last scrape",
+        "Number of existing files and kernel answers that the monitor could not read at the last scrape",
     ),
     gauge("fabric_monitor_shm_size_bytes", "bytes", "`/dev/shm`", "Size of /dev/shm in this container"),
     gauge("fabric_monitor_shm_used_bytes", "bytes", "`/dev/shm`", "Used part of /dev/shm"),
@@ -91,7 +91,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_nccl_transport",
         "1",
         "log of NCCL, or bytes",
-        "Transport that NCCL uses between nodes, as a label: rdma, cloud, tcp or unknown; label source names the evidence, log or bytes",
+        "Transport that NCCL uses between nodes, as a label: rdma, cloud, tcp or unknown; label source is log or bytes",
     ),
     gauge(
         "fabric_monitor_tcp_fallback",
@@ -109,7 +109,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_traffic_rdma_requests_per_second",
         "requests per second",
         "counters of ports",
-        "RDMA requests that other nodes sent in the last window; only for drivers that count no bytes",
+        "RDMA requests that other nodes sent in the last window; present only for drivers that do not count bytes",
     ),
     gauge(
         "fabric_monitor_traffic_received_bytes_per_second",
@@ -145,6 +145,6 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_stuck_communicators",
         "communicators",
         "NCCL's RAS",
-        "Communicators whose ranks had the same different counts of operations in the last two answers",
+        "Communicators whose ranks have different counts of operations, if these counts did not change between the last two answers",
     ),
 ];

@@ -24,21 +24,22 @@ files that exist but cannot be read, and logs the reason once for each file.
 
 | flag | effect |
 | --- | --- |
-| `--facts FILE` | the file that `preflight` wrote; only its devices are exported, because in shared mode a pod sees all devices of its node |
-| `--nccl-log DIR` | a folder with files of `NCCL_DEBUG_FILE`, one folder for each container; [verify-log.md](verify-log.md) explains how they are read |
+| `--facts FILE` | the file that `preflight` wrote; the monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node |
+| `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
-| `--rank-index INDEX` | index of the pod in its job; the monitor asks RAS only if all given indices are 0 or empty |
+| `--rank-index INDEX` | index of the pod in its job; you can set several indices; the monitor asks RAS only if each index is 0 or empty |
 
 ## Counters in shared mode
 
-In shared mode of RDMA namespaces, which is the kernel's default, a pod has no files of counters: the kernel shows
-`counters` and `hw_counters` only in the device's own namespace (linux drivers/infiniband/core/sysfs.c). The monitor then
-asks the kernel by netlink (`RDMA_NLDEV_CMD_STAT_GET`) for the values of `hw_counters`. `counters` stay absent. The
-values are those of the whole PCI function: if several pods share a device, each value is the sum over these pods.
+In shared mode of RDMA namespaces, which is the kernel's default, a pod has no counter files. The kernel shows the
+folders `counters` and `hw_counters` only in the device's own namespace (linux drivers/infiniband/core/sysfs.c). The
+monitor then asks the kernel by netlink (`RDMA_NLDEV_CMD_STAT_GET`) for the values of `hw_counters`. The metrics of the
+folder `counters` stay absent. Each value is for the whole PCI function: if several pods share a device, the value is
+the sum over these pods.
 
-The monitor never reads counters at device level: reading these counters in a pod crashed kernels from 5.14 until 2025.
-Statistics of ethtool, such as the pause frames of a priority, are absent: the kernel returns them only by an ioctl, and
-we found no maintained crate for this ioctl.
+The monitor never reads counters at device level, because reading these counters in a pod crashed kernels from 5.14
+until 2025. Statistics of ethtool, such as the pause frames of a priority, are absent: the kernel returns them only by
+an ioctl, and we found no maintained crate for this ioctl.
 
 A counter with few bits stops at its maximum. The monitor still exports this value, and `fabric_monitor_saturated` is 1
 for the counter.
@@ -51,32 +52,35 @@ bytes of interfaces, in windows of at least a minute:
 | in the window | transport |
 | --- | --- |
 | RDMA devices move at least 10 MB/s, or receive at least 100 requests per second | `rdma` |
-| RDMA devices are idle, and interfaces receive and send at least 10 MB/s each, neither more than three times the other | `tcp` |
-| anything else, such as a download, a checkpoint or a pause | the transport of the window before |
+| RDMA devices are idle; interfaces receive at least 10 MB/s and send at least 10 MB/s, and the higher rate is at most three times the lower one | `tcp` |
+| anything else, such as a download, a checkpoint or a pause | same as in the window before |
 
-Bytes of IP over InfiniBand do not count as RDMA. Without counters of RDMA devices, and with the transports tcpx and
-tcpxo, the monitor reports no transport. If another pod shares the device, the traffic of that pod hides a fallback.
+Bytes of IP over InfiniBand do not count as RDMA. If the RDMA devices have no counters, or if the profile has transport
+tcpx or tcpxo, the monitor cannot report a transport without a log. If another pod shares the device, the traffic of
+that pod can hide a fallback.
 
-If NCCL falls back to TCP, `fabric_monitor_tcp_fallback` is 1, and the monitor logs a line at most every 10 minutes. With the
-transport ethernet in the profile, TCP is expected and does not count as a fallback.
+If NCCL falls back to TCP, `fabric_monitor_tcp_fallback` is 1, and the monitor logs a line at most every 10 minutes. If
+the profile has transport ethernet, TCP is expected and does not count as a fallback.
 
 ## GIDs
 
-At each scrape the monitor reads the rows of the GID table that belong to the pod, and the whole table of one port. A
-new row is therefore counted after at most as many scrapes as the pod has ports.
+At each scrape, the monitor reads the GID rows that belong to the pod. It also reads the whole GID table of one port,
+and takes the next port at the next scrape. So on a pod with 8 ports, the monitor counts a new row after at most 8
+scrapes.
 
 ## RAS
 
-NCCL's RAS (since 2.24) reports ranks that do not answer. Each request to RAS makes every process of the job answer. So only
-the monitor of rank 0 sends requests, once a minute, to 127.0.0.1 and ::1. While operations run, the ranks of a communicator
-usually have different counts of operations. If these counts differ and are the same in two answers, the monitor reports the
-communicator as stuck.
+NCCL's RAS (since 2.24) reports ranks that do not answer. Every process of the job has to answer each request to RAS. So
+only the monitor of rank 0 sends requests, once a minute, to 127.0.0.1 and ::1. While operations run, the ranks of a
+communicator usually have different counts of operations. If the counts of the ranks differ, and no count has changed
+between two answers, the monitor reports the communicator as stuck.
 
 ## Cost
 
-With 64 devices, the static binary of a release has 6 to 7 MB in memory. About 0.7 MB of these are its own. The rest are
-pages of the program file. The containers of a node that run the same image share these pages, and the kernel drops them
-if memory is scarce. A build for glibc has 9 to 11 MB in memory, of which 1.1 MB are its own.
+With 64 devices, the static binary of a release has 6 to 7 MB in memory. About 0.7 MB of this memory is private to the
+process. The rest is pages of the program file. All containers of a node with the same image share these pages, and the
+kernel drops the pages if memory is scarce. A build for glibc has 9 to 11 MB in memory, and 1.1 MB of this memory is
+private.
 
 A scrape of 64 devices takes about 10 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, this is less
 than 0.1 % of a core.

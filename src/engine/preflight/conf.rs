@@ -138,7 +138,9 @@ impl Conf {
             Some(index) => {
                 let why = match version {
                     Some(version) if version >= CHOOSES_ROWS => {
-                        format!("without it, NCCL {version} chooses a row that is not an address of this pod")
+                        format!(
+                            "without this line, NCCL {version} chooses a row that is not an address of this pod"
+                        )
                     }
                     Some(version) => format!("NCCL {version} does not find the GID row in every pod"),
                     None => "the version of NCCL is not known, and older versions do not find the GID row"

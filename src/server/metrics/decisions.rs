@@ -38,9 +38,12 @@ pub const RESULTS: [(RequestResult, &str); 9] = [
     (RequestResult::Decided(Verdict::Denied), "refused"),
     (
         RequestResult::Decided(Verdict::WouldDeny),
-        "admitted, but would be refused in mode `enforce` (workloads: with `--workloads deny`; network objects: with `--network-objects enforce`)",
+        "admitted, but would be refused in mode `enforce` (a workload: with `--workloads deny`; a network object: with `--network-objects enforce`)",
     ),
-    (RequestResult::Decided(Verdict::OutOfScope), "nothing in the object concerns the webhook"),
+    (
+        RequestResult::Decided(Verdict::OutOfScope),
+        "the object has nothing that the webhook checks or changes",
+    ),
     (RequestResult::BadRequest, "not a valid AdmissionReview (status 4xx)"),
     (RequestResult::Fault, "internal error (status 500)"),
     (RequestResult::Late, "no decision within the webhook's timeout (status 504)"),

@@ -131,7 +131,7 @@ fn before(plane: &Plane) -> Outcome {
     // Without rights nothing is known.
     if plane.has_controllers {
         let found = doctor(&nobody(plane)?, plane, &["--pre"])?;
-        found.expect("own-rights", "error", "nothing is known about the installation");
+        found.expect("own-rights", "error", "doctor cannot check the installation");
         found.expect("install-rights", "error", "create namespaces");
         found.expect("leftover-configurations", "skipped", "no right to read");
         found.expect("labels", "skipped", "no right to read");
@@ -416,13 +416,13 @@ fn states(plane: &Plane, door: &Door) -> Result<(), String> {
     std::thread::sleep(Duration::from_secs(1));
     let found = doctor("kubeconfig", plane, &[])?;
     found.expect("endpoints", "error", "has no ready endpoint");
-    found.expect("deployment", "error", "nobody answers the API server");
+    found.expect("deployment", "error", "no replica answers the API server");
     found.expect("pod-is-refused", "error", "failed calling webhook");
     table(plane, "without replicas")?;
 
     // An account without rights.
     let found = doctor(&nobody(plane)?, plane, &[])?;
-    found.expect("own-rights", "error", "nothing is known about the installation");
+    found.expect("own-rights", "error", "doctor cannot check the installation");
     found.expect("configurations", "error", "no right to");
     for id in ["targets", "endpoints", "deployment", "profiles", "nodes-without-profile"] {
         found.expect(id, "skipped", "no right to");

@@ -162,7 +162,7 @@ pub(super) fn by_cert_manager(plane: &Plane) -> Outcome {
     // Garbage changes nothing.
     let patch = json!({"data": {"tls.crt": STANDARD.encode("garbage")}}).to_string();
     plane.kubectl(&["patch", "secret", SECRET, "-n", NAMESPACE, "--type=merge", "-p", &patch], "")?;
-    reported("tls.crt: holds no certificate")?;
+    reported("tls.crt: contains no certificate")?;
     site.ready(&server)?;
     site.create()?;
     assert_eq!(metric(&server, "cabundle_writes_total")?, 0);

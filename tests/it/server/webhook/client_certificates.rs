@@ -196,7 +196,7 @@ fn bad_settings() -> Outcome {
     ];
     for (more, expected) in [
         (&["--client-ca", "missing", "--client-name", "n"][..], "cannot read missing: No such file"),
-        (&["--client-ca", "garbage", "--client-name", "n"], "garbage: holds no certificate"),
+        (&["--client-ca", "garbage", "--client-name", "n"], "garbage: contains no certificate"),
         (&["--client-ca", "ca.crt"], "--client-name"),
         (&["--client-name", "n"], "--client-ca"),
         (&["--client-ca", "ca.crt", "--client-name", ""], "--client-name"),

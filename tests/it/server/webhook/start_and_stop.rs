@@ -25,9 +25,9 @@ fn bad_certificates() -> Outcome {
     for (cert, key, expected) in [
         ("a/tls.crt", "b/tls.key", "b/tls.key is not the key of the certificate in a/tls.crt"),
         ("missing", "a/tls.key", "cannot read missing: No such file"),
-        ("garbage", "a/tls.key", "garbage: holds no certificate"),
-        ("a/tls.crt", "garbage", "garbage: holds no usable private key"),
-        ("a/tls.crt", "a/tls.crt", "holds no usable private key"),
+        ("garbage", "a/tls.key", "garbage: contains no certificate"),
+        ("a/tls.crt", "garbage", "garbage: contains no usable private key"),
+        ("a/tls.crt", "a/tls.crt", "contains no usable private key"),
     ] {
         let args = [
             "serve",

@@ -63,7 +63,7 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
                 count(files.len(), "device file"),
                 count(nodes.len(), "device")
             ),
-            "In exclusive RDMA mode, add the rdma CNI plugin to the network after sriov, so that the device moves into the pod.",
+            "In exclusive RDMA mode, add the rdma CNI plugin to the network, after sriov. The plugin moves the RDMA device into the pod.",
         ));
     }
     let unusable: Vec<&str> =

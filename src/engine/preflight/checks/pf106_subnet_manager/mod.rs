@@ -55,7 +55,7 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
 
 fn managed(port: &Port) -> Result<(), Found> {
     match (port.lid.as_ref()?, port.sm_lid.as_ref()?) {
-        (0, _) => Err(Found::Bad("has LID 0: no Subnet Manager has configured it".to_owned())),
+        (0, _) => Err(Found::Bad("has LID 0: no Subnet Manager has configured the port".to_owned())),
         (_, 0) => Err(Found::Bad("knows no Subnet Manager (sm_lid 0)".to_owned())),
         _ => Ok(()),
     }

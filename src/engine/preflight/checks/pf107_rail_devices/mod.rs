@@ -31,7 +31,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
                     Err(Found::Bad("belongs to no RDMA device".to_owned()))
                 }
                 // An IPoIB child's GUID may be that of a VF.
-                None => Err(Found::Unknown("no RDMA device has its hardware address".to_owned())),
+                None => Err(Found::Unknown("no RDMA device has the GUID in its hardware address".to_owned())),
             },
         };
         tally.add(name, found);
@@ -43,7 +43,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     Ok(Outcome::fail(
         Fault::Configuration,
-        format!("{}: the rail's RDMA device has no address in this pod", listed(&tally.bad)),
-        "Request the RDMA resource whose pool has the NICs of the network, so that interface and device are of one NIC.",
+        format!("{}: NCCL cannot use RDMA on this rail", listed(&tally.bad)),
+        "Request the RDMA resource whose pool has the NICs of the network. The interface and the RDMA device must be on the same NIC.",
     ))
 }

@@ -66,7 +66,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
     Ok(Outcome::fail(
         fault,
         format!("{}: the rail cannot be used", listed(&tally.bad)),
-        "Check the IPAM of the network, and on the node the link of the NIC.",
+        "Check the IPAM of the network. Check the link of the NIC on the node.",
     ))
 }
 

@@ -74,7 +74,7 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
         [] => Outcome::pass(format!("{words}: on each port, NCCL finds a RoCE v2 row of this pod")),
         rows => Outcome::warn(
             Fault::Configuration,
-            format!("{words}; {}: RoCE v1 does not pass a router", listed(rows)),
+            format!("{words}; {}: RoCE v1 packets cannot pass a router", listed(rows)),
             fix,
         ),
     }))

@@ -23,12 +23,12 @@ fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let capable = *read(&limits.ipc_lock, "/proc/self/status")?;
     let initial = *read(&limits.initial_user_namespace, "/proc/self/uid_map")?;
     if capable && initial {
-        return Ok(Outcome::pass("IPC_LOCK lifts the limit"));
+        return Ok(Outcome::pass("with IPC_LOCK, the limit does not apply"));
     }
     let shown = if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) };
     let (why, fix) = if capable {
         (
-            "the container runs in a user namespace, where IPC_LOCK does not lift the limit",
+            "the container runs in a user namespace, where the limit applies even with IPC_LOCK",
             "Set hostUsers: true, or let the node's container runtime set LimitMEMLOCK=infinity.",
         )
     } else {

@@ -27,7 +27,7 @@ fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {
         Some(wanted) if found < wanted => Outcome::fail(
             if found == 0 { Fault::Configuration } else { Fault::Node },
             format!("{has}, but the profile expects {wanted}"),
-            "Check that this container requests the GPUs, and on the node that the driver sees all of them (nvidia-smi, kernel log).",
+            "Check that this container requests the GPUs. Check on the node that the driver sees all GPUs (nvidia-smi, kernel log).",
         ),
         Some(wanted) => Outcome::warn(
             Fault::Configuration,

@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
     match &context.seen.image.verbs {
         Err(Unreadable::Missing) => Outcome::fail(
             Fault::Configuration,
-            "the image has no libibverbs.so.1: NCCL uses TCP over sockets, silently",
+            "the image has no libibverbs.so.1: NCCL silently uses TCP over sockets",
             fix,
         ),
         Err(why) => Outcome::unknown(format!("libibverbs.so.1: {why}")),

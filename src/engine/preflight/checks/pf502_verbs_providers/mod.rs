@@ -60,6 +60,6 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
     Ok(Outcome::fail(
         Fault::Configuration,
         format!("{}: libibverbs ignores the devices, and NCCL uses TCP over sockets", listed(&tally.bad)),
-        "Install libibverbs and its providers from one package set: either those of the distribution or those of DOCA-OFED.",
+        "Install libibverbs and its providers from the same source: either the distribution or DOCA-OFED.",
     ))
 }
