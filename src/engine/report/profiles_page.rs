@@ -28,8 +28,9 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
         section(&mut page, &base.metadata.name, &base.spec);
     }
     page.push_str(
-        "\n## Fields\n\nThe table lists all fields of `spec`. No field is required, but a profile without a `base` needs\n\
-         a `transport` and an `attachment`. If a field is absent, the value of the base applies. `[]` marks a list.\n\n\
+        "\n## Fields\n\nThe table lists all fields of `spec`. No field is required, but a profile without a `base`\n\
+         needs a `transport` and an `attachment`. If a field is absent, the value of the base applies. `[]` marks\n\
+         a list.\n\n\
          | field | type | meaning |\n| --- | --- | --- |\n",
     );
     if let Some(spec) = schema.pointer("/$defs/Spec") {
