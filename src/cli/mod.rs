@@ -43,11 +43,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Review manifests offline: show which changes the webhook would make, and its findings
+    /// Review manifests offline: show the changes that the webhook would make, and the findings
     Review(review::Arguments),
     /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Audit all workloads and pods of a cluster: what the webhook would change and refuse, by namespace and top owner
+    /// Audit all workloads and pods of a cluster: show what the webhook would change and refuse, by namespace and
+    /// top-level owner
     Audit(Box<audit::Arguments>),
     /// Write FabricProfiles from the objects of a cluster, or compare existing FabricProfiles with the cluster
     Discover(discover::Arguments),
@@ -61,13 +62,14 @@ enum Command {
     Certs(certs::Arguments),
     /// Check an installation in a cluster, or a cluster before an installation (--pre), and name a fix for each problem
     Doctor(doctor::Arguments),
-    /// Check, in a pod on its node, the fabric that the pod sees: devices, addresses, limits, libraries and settings
+    /// Check the fabric from inside a pod: devices, addresses, limits, libraries and settings
     Preflight(preflight::Arguments),
     /// Send two pods to the API server as dry runs, to check that the API server calls the webhook
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
-    /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why it fell back, and which ranks differ
+    /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why a rank fell back, and which
+    /// ranks differ
     VerifyLog(verify_log::Arguments),
     /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics, by formulas
     Estimate(estimate::Arguments),

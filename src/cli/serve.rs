@@ -83,8 +83,8 @@ pub(super) struct Arguments {
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Number of seconds that the server waits for clients to close their connections, counted from the end of
-    /// --lame-duck; API servers close an idle connection after 90 s
+    /// Maximum time, in seconds, that the server waits for clients to close their connections. The time starts at the
+    /// end of --lame-duck. API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -107,7 +107,7 @@ impl Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Do not change pods; deny a pod only if it would also be denied with the changes
+    /// Do not change pods; deny a pod only if the webhook would also deny the changed pod
     Off,
 }
 

@@ -33,7 +33,7 @@ pub(in crate::cli) struct Arguments {
     /// Audit only this namespace
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
     pub(super) namespace: Option<String>,
-    /// Use this FabricProfile, compiled in or from --profiles, for every pod with accelerators; ignore the profile
+    /// Use this FabricProfile, built in or from --profiles, for every pod with accelerators; ignore the profile
     /// annotations of the pods
     #[arg(long, value_name = "NAME")]
     pub(super) profile: Option<String>,

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Table)]
     output: Format,
-    /// Time in which doctor repeats failed checks that may still succeed, such as 90s or 2m; default: each check runs once
+    /// How long doctor repeats failed checks that may still succeed, such as 90s or 2m; default: each check runs once
     #[arg(long, value_name = "DURATION", default_value = "0s", hide_default_value = true)]
     wait: Seconds,
     /// Namespace of the installation; default: the namespace that the webhook configurations name, else

@@ -21,13 +21,14 @@ pub(in crate::cli) struct Arguments {
     /// Number of training steps; with this flag, the output shows the duration of the training
     #[arg(long, value_name = "COUNT")]
     pub(super) iterations: Option<u64>,
-    /// Fabric to show: 1gbe, 10gbe, 25gbe, 100gbe-tcp or 100gbe-rdma; repeatable; default: all of these, or none with --rate or --facts
+    /// Fabric to show: 1gbe, 10gbe, 25gbe, 100gbe-tcp or 100gbe-rdma; repeatable; default: all of these, but none if
+    /// --rate or --facts is set
     #[arg(long, value_name = "NAME", value_parser = fabric)]
     pub(super) fabric: Vec<usize>,
     /// Line rate of each rail of your nodes, in Gb/s, such as 400
     #[arg(long, value_name = "GBPS", value_parser = rate)]
     pub(super) rate: Option<f64>,
-    /// Rails of each node, for --rate; default: 1, or the rails of --profile
+    /// Number of rails of each node, for --rate; default: 1, or the number of rails of --profile
     #[arg(long, value_name = "COUNT", requires = "rate", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) rails: Option<u32>,
     /// Transport of the rails, for --rate or --facts; default: roce, or the transport of --profile or of the facts
@@ -36,7 +37,7 @@ pub(in crate::cli) struct Arguments {
     /// Built-in base profile with the rails and the transport of your nodes, for --rate
     #[arg(long, value_name = "NAME", requires = "rate")]
     pub(super) profile: Option<String>,
-    /// facts.json that preflight wrote on a node: line rate, number and transport of its ports
+    /// File facts.json that preflight wrote on a node, with the line rate, number and transport of the node's ports
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "rails", "profile"])]
     pub(super) facts: Option<PathBuf>,
     /// Output format

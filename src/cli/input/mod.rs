@@ -138,12 +138,13 @@ pub(super) struct Choice {
     /// FabricProfile names in a rail
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
-    /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). For
-    /// pods with a FabricProfile, field `ignorable` of the FabricProfile takes the place of this flag
+    /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). If a
+    /// pod has a FabricProfile, field `ignorable` of the FabricProfile applies instead of this flag
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Name of a DRA driver or DeviceClass that never allocates NICs, in addition to the built-in names. The webhook adds
-    /// networks to a pod only if each of its claims has such a driver or class. `*` matches any text; repeatable
+    /// Name of a DRA driver or DeviceClass that never allocates NICs, in addition to the built-in names. The webhook
+    /// adds networks to a pod with claims only if each claim is for such a driver or class. `*` matches any text;
+    /// repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }

@@ -46,11 +46,12 @@ pub(super) struct Arguments {
     /// Folder with the NCCL logs of one container (see NCCL_DEBUG_FILE)
     #[arg(long, value_name = "DIR")]
     nccl_log: Option<PathBuf>,
-    /// Port on which NCCL's RAS listens (127.0.0.1 or ::1), such as 28028. The monitor asks RAS once a minute; default: RAS is not asked
+    /// Port on which NCCL's RAS listens (127.0.0.1 or ::1), such as 28028. The monitor asks RAS once a minute;
+    /// default: the monitor does not ask RAS
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     ras_port: Option<u16>,
-    /// Index of the pod in its job, for --ras-port; repeatable. RAS is asked only if all indices that are not empty are 0,
-    /// because one question makes every process of the job answer
+    /// Index of the pod in its job, for --ras-port; repeatable. The monitor asks RAS only if every index that is not
+    /// empty is 0. So only one pod asks, because every process of the job answers each question
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

@@ -22,10 +22,11 @@ pub(super) struct Arguments {
     /// Directory with /sys, /proc, /dev and the files of the image; for tests, a copy of the root directory of another pod
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
-    /// Expectation of the profile as JSON; default: environment variable FABRIC_ADMISSION_EXPECT
+    /// JSON with the settings that the profile expects in the pod; default: environment variable
+    /// FABRIC_ADMISSION_EXPECT
     #[arg(long, value_name = "JSON")]
     expect: Option<String>,
-    /// File with a FabricProfile to compare with, instead of an expectation; preflight expects all rails of the profile
+    /// File with a FabricProfile, instead of --expect; preflight expects all rails of this FabricProfile
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     profile_file: Option<PathBuf>,
     /// Copy this program to a directory and exit; init container fabric-install uses this flag

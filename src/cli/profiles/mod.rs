@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 enum Command {
     /// List FabricProfiles with their nodes and problems. Without a source, list the built-in base profiles
     List(Box<list::Arguments>),
-    /// Show a FabricProfile with everything that it inherits, and where each value comes from
+    /// Show a FabricProfile with all inherited values, and the origin of each value
     Show(Box<show::Arguments>),
     /// Check FabricProfiles and report all faults at once
     Validate(validate::Arguments),

@@ -47,8 +47,8 @@ pub(super) struct Arguments {
     /// versions the findings are the same: a finding that depends on the version names the version
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<Version>,
-    /// Review as the webhook does for this kind of caller, without the cluster objects that the webhook hides from the
-    /// caller. Without this flag, the review uses all objects
+    /// Review with only the cluster objects that the webhook uses for this kind of caller. Without this flag, the
+    /// review uses all objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
     /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces count for every
@@ -65,14 +65,15 @@ pub(super) struct Arguments {
     /// Lowest severity of a finding for which the command exits with code 1; default: error
     #[arg(long, value_enum)]
     fail_on: Option<FailOn>,
-    /// Use this configuration for all inputs. Without this flag, each input has the nearest .fabric-admission.yaml of
-    /// its directory and the directories above
+    /// Use this configuration file for all inputs. Without this flag, the command uses the .fabric-admission.yaml in
+    /// the directory of each input, or else the nearest .fabric-admission.yaml in the directories above
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
-    /// Use no configuration, only flags
+    /// Use no configuration file, only flags
     #[arg(long)]
     no_config: bool,
-    /// Compare with a baseline file: only new findings count for the exit code. Findings of the baseline are marked
+    /// Compare with a baseline file: only new findings count for the exit code. The output marks the findings of the
+    /// baseline
     #[arg(long, value_name = "FILE", visible_alias = "new-since")]
     baseline: Option<PathBuf>,
     /// Write the findings to a baseline file, for --baseline
@@ -87,11 +88,13 @@ pub(super) struct Arguments {
     /// In text output, leave out changes, skipped objects, and objects without findings
     #[arg(long)]
     only_findings: bool,
-    /// Write nothing to standard output; only the exit code, the files of --output and errors remain
+    /// Write nothing to standard output. The command still sets the exit code, writes the files of --output, and
+    /// reports errors
     #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
     quiet: bool,
-    /// Estimate a training step for each workload, in text output: parameters, compute time of a step, and line rate of a
-    /// rail in Gb/s, such as parameters=7B,compute=1.2s,rate=400. Add precision=fp32 if it is not bf16
+    /// Estimate a training step for each workload, in text output: parameters, compute time of a step, and line rate
+    /// of a rail in Gb/s, such as parameters=7B,compute=1.2s,rate=400. Add precision=fp32 if the gradients are not
+    /// bf16
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = super::estimate::asked)]
     estimate: Option<Asked>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended

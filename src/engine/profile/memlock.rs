@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a pod can pin memory beyond the container runtime's memlock limit: `ipcLock` (the webhook adds the capability, which
-/// has an effect only for root), `runtime` (the container runtime of the nodes sets no limit, so nothing is added) or `nri`
-/// (the webhook adds an annotation, and the NRI plugin ulimit-adjuster on the nodes lifts the limit for any user).
+/// How a pod can pin memory beyond the container runtime's memlock limit. `ipcLock`: the webhook adds the capability
+/// `IPC_LOCK`, which has an effect only for root. `runtime`: the container runtime of the nodes sets no limit, so the
+/// webhook adds nothing. `nri`: the webhook adds an annotation, and the NRI plugin ulimit-adjuster on the nodes lifts
+/// the limit for any user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Memlock {

@@ -22,8 +22,8 @@ pub struct Monitor {
     /// `none` (a PodMonitor selects the port `fabric-metrics`).
     #[serde(default)]
     pub scrape: Scrape,
-    /// Whether the monitor of rank 0 asks NCCL's RAS once a minute for missing and stuck ranks. Default: false. Needs NCCL
-    /// 2.24 or newer.
+    /// Whether the monitor of rank 0 asks NCCL's RAS service once a minute for missing and stuck ranks. Default:
+    /// false. Needs NCCL 2.24 or newer.
     // Profiles without it keep their fingerprint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ras: bool,

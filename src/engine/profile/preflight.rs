@@ -23,13 +23,13 @@ pub struct Preflight {
     /// does not start).
     #[serde(default)]
     pub verdict: PreflightVerdict,
-    /// Effect of single checks, by their ids, such as `PF101: fail`. Values: `warn`, `fail` or `skip` (the check does not
-    /// run).
+    /// Effect of individual checks, by the id of the check, such as `PF101: fail`. Values: `warn`, `fail` or `skip`
+    /// (the check does not run).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub checks: BTreeMap<String, CheckVerdict>,
-    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. Without it, preflight only compares the ports of
-    /// the pod with each other.
+    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. Without this field, preflight only
+    /// compares the ports of the pod with each other.
     // Profiles without it keep their fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
@@ -39,8 +39,9 @@ pub struct Preflight {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER)))]
     pub peers: Vec<String>,
-    /// How the program reaches the training image: `copy` (default; init container `fabric-install` copies it to a volume)
-    /// or `imageVolume` (the image is mounted as a volume; Kubernetes 1.35, or 1.33 with the feature gate `ImageVolume`).
+    /// How the program reaches the training image: `copy` (default; init container `fabric-install` copies the
+    /// program to a volume) or `imageVolume` (the image is mounted as a volume; Kubernetes 1.35, or 1.33 with the
+    /// feature gate `ImageVolume`).
     #[serde(default)]
     pub install: PreflightInstall,
 }

@@ -77,8 +77,8 @@ pub struct FabricProfile {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Name of a compiled-in profile, such as `roce-sriov`, whose values are the defaults of absent fields. Without
-    /// a base, `transport` and `attachment` are required.
+    /// Name of a built-in base profile, such as `roce-sriov`. An absent field has the value of this base profile.
+    /// Without a base, `transport` and `attachment` are required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub base: Option<String>,
@@ -89,16 +89,17 @@ pub struct Spec {
     /// Label selector for the nodes of this fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<LabelSelector>,
-    /// Instance types (label `node.kubernetes.io/instance-type`) of the nodes of this fabric, for node pools that are
-    /// scaled to zero.
+    /// Instance types (label `node.kubernetes.io/instance-type`) of the nodes of this fabric. Without `nodeSelector`,
+    /// they select the nodes. They also describe node pools that are scaled to zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), inner(length(min = 1, max = 63)))]
     pub instance_types: Option<Vec<String>>,
     /// Priority among profiles that select the same nodes; the highest number wins. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the webhook;
-    /// `{}` means the same and removes the note from the status.
+    /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
+    /// webhook may use the profile, and the status has a note about this. `{}` has the same effect, but without the
+    /// note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
@@ -114,17 +115,18 @@ pub struct Spec {
     /// How NICs are attached to the pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
-    /// Number of whole accelerators in one node (1 to 64, default 8). A pod with fewer accelerators gets a proportional
-    /// share of interchangeable rails. This number is also the default of `when.minAccelerators`.
+    /// Number of whole accelerators in one node (1 to 64, default 8). A pod with fewer accelerators gets a
+    /// proportional share of the rails, if all rails have the same network and resource. This number is also the
+    /// default of `when.minAccelerators`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub accelerators_per_node: Option<u32>,
-    /// NIC paths of a pod that uses a whole node, in rail order (at most 64 attachments in total). These rails
-    /// replace the `rails`, `resources` and `subsets` of the base.
+    /// Rails of a pod that uses a whole node, in order (at most 64 attachments in total). These rails replace the
+    /// `rails`, `resources` and `subsets` of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub rails: Option<Vec<Rail>>,
-    /// Named subsets of the rails. A pod requests one with annotation `fabric-admission.dev/rails`.
+    /// Named subsets of the rails. A pod requests a subset with annotation `fabric-admission.dev/rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub subsets: Option<Vec<Subset>>,
@@ -132,8 +134,8 @@ pub struct Spec {
     /// `gkeNetworks` and `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gke_networks: Option<GkeNetworks>,
-    /// Extended resources other than those of the rails, such as a shared HCA, which a container requests only once. A
-    /// profile with its own rails does not inherit the resources of the base.
+    /// Extended resources in addition to the resources of the rails. An example is a shared HCA, which a container
+    /// requests only once. A profile with its own rails does not inherit the resources of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
@@ -150,9 +152,10 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
-    /// NCCL version in the images of this fabric, such as `2.27.5`, for images whose name does not contain the version.
-    /// Only variables with `ncclFrom` or `ncclBefore` depend on the version. This version also decides whether a pod may set
-    /// a required or forbidden variable, even if the image's name contains another version.
+    /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses this version if an image's name
+    /// does not contain a version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. If such a
+    /// variable has policy `require` or `forbid`, the check of the pod's own value uses this version even if the
+    /// image's name contains another version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -199,7 +202,7 @@ pub struct Spec {
     pub monitor: Option<Monitor>,
 }
 
-/// One NIC path of a pod: a network attachment and the device that carries it.
+/// One rail of a pod: a network attachment and the resource of the attached device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rail {
@@ -217,8 +220,8 @@ pub struct Rail {
     #[schemars(range(min = 1, max = 64))]
     pub count: Option<u32>,
     /// Name of the interface in the pod. Default: `railN`, where N is the position. `ethN` and `netN` are refused,
-    /// because Multus assigns these names by position. If `count` is above 1, the name must end in a digit, which rises
-    /// by 1 per attachment.
+    /// because Multus assigns these names by position. If `count` is above 1, the name must end in a digit. The
+    /// number at the end increases by 1 for each attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface: Option<String>,
@@ -236,24 +239,24 @@ pub struct Subset {
     pub interfaces: Vec<String>,
 }
 
-/// An extended resource other than those of the rails.
+/// An extended resource in addition to the resources of the rails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resource {
     /// Name of the extended resource, as `domain/name`.
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
-    /// Units of the resource for each container, each rail or each accelerator (1 to 1024). Field `per` selects which
-    /// of these.
+    /// Number of units of the resource per container, per rail or per accelerator, as field `per` selects (1 to
+    /// 1024).
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
-    /// What `quantity` counts for: `container` (each container that requests accelerators, the default), `rail` (each
-    /// rail of the container) or `accelerator` (each accelerator of the container).
+    /// Whether `quantity` is per container that requests accelerators (`container`, the default), per rail of the
+    /// container (`rail`) or per accelerator of the container (`accelerator`).
     #[serde(default)]
     pub per: Per,
 }
 
-/// What the quantity of a resource counts for.
+/// Whether the quantity of a resource is per container, per rail or per accelerator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Per {
@@ -290,10 +293,10 @@ pub enum Attachment {
     None,
 }
 
-/// Which changes the webhook makes to a pod: `full` (all settings of the profile, the default), `networks` (the rails,
-/// and the resources and node selectors of every network that the pod names, as network-resources-injector adds them;
-/// no variables, shared memory or capabilities), `annotations` (only annotations; the cloud provider's own webhook
-/// makes the other changes) or `review` (no changes, only findings).
+/// Which changes the webhook makes to a pod. `full` (default): all settings of the profile. `networks`: the rails,
+/// and the resource and node selector of every network that the pod names, as with network-resources-injector; no
+/// variables, shared memory or capabilities. `annotations`: only annotations, because the cloud provider's own
+/// webhook makes the other changes. `review`: no changes, only findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
@@ -353,19 +356,19 @@ pub struct EnvVar {
     /// Name of the variable, such as `NCCL_IB_HCA`.
     #[schemars(length(max = 256), regex(pattern = VARIABLE))]
     pub name: String,
-    /// Value of the variable: at most 4096 printable bytes without `$(`, which the kubelet would expand. Required,
-    /// except with policy `forbid`, which does not allow a value.
+    /// Value of the variable, at most 4096 printable bytes. The value must not contain `$(`, because the kubelet
+    /// would expand it. The value is required, except with policy `forbid`, where no value is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
-    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (a value other than
-    /// the profile's is an error) or `forbid` (the profile never sets the variable, and its presence is an error). A pod's
-    /// value is never overwritten. `require` and `forbid` also apply to pods that choose another profile but can run on the
-    /// nodes of this profile.
+    /// Policy for a value that the pod sets itself. `default`: the pod's value is kept. `require`: a value other than
+    /// the profile's value is an error. `forbid`: the profile never sets the variable, and a pod with the variable
+    /// gets an error. The webhook never overwrites a pod's value. `require` and `forbid` also apply to a pod that
+    /// chooses another profile but can run on the nodes of this profile.
     #[serde(default)]
     pub policy: EnvPolicy,
-    /// First NCCL version that gets the variable, such as `2.21`. The variable is not set if the version in the image is
-    /// unknown.
+    /// First NCCL version that gets the variable, such as `2.21`. If the version in the image is unknown, the webhook
+    /// does not set the variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_from: Option<String>,
@@ -392,7 +395,7 @@ pub enum EnvPolicy {
     Default,
     /// Set if absent; another value is an error.
     Require,
-    /// Never set; its presence is a finding.
+    /// Never set; a pod with the variable gets a finding.
     Forbid,
 }
 

@@ -26,8 +26,8 @@ pub struct FabricProfileStatus {
     /// Number of nodes that `spec.nodeSelector` selects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,
-    /// Number of namespaces that may use the profile: those with mode `enforce` that `spec.namespaces` selects, and those
-    /// whose default profile it is.
+    /// Number of namespaces that may use the profile: those with mode `enforce` that `spec.namespaces` selects, and
+    /// those that have it as their default profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_namespaces: Option<u32>,
     /// Names of these namespaces in alphabetical order, at most 64.

@@ -13,9 +13,9 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
         "# Profiles\n\n\
          <!-- Generated from policies/ and src/engine/profile by `just docs`; a test keeps it current. -->\n\n\
          For platform engineers who write a FabricProfile. A FabricProfile has the settings that pods need to use one\n\
-         fabric. The profiles below, the bases, are part of the program. A site's own profile names one of these bases\n\
-         in `spec.base`, as in [examples/profiles/](../examples/profiles). Comments in [policies/](../policies) give the\n\
-         source of each number.\n\n\
+         fabric. The program contains the profiles below, which are called bases. A site's own profile names one of\n\
+         these bases in `spec.base`, as in [examples/profiles/](../examples/profiles). Comments in\n\
+         [policies/](../policies) give the source of each number.\n\n\
          | base | transport | attachment | description |\n| --- | --- | --- | --- |\n",
     );
     for base in bases {
@@ -28,8 +28,9 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
         section(&mut page, &base.metadata.name, &base.spec);
     }
     page.push_str(
-        "\n## Fields\n\nAll fields of `spec`. No field is required, but a profile without a `base` needs a `transport` and\n\
-         an `attachment`. A field that is absent has the value of the base. `[]` marks a list.\n\n\
+        "\n## Fields\n\nThe table lists all fields of `spec`. No field is required, but a profile without a `base`\n\
+         needs a `transport` and an `attachment`. If a field is absent, the value of the base applies. `[]` marks\n\
+         a list.\n\n\
          | field | type | meaning |\n| --- | --- | --- |\n",
     );
     if let Some(spec) = schema.pointer("/$defs/Spec") {
