@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The part of `metadata` that the webhook uses. Other metadata fields of a Kubernetes object are accepted and ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metadata {
-    /// Name of the profile, with which pods and namespaces select it.
+    /// Name of the profile. Pods and namespaces select the profile by this name.
     pub name: String,
 }
 

@@ -27,7 +27,7 @@ pub struct Monitor {
     // Profiles without it keep their fingerprint.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ras: bool,
-    /// CPU and memory of the sidecar. Set these fields if a LimitRange requires more than the defaults.
+    /// CPU and memory of the sidecar. Set these fields if a LimitRange requires higher values than the defaults.
     #[serde(default)]
     pub resources: MonitorResources,
 }
@@ -40,15 +40,15 @@ fn default_port() -> u16 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Scrape {
-    /// By annotations of the pod.
+    /// By annotations that the webhook adds to the pod.
     #[default]
     Annotations,
-    /// Not by anything that the webhook writes.
+    /// The webhook adds no annotations; a PodMonitor can select the port `fabric-metrics`.
     None,
 }
 
-/// CPU and memory of the sidecar. They are set as requests and limits only where all containers of the pod have them, so
-/// that the pod keeps its quality-of-service class.
+/// CPU and memory of the sidecar. The sidecar requests CPU only if every app container of the pod requests CPU. Memory
+/// and limits follow the same rule, so that the pod keeps its quality-of-service class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct MonitorResources {

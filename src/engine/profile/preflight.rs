@@ -28,7 +28,7 @@ pub struct Preflight {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub checks: BTreeMap<String, CheckVerdict>,
-    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. Without this field, preflight only
+    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. If this field is not set, preflight only
     /// compares the ports of the pod with each other.
     // Profiles without it keep their fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,9 +39,9 @@ pub struct Preflight {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER)))]
     pub peers: Vec<String>,
-    /// How the program reaches the training image: `copy` (default; init container `fabric-install` copies the
-    /// program to a volume) or `imageVolume` (the image is mounted as a volume; Kubernetes 1.35, or 1.33 with the
-    /// feature gate `ImageVolume`).
+    /// How the preflight program gets into the container with the training image: `copy` (default; the init container
+    /// `fabric-install` copies the program to a volume) or `imageVolume` (the image of fabric-admission is mounted as a
+    /// volume; Kubernetes 1.35, or 1.33 with the feature gate `ImageVolume`).
     #[serde(default)]
     pub install: PreflightInstall,
 }
@@ -70,13 +70,13 @@ pub enum CheckVerdict {
     Skip,
 }
 
-/// How the program reaches the training image: `copy` (default) or `imageVolume`.
+/// How the preflight program gets into the container with the training image: `copy` (default) or `imageVolume`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PreflightInstall {
-    /// An init container copies it to a volume.
+    /// An init container copies the program to a volume.
     #[default]
     Copy,
-    /// The image is mounted as a volume.
+    /// The image of fabric-admission is mounted as a volume.
     ImageVolume,
 }

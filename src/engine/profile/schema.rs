@@ -77,8 +77,8 @@ pub struct FabricProfile {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Name of a built-in base profile, such as `roce-sriov`. An absent field has the value of this base profile.
-    /// Without a base, `transport` and `attachment` are required.
+    /// Name of a compiled-in profile, such as `roce-sriov`. Its values are the defaults of the fields that this profile
+    /// does not set. Without a base, `transport` and `attachment` are required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub base: Option<String>,
@@ -98,8 +98,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook may use the profile, and the status has a note about this. `{}` has the same effect, but without the
-    /// note.
+    /// webhook, with a note in the status. `{}` selects the same namespaces, without the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
@@ -115,9 +114,9 @@ pub struct Spec {
     /// How NICs are attached to the pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
-    /// Number of whole accelerators in one node (1 to 64, default 8). A pod with fewer accelerators gets a
-    /// proportional share of the rails, if all rails have the same network and resource. This number is also the
-    /// default of `when.minAccelerators`.
+    /// Number of whole accelerators in one node (1 to 64, default 8). If all rails have the same network and the same
+    /// resource, a pod with fewer accelerators gets a proportional share of the rails. This number is also the default
+    /// of `when.minAccelerators`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub accelerators_per_node: Option<u32>,
@@ -126,7 +125,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub rails: Option<Vec<Rail>>,
-    /// Named subsets of the rails. A pod requests a subset with annotation `fabric-admission.dev/rails`.
+    /// Named subsets of the rails. A pod can select one subset with the annotation `fabric-admission.dev/rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub subsets: Option<Vec<Subset>>,
@@ -134,8 +133,8 @@ pub struct Spec {
     /// `gkeNetworks` and `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gke_networks: Option<GkeNetworks>,
-    /// Extended resources in addition to the resources of the rails. An example is a shared HCA, which a container
-    /// requests only once. A profile with its own rails does not inherit the resources of the base.
+    /// Extended resources that do not belong to a rail, such as a shared HCA, of which a container requests only one
+    /// unit. A profile with its own rails does not inherit the resources of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
@@ -152,10 +151,10 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
-    /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses this version if an image's name
-    /// does not contain a version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. If such a
-    /// variable has policy `require` or `forbid`, the check of the pod's own value uses this version even if the
-    /// image's name contains another version.
+    /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses it for images whose name does not
+    /// contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. This version
+    /// also decides whether a pod may set a required or forbidden variable, even if the image's name contains another
+    /// version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -202,7 +201,7 @@ pub struct Spec {
     pub monitor: Option<Monitor>,
 }
 
-/// One rail of a pod: a network attachment and the resource of the attached device.
+/// One NIC path of a pod: a network attachment and the device that it uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rail {
@@ -219,9 +218,9 @@ pub struct Rail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub count: Option<u32>,
-    /// Name of the interface in the pod. Default: `railN`, where N is the position. `ethN` and `netN` are refused,
-    /// because Multus assigns these names by position. If `count` is above 1, the name must end in a digit. The
-    /// number at the end increases by 1 for each attachment.
+    /// Name of the interface in the pod. Default: `railN`, where N is the position of the attachment. `ethN` and `netN`
+    /// are refused, because Multus assigns these names by position. If `count` is above 1, the name must end in a
+    /// digit. The number at the end rises by 1 with each attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface: Option<String>,
@@ -239,33 +238,33 @@ pub struct Subset {
     pub interfaces: Vec<String>,
 }
 
-/// An extended resource in addition to the resources of the rails.
+/// An extended resource that does not belong to a rail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resource {
     /// Name of the extended resource, as `domain/name`.
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
-    /// Number of units of the resource per container, per rail or per accelerator, as field `per` selects (1 to
-    /// 1024).
+    /// Units of the resource (1 to 1024) per container, per rail or per accelerator. The field `per` selects one of the
+    /// three.
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
-    /// Whether `quantity` is per container that requests accelerators (`container`, the default), per rail of the
-    /// container (`rail`) or per accelerator of the container (`accelerator`).
+    /// How often a container that requests accelerators gets `quantity` units: once (`container`, the default), once
+    /// for each of its rails (`rail`) or once for each of its accelerators (`accelerator`).
     #[serde(default)]
     pub per: Per,
 }
 
-/// Whether the quantity of a resource is per container, per rail or per accelerator.
+/// How often a container gets the quantity of a resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Per {
-    /// Each container that requests accelerators: a shared HCA is one slot, whatever the number of rails.
+    /// Once for a container that requests accelerators. For example, one unit of a shared HCA is enough for all rails.
     #[default]
     Container,
-    /// Each rail that the container uses.
+    /// Once for each rail that the container uses.
     Rail,
-    /// Each accelerator of the container: some instances have several EFA devices per GPU.
+    /// Once for each accelerator of the container. For example, some instances have several EFA devices per GPU.
     Accelerator,
 }
 
@@ -361,10 +360,10 @@ pub struct EnvVar {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
-    /// Policy for a value that the pod sets itself. `default`: the pod's value is kept. `require`: a value other than
-    /// the profile's value is an error. `forbid`: the profile never sets the variable, and a pod with the variable
-    /// gets an error. The webhook never overwrites a pod's value. `require` and `forbid` also apply to a pod that
-    /// chooses another profile but can run on the nodes of this profile.
+    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (another value than
+    /// the profile's is an error) or `forbid` (the profile does not set the variable, and a pod that sets it gets an
+    /// error). The webhook never overwrites a pod's value. `require` and `forbid` also apply to pods that choose
+    /// another profile but can run on the nodes of this profile.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. If the version in the image is unknown, the webhook
@@ -386,16 +385,16 @@ pub struct EnvVar {
     pub source: Option<String>,
 }
 
-/// Policy for a value that the pod sets itself. A pod's value is never overwritten.
+/// Policy for a value that the pod sets itself. The webhook never overwrites a pod's value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EnvPolicy {
-    /// Set if absent; the pod's value is kept.
+    /// The webhook sets the variable if the pod does not set it. A value in the pod is kept.
     #[default]
     Default,
-    /// Set if absent; another value is an error.
+    /// The webhook sets the variable if the pod does not set it. Another value in the pod is an error.
     Require,
-    /// Never set; a pod with the variable gets a finding.
+    /// The webhook does not set the variable. A pod that sets it gets an error.
     Forbid,
 }
 
@@ -417,8 +416,8 @@ pub enum NcclConf {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SmallFile {
-    /// Name of the file in `/etc/fabric-admission`, such as `topology.xml`. The name `nccl.conf` is refused: `env`
-    /// provides the lines of that file.
+    /// Name of the file in `/etc/fabric-admission`, such as `topology.xml`. The name `nccl.conf` is refused, because
+    /// the webhook writes that file from the variables of `env`.
     #[schemars(length(max = 58), regex(pattern = FILE))]
     pub name: String,
     /// Content of the file, at most 64 KiB.

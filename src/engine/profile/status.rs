@@ -26,11 +26,11 @@ pub struct FabricProfileStatus {
     /// Number of nodes that `spec.nodeSelector` selects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_nodes: Option<u32>,
-    /// Number of namespaces that may use the profile: those with mode `enforce` that `spec.namespaces` selects, and
-    /// those that have it as their default profile.
+    /// Number of namespaces that may use the profile. These are the namespaces with mode `enforce` that
+    /// `spec.namespaces` selects, and the namespaces that have this profile as their default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_namespaces: Option<u32>,
-    /// Names of these namespaces in alphabetical order, at most 64.
+    /// Names of the namespaces that may use the profile, in alphabetical order, at most 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub namespaces: Vec<String>,
@@ -39,7 +39,8 @@ pub struct FabricProfileStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub problems: Vec<Problem>,
-    /// Facts about the profile that may be intended, such as that every namespace may use it.
+    /// Facts about the profile that are not problems, but that an admin may not expect. For example, that every
+    /// namespace may use the profile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub notes: Vec<Problem>,
