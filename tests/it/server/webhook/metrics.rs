@@ -293,7 +293,13 @@ fn changed_profiles() -> Outcome {
     let found = write(&described)?;
     assert_eq!(found.get(known), Some(&0.0), "a description is not a change: {found:?}");
     let second = PROFILE.replace("h100", "h200");
-    let found = write(&format!("{}---\n{second}", PROFILE.replace("base:", "bootstrap: rail0, base:")))?;
+    let mut found = write(&format!("{}---\n{second}", PROFILE.replace("base:", "bootstrap: rail0, base:")))?;
+    // A reload of the file before may have ended only now.
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !found.contains_key(new) && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        found = times()?;
+    }
     let now =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_err(|e| e.to_string())?;
     for name in [known, new] {

@@ -31,7 +31,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, but policy \"{}\" takes the same VFs: with the operator's webhook this policy loses (priority 99), without it this policy wins (priority 0)",
+                "priority is not set, and policy \"{}\" takes the same VFs: this policy gets priority 99 from the operator's webhook, and 0 without the webhook",
                 printable(other.name, 63)
             ),
             "Set priority; the lower number wins.",
