@@ -107,7 +107,7 @@ impl Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Do not change pods; deny a pod only if the webhook would also deny the changed pod
+    /// Do not change pods. Deny a pod only if it would be denied even with the webhook's changes
     Off,
 }
 

@@ -364,7 +364,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PODS],
         meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
                   version than the server, it may expect other objects.",
-        fix: "Wait until the roll-out ends, and use the doctor of the server's version.",
+        fix: "Wait until the roll-out ends, and run a doctor that has the server's version.",
         judge: server::versions,
     },
     Check {

@@ -55,7 +55,7 @@ impl FileRefusal {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Image => "is the image's own file, which the profile keeps".to_owned(),
+            Self::Image => "comes from the image, and ncclConf: image forbids replacing it".to_owned(),
             Self::Mounted(path) => format!("is hidden by the container's own mount at {path}"),
             Self::Shared => "is also read by containers that must not get the variables".to_owned(),
             Self::TooLarge => "would exceed 64 KiB, or make the pod's annotations exceed 256 KiB".to_owned(),

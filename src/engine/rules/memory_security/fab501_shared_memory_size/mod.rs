@@ -16,7 +16,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB501",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the size is not known, or is enough for a few communicators")],
+    lesser: &[(Severity::Info, "the size is not known, or a few communicators fit in it")],
     files: files!(),
     pod: Some(check),
     cel: Some(cel),

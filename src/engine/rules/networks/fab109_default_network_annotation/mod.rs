@@ -12,7 +12,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB109",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "Multus may run in the pod's namespace")],
+    lesser: &[(Severity::Warning, "the name is right if Multus itself runs in the pod's namespace")],
     files: files!(),
     reach: Reach::Any,
     pod: Some(check),

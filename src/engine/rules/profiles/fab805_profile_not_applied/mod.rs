@@ -13,7 +13,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "this is usually intended, or the pod already has a fabric")],
+    lesser: &[(Severity::Info, "the author usually intends this, or the pod already has a fabric")],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
