@@ -61,6 +61,21 @@ fn in_use() -> Outcome {
         assert!(reported.contains("1 namespace may use it:") && !reported.contains("team"), "{answer}");
         assert!(reported.chars().count() < 200, "{answer}");
     }
+    // Whatever decides which pods get the profile, and what they get.
+    let pool = json!({"matchLabels": {"pool": "a"}});
+    for (field, value) in [
+        ("memlock", json!("runtime")),
+        ("nodeSelector", pool.clone()),
+        ("namespaces", pool),
+        ("priority", json!(7)),
+        ("sharedMemory", json!({"sizePerAccelerator": "3Gi"})),
+        ("ncclConf", json!("image")),
+    ] {
+        let changed = profile(json!({"base": "roce-sriov", field: value}));
+        let answer = ask(&server, "UPDATE", &changed, &old)?;
+        let reported = answer["warnings"].to_string();
+        assert!(reported.contains(&format!("changes ({field})")), "{field}: {answer}");
+    }
     let renamed = profile(json!({"base": "roce-sriov", "description": "ours"}));
     assert!(ask(&server, "UPDATE", &renamed, &old)?.get("warnings").is_none());
     Ok(())

@@ -22,8 +22,16 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Most namespaces that a finding names.
+/// Most namespaces, and most fields, that a finding names.
 const MOST_NAMES: usize = 5;
+
+fn some(names: &[&str]) -> String {
+    let shown = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => shown,
+        more => format!("{shown}, {more} more"),
+    }
+}
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Event::Updated { old } = context.event else { return };
@@ -41,7 +49,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         format!(
             "profile {:?} changes ({}){}: restarted ranks of running jobs get other settings",
             old.name,
-            changed.join(", "),
+            some(&changed),
             users.words()
         ),
         "Create a profile with another name, and use it for new jobs.",
@@ -71,7 +79,8 @@ fn read(json: &str, context: &ObjectContext<'_>) -> Option<(FabricProfile, Profi
     Some((profile, resolved))
 }
 
-/// Fields that pods of one job must have alike. What a base brings counts as well.
+/// Fields that decide which pods get the profile, and what these pods get. What a base brings counts as well. Ranks do not
+/// differ by `description`, `onMissing`, `ignorable`, `preflight` and `monitor`.
 fn changes(
     (before, old): (&FabricProfile, &Profile),
     (after, new): (&FabricProfile, &Profile),
@@ -85,6 +94,23 @@ fn changes(
         ("resources", old.resources != new.resources),
         ("env", env(old) != env(new)),
         ("bootstrap", before.spec.bootstrap != after.spec.bootstrap),
+        ("transport", old.transport != new.transport),
+        ("attachment", old.attachment != new.attachment),
+        ("gkeNetworks", old.gke_networks != new.gke_networks),
+        ("inject", old.inject != new.inject),
+        ("memlock", old.memlock != new.memlock),
+        ("ncclVersion", old.nccl_version != new.nccl_version),
+        ("ncclConf", old.nccl_conf != new.nccl_conf),
+        ("files", old.files != new.files),
+        ("sharedMemory", old.shm_per_accelerator != new.shm_per_accelerator),
+        ("acceleratorsPerNode", old.accelerators_per_node != new.accelerators_per_node),
+        ("placement", old.node_affinity != new.node_affinity),
+        ("nodeSelector", old.node_selector != new.node_selector),
+        ("instanceTypes", old.instance_types != new.instance_types),
+        ("priority", old.priority != new.priority),
+        ("when", old.when != new.when),
+        ("unknownClaims", old.unknown_claims != new.unknown_claims),
+        ("namespaces", old.namespaces != new.namespaces),
     ];
     all.into_iter().filter_map(|(name, changed)| changed.then_some(name)).collect()
 }
@@ -126,10 +152,7 @@ impl<'a> Users<'a> {
     fn words(&self) -> String {
         match self {
             Self::Named(names) => {
-                let shown = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
-                let more = names.len().saturating_sub(MOST_NAMES);
-                let more = if more > 0 { format!(", {more} more") } else { String::new() };
-                format!(" while {} may use it ({shown}{more})", count(names.len(), "namespace"))
+                format!(" while {} may use it ({})", count(names.len(), "namespace"), some(names))
             }
             Self::Counted(number) => format!(" while {} may use it", count(*number, "namespace")),
             Self::Unknown => String::new(),
