@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB601",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "NCCL may run over TCP on purpose while another library uses the devices"),
+        (Severity::Warning, "the author may want TCP for NCCL, and the devices for another library"),
         (Severity::Info, "the variables do no harm"),
     ],
     files: files!(),

@@ -1,4 +1,4 @@
-//! FAB412: NCCL_IB_HCA with names that match no device, too many, or others on each node.
+//! FAB412: NCCL_IB_HCA that selects no device, too many devices, or a different device on each node.
 
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB412",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the result depends on the devices of the node, which are not known")],
+    lesser: &[(Severity::Info, "the devices of the node are not known")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
