@@ -50,9 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 severity,
                 variable_path(index, container, name),
-                format!(
-                    "because of {name}, NCCL does not use the EFA plugin, and the EFA devices stay unused"
-                ),
+                format!("{name} keeps NCCL from using the EFA plugin: the EFA devices stay unused"),
                 format!("Remove {name}."),
             );
         }

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const OTHER_LIBRARY: &str = "another library of the program may use the device";
+const OTHER_LIBRARY: &str = "another library or program may use the device";
 const BRANCH: &str = "the command may not run the line that sets the variable";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {

@@ -120,7 +120,7 @@ fn fixed(
             Severity::Info,
             variables.path(given),
             format!(
-                "{NAME}={index}{place} works only if every pod and device has its address at this GID index"
+                "{NAME}={index}{place} works only if each device of each pod has its address at this GID index"
             ),
             "Use NCCL 2.26.2 or later, which finds the index itself, and remove the variable.",
         ),
