@@ -9,9 +9,9 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Budgets")]
 pub(super) struct LimitFlags {
-    /// Maximum number of concurrent connections. At the limit, the server closes an idle connection, or one with an
-    /// incomplete handshake or request, to accept a new connection. If all connections are busy, the server refuses
-    /// the new connection
+    /// Maximum number of concurrent connections. At the limit, the server closes one connection to accept a new
+    /// connection. The closed connection is idle, or its handshake or request is incomplete. If all connections are
+    /// busy, the server refuses the new connection
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = Limits::DEFAULT.connections, value_parser = count(16, 65_536))]
     max_connections: usize,
     /// Maximum number of concurrent connections from one client address; one API server needs up to 640

@@ -1,5 +1,6 @@
 //! Small texts: suggestions, pointers, words for people.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 /// Most characters of a name that are compared: the cost is the product of two lengths, and names come from outside.
@@ -105,6 +106,17 @@ pub(crate) fn push_inner(out: &mut String, text: &str) {
     }
     let quoted = serde_json::to_string(text).unwrap_or_default();
     out.push_str(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
+}
+
+/// Names in a sentence: `a`, `a and b`, `a, b and c`.
+#[must_use]
+pub fn listed<S: Borrow<str>>(names: &[S]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} and {}", first.join(", "), <S as Borrow<str>>::borrow(last))
+        }
+        one => one.join(", "),
+    }
 }
 
 /// A count with its noun.
@@ -233,6 +245,14 @@ mod tests {
         ] {
             assert_eq!(misspelt(wanted, names.into_iter()), meant, "{wanted}");
         }
+    }
+
+    #[test]
+    fn lists_names() {
+        assert_eq!(listed::<&str>(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b"]), "a and b");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub(super) struct Arguments {
     /// default: the monitor does not ask RAS
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     ras_port: Option<u16>,
-    /// Index of the pod in its job, for --ras-port; repeatable. The monitor asks RAS only if every index that is not
-    /// empty is 0. So only one pod asks, because every process of the job answers each question
+    /// Index of the pod in its job, for --ras-port; repeatable. The monitor asks RAS only if each index is 0 or
+    /// empty. The other pods of the job do not ask, because every process of the job answers each question
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

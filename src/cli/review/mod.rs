@@ -43,8 +43,8 @@ pub(super) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. For all other
-    /// versions the findings are the same: a finding that depends on the version names the version
+    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. Later versions do
+    /// not change the findings: if a finding applies only to some versions, its message names these versions
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<Version>,
     /// Review with only the cluster objects that the webhook uses for this kind of caller. Without this flag, the

@@ -65,7 +65,7 @@ impl ModeArgument {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum AudienceArgument {
-    /// An API server that shows a client certificate (serve --client-ca)
+    /// An API server that presents a client certificate (serve --client-ca)
     Tenant,
     /// Any caller of the webhook port
     Anyone,

@@ -55,11 +55,15 @@ impl FileRefusal {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Image => "comes from the image, and ncclConf: image forbids replacing it".to_owned(),
-            Self::Mounted(path) => format!("is hidden by the container's own mount at {path}"),
-            Self::Shared => "is also read by containers that must not get the variables".to_owned(),
+            Self::Image => {
+                "comes from the image, and the profile keeps this file (ncclConf: image)".to_owned()
+            }
+            Self::Mounted(path) => format!("is hidden by the container's mount at {path}"),
+            Self::Shared => "is shared with containers that must not get the variables".to_owned(),
             Self::TooLarge => "would exceed 64 KiB, or make the pod's annotations exceed 256 KiB".to_owned(),
-            Self::NoName => format!("needs a volume, and the names {} are taken", VOLUME_NAMES.join(" and ")),
+            Self::NoName => {
+                format!("needs a volume, but the pod already uses the names {}", VOLUME_NAMES.join(" and "))
+            }
         }
     }
 }

@@ -57,7 +57,7 @@ impl<'a> Attachments<'a> {
             }
         }
         if let Some(profile) = profile {
-            let name = || Some(format!("profile {}", profile.name));
+            let name = || Some(format!("profile {:?}", profile.name));
             match profile.attachment {
                 Attachment::Sriov | Attachment::IbSriov => found.function = found.function.or_else(name),
                 Attachment::Macvlan | Attachment::Ipoib => found.shared = found.shared.or_else(name),

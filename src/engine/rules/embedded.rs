@@ -89,7 +89,7 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
             None => return Ok(objects),
             Some(',') => from = after + 1 + start(text.get(after + 1..).unwrap_or_default()),
             Some('{') => {
-                return Err(at(text, after, "an object without a comma before it".to_owned()));
+                return Err(at(text, after, "a comma is missing before this object".to_owned()));
             }
             Some(_) => return Err(at(text, after, "more text after the last object".to_owned())),
         }
@@ -171,13 +171,13 @@ fn mistake(before: &str, after: &str, error: &serde_json::Error) -> String {
     let next = after.chars().next().unwrap_or(' ');
     let at_key = before.ends_with(['{', ',']);
     let words = if after.starts_with("//") || after.starts_with("/*") || next == '#' {
-        "a comment, which JSON does not have"
+        "a comment, but JSON allows no comments"
     } else if next == '\'' {
-        "single quotes; JSON has double quotes"
+        "single quotes instead of double quotes"
     } else if matches!(next, '“' | '”' | '„' | '‘' | '’') {
-        "typographic quotes; JSON has plain double quotes"
+        "typographic quotes instead of plain double quotes"
     } else if ["True", "False", "None"].iter().any(|word| after.starts_with(word)) {
-        "a word of Python; JSON has true, false and null"
+        "a Python word instead of true, false or null"
     } else if at_key && (next.is_alphabetic() || next == '_') {
         "a name without double quotes"
     } else if next == '"' && before.ends_with(|c: char| matches!(c, '"' | '}' | ']') || c.is_alphanumeric()) {
@@ -214,7 +214,7 @@ mod tests {
             ("{type: \"host-local\"}", 1, 2, "a name without double quotes"),
             ("{“a”: 1}", 1, 2, "typographic"),
             ("{\"é\": “a”}", 1, 7, "typographic"),
-            ("{\"a\": True}", 1, 7, "a word of Python"),
+            ("{\"a\": True}", 1, 7, "a Python word"),
             ("{\"a\": \"b\"\n \"c\": 1}", 2, 2, "a comma is missing before this place"),
             ("{\"a\": 1", 1, 7, "the text ends before"),
             ("  \n", 1, 1, "the text is empty"),

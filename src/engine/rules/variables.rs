@@ -368,7 +368,7 @@ impl<'a> ContainerVariables<'a> {
         let of = || printable(self.container.name(), 30);
         match given.place {
             Place::Planned | Place::Env(_) => String::new(),
-            Place::EnvFrom(_, map) => format!(" (ConfigMap {})", printable(map, 40)),
+            Place::EnvFrom(_, map) => format!(" (ConfigMap {:?})", printable(map, 40)),
             Place::Text(list, nth) => format!(" ({list}[{nth}] of container {:?})", of()),
             Place::Script(list, nth, key) => {
                 format!(" ({}, run by {list}[{nth}] of container {:?})", printable(key, 30), of())

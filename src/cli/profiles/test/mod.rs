@@ -29,8 +29,8 @@ pub(super) struct Arguments {
     /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
     namespace: Option<String>,
-    /// Write the results as expectations, instead of comparing them. The command does not add keys that an
-    /// expectation leaves out
+    /// Write the results as expectations, instead of comparing them. The command does not add a key that
+    /// is missing from an expectation
     #[arg(long)]
     update: bool,
     /// Output format

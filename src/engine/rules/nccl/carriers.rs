@@ -2,6 +2,7 @@
 
 use crate::plan::{NCCL_CONF_PATH, VariablesLeftOut};
 use crate::profile::Profile;
+use crate::text::listed;
 
 /// The variables, by name as far as a warning has room.
 pub(super) fn names(left: &VariablesLeftOut) -> String {
@@ -9,12 +10,12 @@ pub(super) fn names(left: &VariablesLeftOut) -> String {
         [first, second, third, rest @ ..] if !rest.is_empty() => {
             format!("{first}, {second}, {third} and {} more", rest.len())
         }
-        few => few.join(", "),
+        few => listed(few),
     }
 }
 
 pub(super) fn no_file(left: &VariablesLeftOut) -> String {
-    left.file.as_ref().map_or(String::new(), |r| format!("; {NCCL_CONF_PATH} {}", r.words()))
+    left.file.as_ref().map_or(String::new(), |r| format!(", and {NCCL_CONF_PATH} {}", r.words()))
 }
 
 /// The variables as a line to copy, each behind a prefix such as `-x `.

@@ -86,7 +86,7 @@ pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariable
         return Some("one of many containers".to_owned());
     }
     if let Some((_, container)) = context.pod().holders().find(|(holder, _)| other(*holder)) {
-        return Some(format!("container {}", printable(container.name(), 30)));
+        return Some(format!("container {:?}", printable(container.name(), 30)));
     }
     variables.open.then(|| "a library that envFrom or a sourced file sets up".to_owned())
 }

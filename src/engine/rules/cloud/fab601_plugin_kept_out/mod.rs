@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB601",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "NCCL may run over TCP on purpose while another library uses the devices"),
+        (Severity::Warning, "the author may want TCP for NCCL, and the devices for another library"),
         (Severity::Info, "the variables do no harm"),
     ],
     files: files!(),
@@ -50,9 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add_as(
                 severity,
                 variable_path(index, container, name),
-                format!(
-                    "because of {name}, NCCL does not use the EFA plugin, and the EFA devices stay unused"
-                ),
+                format!("{name} keeps NCCL from using the EFA plugin: the EFA devices stay unused"),
                 format!("Remove {name}."),
             );
         }

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "the API server stores the placeholders as text, and they cause no error of another rule",
+        "the API server stores placeholders as text, and no other rule finds an error in them",
     )],
     files: files!(),
     waiver: Waiver::File,

@@ -16,12 +16,17 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB501",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the size is not known, or a few communicators fit in it")],
+    lesser: &[(Severity::Info, FEW), (Severity::Info, UNKNOWN_SIZE), (Severity::Info, UNKNOWN_MEDIUM)],
     files: files!(),
     pod: Some(check),
     cel: Some(cel),
     ..Rule::DEFAULT
 };
+
+/// Reasons for information.
+const FEW: &str = "the size is enough for a few communicators of NCCL";
+const UNKNOWN_SIZE: &str = "the size of the node's directory is not known";
+const UNKNOWN_MEDIUM: &str = "the medium of the volume is not known";
 
 /// Below this for each accelerator (bytes) a training job is likely to run out: PyTorch with a dozen process
 /// groups takes about 400 MiB a rank (12 communicators at 33 MiB, NCCL 2.30).
@@ -142,7 +147,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
     let Some((index, volume)) = mounted.volume else { return };
     let path = paths::volume(index);
     if volume.host_path.is_some() {
-        findings.add_as(
+        findings.because(UNKNOWN_SIZE).add_as(
             Severity::Info,
             path,
             format!("{SHM_PATH} is a hostPath: the size is not known, and all jobs on the node share this directory"),
@@ -151,7 +156,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         return;
     }
     let Some(empty_dir) = &volume.empty_dir else {
-        findings.add_as(
+        findings.because(UNKNOWN_MEDIUM).add_as(
             Severity::Info,
             path,
             format!("the volume at {SHM_PATH} may be on disk instead of in memory"),

@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(
                 paths::in_container(index, "securityContext/privileged"),
-                "the container is privileged and has an RDMA device: it sees every NIC of the node, including NICs of other pods",
+                "a privileged container with an RDMA device sees every NIC of the node, including NICs of other pods",
                 "Remove privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA.",
             );
         }

@@ -13,14 +13,15 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB401",
     severity: Severity::Error,
-    lesser: &[(
-        Severity::Warning,
-        "another library of the program may use the device, or the command may not run the line that sets the variable",
-    )],
+    lesser: &[(Severity::Warning, OTHER_LIBRARY), (Severity::Warning, BRANCH)],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const OTHER_LIBRARY: &str = "another library or program may use the device";
+const BRANCH: &str = "the command may not run the line that sets the variable";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
@@ -43,19 +44,25 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let on_purpose = variables.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
-        let (severity, rest) = match other_user(context, variables) {
-            Some(user) => (Severity::Warning, format!("; {user} may still use the device")),
-            None if on_purpose => (Severity::Warning, ", as NCCL_NET=Socket also requests".to_owned()),
+        let (severity, because, rest) = match other_user(context, variables) {
+            Some(user) => (Severity::Warning, OTHER_LIBRARY, format!("; {user} may still use the device")),
+            None if on_purpose => {
+                (Severity::Warning, OTHER_LIBRARY, ", as NCCL_NET=Socket also requests".to_owned())
+            }
             None if !sure => {
-                (Severity::Warning, " if the command runs the line that sets the variable".to_owned())
+                (Severity::Warning, BRANCH, " if the command runs the line that sets the variable".to_owned())
             }
             None if runs_nccl_tests(variables.container) => {
-                (Severity::Error, ", and the NIC is reserved but idle".to_owned())
+                (Severity::Error, "", ", and the NIC is reserved but idle".to_owned())
             }
-            None => (Severity::Warning, "; the NIC is idle unless another library uses it".to_owned()),
+            None => (
+                Severity::Warning,
+                OTHER_LIBRARY,
+                "; the NIC is idle unless another library uses the NIC".to_owned(),
+            ),
         };
         let (value, place) = (printable(text, 20), variables.place(given));
-        findings.add_as(
+        findings.because(because).add_as(
             severity,
             variables.path(given),
             format!("NCCL_IB_DISABLE={value}{place}, but the container has an RDMA device: NCCL runs over TCP{rest}"),

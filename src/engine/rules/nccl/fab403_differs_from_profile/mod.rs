@@ -111,7 +111,7 @@ fn compare(
         }
     } else if value.entry != Entry::File {
         let message = format!(
-            "{name}={shown} is not changed, although profile {:?} sets {}",
+            "{name} is {shown:?}, but profile {:?} sets {}: the webhook keeps the pod's value",
             profile.name, entry.value
         );
         let fix = format!("Remove {name} to get the profile's value.");

@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::container(left.container),
             format!(
-                "the webhook does not set {}: ranks that start over ssh do not see the container's env{}",
+                "the webhook does not set {}: ssh does not pass env to the ranks{}",
                 names(left),
                 no_file(left)
             ),

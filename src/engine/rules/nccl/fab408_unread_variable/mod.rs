@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) static RULE: Rule = Rule {
     id: "FAB408",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "another release or program may read the variable")],
+    lesser: &[(Severity::Info, "another release of NCCL or another program may read the variable")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -47,11 +47,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                         format!("Write {instead}."),
                     );
                 } else if let Some(version) = version.filter(|v| known.is_later_than(*v)) {
-                    let since = known.since.unwrap_or("a later one");
+                    let since = known.since.unwrap_or("a later version");
                     say(
                         Severity::Info,
                         format!(
-                            "has no effect: NCCL {version} in this container does not read this variable, but NCCL {since} does"
+                            "has no effect: NCCL reads this variable since {since}, but this container has NCCL {version}"
                         ),
                         "Use an image with a later NCCL, or remove the variable.".to_owned(),
                     );
@@ -74,7 +74,7 @@ fn words(what: Unread) -> (Severity, String, String) {
         Unread::Removed(v) => {
             let until = v.until.map_or(String::new(), |until| format!(" after version {until}"));
             let fix = v.instead.map_or("Remove the variable.".to_owned(), |i| {
-                format!("Remove the variable. {i} replaces it, with other values.")
+                format!("Remove the variable. If you need the setting, use {i}, which has other values.")
             });
             warning(format!("has no effect: the library does not read this variable{until}"), fix)
         }

@@ -1,4 +1,4 @@
-//! FAB412: NCCL_IB_HCA with names that match no device, too many, or others on each node.
+//! FAB412: NCCL_IB_HCA that selects no device, too many devices, or a different device on each node.
 
 use crate::nccl::list::NameList;
 use crate::nccl::number::is_open;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB412",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the result depends on the devices of the node, which are not known")],
+    lesser: &[(Severity::Info, "the devices of the node are not known")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -93,7 +93,7 @@ fn judge(
         findings.add_as(
             severity,
             path(),
-            format!("{NAME} does not start with '=', so {item} is a prefix{place}: it also matches {item}0 to {item}9"),
+            format!("{NAME} does not start with '=', so {item} is a prefix{place}: this prefix also matches {item}0 to {item}9"),
             "Put '=' at the start of the value.",
         );
     }

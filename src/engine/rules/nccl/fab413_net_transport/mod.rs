@@ -1,4 +1,4 @@
-//! FAB413: NCCL_NET names a transport that the container cannot use, or one that leaves its RDMA device idle.
+//! FAB413: NCCL_NET with a transport that the container cannot use, or that leaves the RDMA device idle.
 
 use super::no_device::Ways;
 use super::other_users::other_library;
@@ -13,16 +13,20 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB413",
     severity: Severity::Error,
     lesser: &[
-        (
-            Severity::Warning,
-            "NCCL may still run over TCP, or may use a device that the pod's manifest does not show",
-        ),
+        (Severity::Warning, TCP),
+        (Severity::Warning, OTHER_VALUES),
+        (Severity::Warning, HIDDEN),
         (Severity::Info, "other libraries may use the device"),
     ],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const TCP: &str = "NCCL still runs over TCP";
+const OTHER_VALUES: &str = "at run time, the two variables may have other values";
+const HIDDEN: &str = "the container may have an RDMA device that the pod's manifest does not show";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let ways = Ways::of(context);
@@ -64,7 +68,7 @@ fn pinned(
         let severity =
             if sure(net) && sure(off) && !variables.open { Severity::Error } else { Severity::Warning };
         let value = leading_number(value);
-        findings.add_as(
+        findings.because(OTHER_VALUES).add_as(
             severity,
             variables.path(off),
             format!(
@@ -76,7 +80,7 @@ fn pinned(
         return;
     }
     if ways.lack(variables) {
-        findings.add_as(
+        findings.because(HIDDEN).add_as(
             Severity::Warning,
             variables.path(net),
             format!(

@@ -1,4 +1,4 @@
-//! FAB414: NCCL_IB_GID_INDEX set although the GID index differs by pod, or not set although NCCL needs it.
+//! FAB414: NCCL_IB_GID_INDEX that is wrong for some pods, or missing where NCCL needs it.
 
 use super::pod_networks::version;
 use crate::multus::LinkLayer;
@@ -16,15 +16,16 @@ use crate::rules::variables::{ContainerVariables, Given};
 pub(super) static RULE: Rule = Rule {
     id: "FAB414",
     severity: Severity::Warning,
-    lesser: &[(
-        Severity::Info,
-        "the GID index may be the same on all nodes, or the pod uses InfiniBand, where the setting has no effect",
-    )],
+    lesser: &[(Severity::Info, SAME_INDEX), (Severity::Info, HARMLESS)],
     quiet: true,
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for information.
+const SAME_INDEX: &str = "the GID index may be the same on all nodes";
+const HARMLESS: &str = "the settings do no harm";
 
 const NAME: &str = "NCCL_IB_GID_INDEX";
 
@@ -70,7 +71,7 @@ fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>
     let set: Vec<_> = set.collect();
     let Some(first) = set.first() else { return };
     let names: Vec<&str> = set.iter().map(|g| &*g.name).collect();
-    findings.add_as(
+    findings.because(HARMLESS).add_as(
         Severity::Info,
         variables.path(first),
         format!(
@@ -119,7 +120,7 @@ fn fixed(
             Severity::Info,
             variables.path(given),
             format!(
-                "{NAME}={index}{place} works only if every pod and device has its address at this GID index"
+                "{NAME}={index}{place} works only if each device of each pod has its address at this GID index"
             ),
             "Use NCCL 2.26.2 or later, which finds the index itself, and remove the variable.",
         ),
@@ -152,7 +153,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let what = if old {
             "uses GID index 0, which has no RoCE v2 address"
         } else {
-            "chooses the GID index itself, but fails in a pod when it reads an unused GID"
+            "chooses the GID index itself, but fails in pods that have unused GIDs"
         };
         findings.add(
             paths::in_container(index, "image"),

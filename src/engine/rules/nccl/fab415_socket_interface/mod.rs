@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     lesser: &[(
         Severity::Info,
-        "Multus creates interfaces such as net1, and the pod may get its networks later",
+        "the pod may get a network later, and then Multus creates an interface such as net1",
     )],
     files: files!(),
     pod: Some(check),

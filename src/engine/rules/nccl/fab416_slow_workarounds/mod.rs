@@ -9,7 +9,7 @@ use crate::rules::variables::{ContainerVariables, Given};
 pub(super) static RULE: Rule = Rule {
     id: "FAB416",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "NCCL runs, and a measurement on this cluster may justify the setting")],
+    lesser: &[(Severity::Info, "a measurement on this cluster may justify the setting")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             variables.path(first),
             format!(
-                "{}{}: this overrides NCCL's own choice and may cost bandwidth",
+                "{}{}: overriding NCCL's own choice may cost bandwidth",
                 names.join(", "),
                 variables.place(first)
             ),

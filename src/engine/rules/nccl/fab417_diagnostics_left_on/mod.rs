@@ -9,7 +9,7 @@ use crate::rules::variables::{ContainerVariables, Given};
 pub(super) static RULE: Rule = Rule {
     id: "FAB417",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the job runs, and only its logs or files are affected")],
+    lesser: &[(Severity::Info, "the setting affects only logs and files of the job")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

@@ -7,6 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::text::listed;
 use std::collections::BTreeMap;
 
 pub(super) static RULE: Rule =
@@ -50,17 +51,19 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(container) = context.pod().containers().get(index) else { continue };
         let first = names.first().copied().unwrap_or_default();
         let more = names.len().saturating_sub(SHOWN);
-        let mut shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-        if more > 0 {
-            shown.push_str(&format!(" and {more} more"));
-        }
-        let (is, it) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+        let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>();
+        let shown = match more {
+            0 => listed(&shown),
+            _ => format!("{} and {more} more", shown.join(", ")),
+        };
+        let (is, it, what) = match names.len() {
+            1 => ("is", "it", "the variable from the command to get the profile's value"),
+            _ => ("are", "them", "the variables from the command to get the profile's values"),
+        };
         findings.add(
             place(container, index, first),
             format!("{shown} of profile {:?} {is} not injected: the command already sets {it}", profile.name),
-            format!(
-                "Remove {it} from the command to get the profile's value, or ignore this finding if intended."
-            ),
+            format!("Remove {what}, or ignore this finding if intended."),
         );
     }
 }

@@ -41,7 +41,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         "/spec/config",
         spot,
         format!(
-            "Multus cannot use the CNI configuration ({what}): pods with the network stay in ContainerCreating"
+            "Multus cannot use the CNI configuration ({what}): pods that use the network stay in ContainerCreating"
         ),
         "Write a JSON object that has `type`, or `plugins` that each have `type`.",
     );
@@ -55,7 +55,7 @@ fn cel() -> Cel {
     let broken = Check {
         severity: Severity::Error,
         wrong: Wrong::Object(wrong.into()),
-        message: "the CNI configuration is not a JSON object with a `type`: pods with the network stay in ContainerCreating; write a JSON object that has `type`, or `plugins` that each have `type`",
+        message: "the CNI configuration is not a JSON object with a `type`: pods that use the network stay in ContainerCreating; write a JSON object that has `type`, or `plugins` that each have `type`",
     };
     Cel {
         variables: vec![("config", config.into())],

@@ -13,11 +13,15 @@ use std::collections::{HashMap, HashSet};
 pub(super) static RULE: Rule = Rule {
     id: "FAB104",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod may get the resource in another way")],
+    lesser: &[(Severity::Warning, OTHER_WAY), (Severity::Warning, OTHER_NODES)],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const OTHER_WAY: &str = "the pod may get the resource in another way";
+const OTHER_NODES: &str = "the network may also work on the nodes that the pod selects";
 
 /// Maximum number of networks that are reported for one pod.
 const MAX_REPORTED: usize = 16;
@@ -88,7 +92,7 @@ fn check_item(
     };
     let asked = planned.get(label.key).copied().or_else(|| context.pod().node_selector_value(label.key));
     if let Some(other) = asked.filter(|value| *value != label.value) {
-        findings.add_as(
+        findings.because(OTHER_NODES).add_as(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(

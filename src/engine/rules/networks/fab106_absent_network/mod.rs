@@ -66,11 +66,11 @@ fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findi
         (_, Some(other)) => findings.add(
             annotation_path(),
             format!(
-                "network {shown} exists in namespace {other}, but Multus looks for it only in namespace {}",
+                "network {shown} exists in namespace {other:?}, but Multus looks for this network only in namespace {:?}",
                 printable(namespace, 63)
             ),
             format!(
-                "Write {other}/{shown}, or create the network in namespace {}.",
+                "Write {other}/{shown}, or create the network in namespace {:?}.",
                 printable(namespace, 63)
             ),
         ),

@@ -51,8 +51,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add_as(
                     Severity::Warning,
                     path(),
-                    format!("default network {name:?} is written without a namespace: Multus looks in its own namespace, not in namespace {own}"),
-                    format!("To use the network in namespace {own}, write {own}/{name}."),
+                    format!("default network {name:?} is written without a namespace: Multus looks in the namespace of Multus, not in namespace {own:?}"),
+                    format!("To use the network in namespace {own:?}, write {own}/{name}."),
                 );
             }
         }

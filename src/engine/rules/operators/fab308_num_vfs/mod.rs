@@ -11,10 +11,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB308",
     severity: Severity::Error,
-    lesser: &[(
-        Severity::Warning,
-        "the policy may be meant to create no VFs, or the operator's webhook may be off",
-    )],
+    lesser: &[(Severity::Warning, NO_VFS), (Severity::Warning, WEBHOOK_OFF)],
     files: files!(),
     kinds: &[NODE_POLICY],
     object: Some(check),
@@ -26,6 +23,10 @@ pub(super) static RULE: Rule = Rule {
 const NVIDIA_MOST: u32 = 128;
 const NVIDIA: &str = "15b3";
 
+/// Reasons for warnings.
+const NO_VFS: &str = "the policy may be meant to create no VFs";
+const WEBHOOK_OFF: &str = "the operator's webhook may be off";
+
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
     let Some(wanted) = policy.num_vfs else { return };
@@ -34,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if wanted == 0 {
         let refused =
             if webhook == Some(false) { "" } else { ", and the operator's webhook refuses the policy" };
-        findings.because("the policy may be meant to create no VFs").add_as(
+        findings.because(NO_VFS).add_as(
             Severity::Warning,
             path,
             format!("numVfs: 0 creates no VFs{refused}"),
@@ -101,7 +102,7 @@ fn above_webhook(
                 "Set numVfs to at most the value of NUM_OF_VFS in the NIC's firmware settings.",
             );
         }
-        None => findings.because("the operator's webhook may be off").add_as(
+        None => findings.because(WEBHOOK_OFF).add_as(
             Severity::Warning,
             "/spec/numVfs",
             format!("{refuses}, and the NIC's firmware may offer even fewer VFs"),

@@ -13,10 +13,8 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB309",
     severity: Severity::Error,
     lesser: &[
-        (
-            Severity::Warning,
-            "the placeholder may be replaced later, or the nodes may be virtual machines, which list VFs as NICs",
-        ),
+        (Severity::Warning, PLACEHOLDER),
+        (Severity::Warning, VIRTUAL_MACHINES),
         (Severity::Info, "the device may be newer than the list of known devices"),
     ],
     files: files!(),
@@ -25,6 +23,10 @@ pub(super) static RULE: Rule = Rule {
     cel: Some(cel),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const PLACEHOLDER: &str = "the placeholder may be replaced later";
+const VIRTUAL_MACHINES: &str = "the nodes may be virtual machines, which list VFs as NICs";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
@@ -37,7 +39,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let path = format!("/spec/nicSelector/{field}");
         let (shown, plain) = (printable(id, 40), plain(id));
         if !is_hexadecimal(&plain) {
-            findings.because("the placeholder may be replaced later").add_as(
+            findings.because(PLACEHOLDER).add_as(
                 Severity::Warning,
                 path,
                 format!("{field} {shown} is a placeholder or not an ID, so it matches no NIC"),
@@ -82,7 +84,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let (severity, why) = why_a_function(context, policy.num_vfs);
     let fix = if listed { "On virtual machines, set numVfs: 1. On other nodes, write" } else { "Write" };
-    findings.because("the nodes may be virtual machines, which list VFs as NICs").add_as(
+    findings.because(VIRTUAL_MACHINES).add_as(
         severity,
         path,
         format!("deviceID {device} is an ID of VFs, not of NICs: {why}"),

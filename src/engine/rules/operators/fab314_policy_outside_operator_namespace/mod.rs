@@ -19,7 +19,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/metadata/namespace",
-            format!("this policy is in namespace {own}: the operator reads only policies in its own namespace, {operator}"),
+            format!("this policy is in namespace {own:?}: the operator reads only policies in its own namespace, {operator:?}"),
             format!("Set metadata.namespace: {operator}."),
         );
     }

@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[
         (Severity::Warning, "it is not certain that both policies take the same VFs"),
-        (Severity::Info, "different priorities may be a deliberate order"),
+        (Severity::Info, "the policies may have different priorities on purpose"),
     ],
     files: files!(),
     kinds: &[NODE_POLICY],

@@ -36,7 +36,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             "/metadata/namespace",
-            format!("the operator ignores this SriovOperatorConfig in namespace {own}: it reads only its own namespace, {operator}"),
+            format!("the operator ignores this SriovOperatorConfig in namespace {own:?}: the operator reads only its own namespace, {operator:?}"),
             format!("Set metadata.namespace: {operator}."),
         );
     }

@@ -67,7 +67,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/networkNamespace",
                 format!(
-                    "networkNamespace changes: the operator does not delete the old network in namespace {}",
+                    "networkNamespace changes: the operator does not delete the old network in namespace {:?}",
                     printable(before, 63)
                 ),
                 "Delete the old NetworkAttachmentDefinition by hand.",

@@ -11,7 +11,7 @@ pub static RULE: Rule = Rule {
     id: "FAB803",
     severity: Severity::Warning,
     quiet: true,
-    lesser: &[(Severity::Info, "a review counts such pods in its summary")],
+    lesser: &[(Severity::Info, "the summary of a review already counts pods without a profile")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

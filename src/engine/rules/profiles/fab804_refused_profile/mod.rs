@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "",
                 format!(
-                    "annotation {PROFILE_ANNOTATION} of namespace {}: {reason}",
+                    "annotation {PROFILE_ANNOTATION} of namespace {:?}: {reason}",
                     context.subject.namespace
                 ),
                 fix,

@@ -13,12 +13,15 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the author usually intends this, or the pod already has a fabric")],
+    lesser: &[(Severity::Info, "this is usually intended"), (Severity::Info, HAS_FABRIC)],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Why a finding on a pod with devices of its own is only information.
+const HAS_FABRIC: &str = "the pod already has RDMA devices";
 
 /// What to do about a claim that is not known.
 const CREATE: &str =
@@ -83,7 +86,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::ReviewOnly => (
             String::new(),
-            "its field inject is \"review\"".to_owned(),
+            "the profile sets inject: review".to_owned(),
             "Ask the platform team to set inject: full in the profile.".to_owned(),
         ),
         Withheld::Windows => (
@@ -110,8 +113,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
-            format!("the pod's networks and the profile's rails together need {wanted} units of {resource}, more than any node has"),
-            format!("Remove the pod's own networks over {resource}, or name one such network for each rail."),
+            format!("the pod's networks and the rails together need {wanted} units of {resource}, more than any node has"),
+            "Remove the pod's own networks, or list one for each rail.".to_owned(),
         ),
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
@@ -186,6 +189,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
             "the pod already requests RDMA devices ({what}), so profile {profile:?} adds no networks, resources or variables"
         )
     };
+    let findings = &mut findings.because(HAS_FABRIC);
     match other {
         OtherFabric::Unit(resource) => findings.add_as(
             Severity::Info,

@@ -16,17 +16,21 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB806",
     severity: Severity::Error,
     lesser: &[
-        (
-            Severity::Warning,
-            "--ambiguous=warn is set, the pod itself names resources of several profiles, or the pod requires a label \
-             that no profile selects",
-        ),
-        (Severity::Info, "no profile would change the pod"),
+        (Severity::Warning, BY_FLAG),
+        (Severity::Warning, OWN_DEVICES),
+        (Severity::Warning, OTHER_LABEL),
+        (Severity::Info, UNCHANGED),
     ],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for lesser severities.
+const BY_FLAG: &str = "--ambiguous=warn is set";
+const OWN_DEVICES: &str = "the pod itself names resources or networks of several profiles";
+const OTHER_LABEL: &str = "the pod requires a label that no profile selects";
+const UNCHANGED: &str = "no profile would change the pod";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Resolution::Ambiguous { candidates, because } = context.resolution else { return };
@@ -89,15 +93,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };
     let message = format!("{why} ({names}): the webhook injects nothing");
-    let severity = match (because, context.subject.snapshot.settings().ambiguity) {
+    let (severity, reason) = match (because, context.subject.snapshot.settings().ambiguity) {
         // A pod that would get nothing from any profile loses nothing.
-        _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => Severity::Info,
-        (Because::Own, _) | (_, Ambiguity::Warn) => Severity::Warning,
+        _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => {
+            (Severity::Info, UNCHANGED)
+        }
+        (Because::Own, _) => (Severity::Warning, OWN_DEVICES),
+        (_, Ambiguity::Warn) => (Severity::Warning, BY_FLAG),
         // Its nodes may be of no profile, and then it works as it is: it did while they existed.
-        _ if beside.is_some() => Severity::Warning,
-        _ => Severity::Error,
+        _ if beside.is_some() => (Severity::Warning, OTHER_LABEL),
+        _ => (Severity::Error, ""),
     };
-    findings.add_as(severity, "", message, fix);
+    findings.because(reason).add_as(severity, "", message, fix);
 }
 
 /// A label that the pod requires and no profile selects, if the pod asks for no profile otherwise.

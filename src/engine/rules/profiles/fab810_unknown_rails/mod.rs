@@ -5,7 +5,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
-use crate::text::{nearest, printable};
+use crate::text::{listed, nearest, printable};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB810",
@@ -25,10 +25,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if let Some(Withheld::UnknownRails(name)) = &context.plan.withheld {
         let known = || profile.subsets.iter().map(|s| s.name.as_str());
         let shown = printable(name, 63);
-        let list: Vec<&str> = known().take(MAX_NAMES).collect();
+        let mut list: Vec<String> = known().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
         let left = profile.subsets.len() - list.len();
-        let more = if left > 0 { format!(", {left} more") } else { String::new() };
-        let subsets = format!("the profile's subsets are {}{more}", list.join(", "));
+        if left > 0 {
+            list.push(format!("{left} more"));
+        }
+        let subsets = match list.as_slice() {
+            [only] => format!("the profile has only subset {only}"),
+            several => format!("the profile's subsets are {}", listed(several)),
+        };
         let (has, fix) = match nearest(name, known()) {
             _ if list.is_empty() => (
                 "the profile defines no rail subsets".to_owned(),

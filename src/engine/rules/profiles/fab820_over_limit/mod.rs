@@ -70,7 +70,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     findings.add(
         path,
-        format!("the pod has more than {most} {what}: it is not checked in full, and no profile is applied"),
+        format!("the pod has more than {most} {what}: the webhook does not check the pod in full, and applies no profile"),
         format!("Use at most {most}."),
     );
 }

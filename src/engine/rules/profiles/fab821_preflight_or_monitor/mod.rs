@@ -40,7 +40,7 @@ fn words(
         InPodRefusal::Name(taken) => (
             Severity::Warning,
             place(context, taken),
-            format!("the pod has its own container {taken:?}, so the webhook does not add this container of profile {profile:?}"),
+            format!("the pod has its own container {taken:?}, so the webhook does not add the container with this name from profile {profile:?}"),
             format!("Rename the pod's container {taken:?}."),
         ),
         InPodRefusal::VolumeName => (
@@ -120,7 +120,7 @@ fn words(
         InPodRefusal::HostNetwork => (
             Severity::Info,
             "/spec/hostNetwork".to_owned(),
-            format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use its port"),
+            format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use the same port"),
             "Use the node's own exporter for this pod.".to_owned(),
         ),
         InPodRefusal::Port(path) => (

@@ -14,15 +14,16 @@ use std::collections::HashSet;
 pub(super) static RULE: Rule = Rule {
     id: "FAB202",
     severity: Severity::Error,
-    lesser: &[(
-        Severity::Warning,
-        "another webhook (network-resources-injector) may add the units, or a network may need no unit",
-    )],
+    lesser: &[(Severity::Warning, OTHER_WEBHOOK), (Severity::Warning, UNCERTAIN)],
     files: files!(),
     reach: Reach::Any,
     pod: Some(check),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const OTHER_WEBHOOK: &str = "another webhook (network-resources-injector) may add the units";
+const UNCERTAIN: &str = "it is not certain that every network needs a unit";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
@@ -111,7 +112,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
         (false, 0) => ": attaching the networks fails unless another webhook adds units",
         (false, _) => ": a network may get no device",
     };
-    findings.add_as(
+    findings.because(if units == 0 { OTHER_WEBHOOK } else { UNCERTAIN }).add_as(
         severity,
         annotation_path(),
         format!("the networks need {takes} of {shown}, but the containers request {units}{why}"),

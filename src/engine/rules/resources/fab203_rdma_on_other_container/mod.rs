@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         for (holder, units) in others {
             let have = format!(
-                "the containers with accelerators need {} and request {of_targets}",
+                "the containers with accelerators need {} but request {of_targets}",
                 need.attachments
             );
             report(context, &need.shown, holder, units, findings, have);
@@ -115,7 +115,7 @@ fn report(
     let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
         format!("{}/resources/limits/{}", holder.path(), token(shown)),
-        format!("container {name} requests {units} of {shown} but no accelerators; {have}"),
+        format!("container {name:?} requests {units} of {shown} but no accelerators; {have}"),
         "Move the units to containers with accelerators.",
     );
 }

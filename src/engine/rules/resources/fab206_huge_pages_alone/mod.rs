@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             format!("{}/resources", holder.path()),
             format!(
-                "container {} requests huge pages, but neither cpu nor memory: the API server refuses the pod",
+                "container {:?} requests huge pages, but neither cpu nor memory: the API server refuses the pod",
                 printable(container.name(), 63)
             ),
             "Request memory in the same container.",

@@ -28,7 +28,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const POD_NETWORK: &str = "the default pod network may use the same NIC";
-const OTHER_DEVICE: &str = "the pod has other networks, and may not use this device";
+const OTHER_DEVICE: &str = "the pod has other networks, and may work without this device";
 
 /// Annotations with which another program adds interfaces, or with which Multus replaces the cluster's network.
 const OTHERS: [&str; 4] = [
@@ -145,14 +145,14 @@ fn report(
     let (severity, because, why) = if !around.is_known {
         (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
-        (Severity::Warning, OTHER_DEVICE, ": no network of the pod uses its NIC")
+        (Severity::Warning, OTHER_DEVICE, ": no network of the pod uses the device's NIC")
     } else if around.is_function || is_ofed(snapshot, held.name) {
-        (Severity::Error, "", ": no network of the pod uses its NIC")
+        (Severity::Error, "", ": no network of the pod uses the device's NIC")
     } else {
         (
             Severity::Warning,
             UNKNOWN_DRIVER,
-            " if the driver is MLNX_OFED or DOCA: no network of the pod uses its NIC",
+            " if the driver is MLNX_OFED or DOCA: no network of the pod uses the device's NIC",
         )
     };
     let fix = match around.own {

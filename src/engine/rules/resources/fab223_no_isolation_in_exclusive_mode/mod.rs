@@ -16,16 +16,17 @@ use std::cell::LazyCell;
 pub(super) static RULE: Rule = Rule {
     id: "FAB223",
     severity: Severity::Error,
-    lesser: &[(
-        Severity::Warning,
-        "nodes that the SR-IOV operator does not manage may be in shared RDMA mode, or the pod may need no RDMA",
-    )],
+    lesser: &[(Severity::Warning, NO_NEED), (Severity::Warning, OTHER_NODES)],
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, NETWORK, IB_NETWORK],
     pod: Some(check_pod),
     object: Some(check_object),
     ..Rule::DEFAULT
 };
+
+/// Reasons for warnings.
+const NO_NEED: &str = "the pod may not need RDMA";
+const OTHER_NODES: &str = "nodes that the SR-IOV operator does not manage may be in shared RDMA mode";
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let covered = context.subject.snapshot.states_cover_nodes();
@@ -37,12 +38,14 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Some("ib-sriov") => "Request a network of type ib-sriov with \"rdmaIsolation\": true.",
             _ => "Request a network whose plugin chain has rdma.",
         };
-        let (severity, nodes, so) = match (*wants_rdma, covered) {
-            (true, true) => (Severity::Error, "its nodes", "NCCL does not find the device"),
-            (true, false) => (Severity::Warning, "its known nodes", "NCCL finds no device on these nodes"),
-            (false, _) => (Severity::Warning, "its nodes", "the pod cannot use RDMA"),
+        let (severity, because, nodes, so) = match (*wants_rdma, covered) {
+            (true, true) => (Severity::Error, "", "its nodes", "NCCL does not find the device"),
+            (true, false) => {
+                (Severity::Warning, OTHER_NODES, "its known nodes", "NCCL finds no device on these nodes")
+            }
+            (false, _) => (Severity::Warning, NO_NEED, "its nodes", "the pod cannot use RDMA"),
         };
-        findings.add_as(
+        findings.because(because).add_as(
             severity,
             annotation_path(),
             format!("network {network} does not move the RDMA device to the pod, but {nodes} are in exclusive RDMA mode: {so}"),

@@ -57,7 +57,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 text.pointer,
                 format!(
-                    "pool {} uses {}, but its nodes are in exclusive RDMA mode: the shared device plugin does not start on them",
+                    "pool {} uses {} on nodes in exclusive RDMA mode: the shared device plugin does not start there",
                     printable(&pool.name.to_string(), 63),
                     printable(&pool.interfaces.join(", "), 40)
                 ),

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Why the finding is a warning if the SriovNetworkNodeStates do not show all interfaces.
-const UNKNOWN_NIC: &str = "on some nodes, it is not known which NIC has which interface";
+const UNKNOWN_NIC: &str = "on some nodes, the interfaces of the NICs are not known";
 
 /// Name prefixes of interfaces that use other interfaces. Such a name does not show the NIC.
 const UPPER: [&str; 5] = ["bond", "team", "br", "vlan", "ovs"];

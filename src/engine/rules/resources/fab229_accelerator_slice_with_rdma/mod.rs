@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::in_container(index, "resources"),
                 format!(
-                    "container {} has an RDMA device but only slices of accelerators, and NCCL refuses two ranks on one GPU",
+                    "container {:?} has an RDMA device but only slices of accelerators: NCCL refuses two ranks on one GPU",
                     printable(container.name(), 63)
                 ),
                 "Request whole accelerators, or remove the RDMA device.",

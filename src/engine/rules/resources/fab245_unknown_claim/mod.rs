@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources/claims/{index}/name", holder.path()),
                     format!(
-                        "container {} uses claim {:?}, which is not in spec.resourceClaims: the API server refuses the pod",
+                        "container {:?} uses claim {:?}, which is not in spec.resourceClaims: the API server refuses the pod",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),

@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     format!("{}/resources", holder.path()),
                     format!(
-                        "container {} gets accelerators twice: from resource {vendor_resource} and from claim \"{}\"",
+                        "container {:?} gets accelerators twice: from resource {vendor_resource} and from claim \"{}\"",
                         printable(container.name(), 63),
                         printable(name, 63)
                     ),
