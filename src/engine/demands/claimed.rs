@@ -87,6 +87,25 @@ impl<'a> FirstOf<'a> {
     }
 }
 
+/// Most devices that are classified for all claims of a pod (count): each alternative of a request is one. Real pods have
+/// a handful; the API server allows 256 for each claim.
+const MAX_ASKS: usize = 2_048;
+
+/// The claims of a pod whose devices are classified, and those beyond the limit.
+fn within_limit<'c, 'p>(
+    claims: &'c [PodClaim<'p>],
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> (&'c [PodClaim<'p>], &'c [PodClaim<'p>]) {
+    let mut asks = 0;
+    let within = claims.iter().take_while(|claim| {
+        let known = look_up(claim, namespace, snapshot);
+        asks += known.map_or(0, |known| known.requests.iter().map(|r| r.options.len()).sum());
+        asks <= MAX_ASKS
+    });
+    claims.split_at(within.count())
+}
+
 /// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
 /// several alternatives too, as `request/alternative`.
 type Uses<'a> = BTreeMap<&'a str, Users<'a>>;
@@ -102,7 +121,12 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     if claims.is_empty() {
         return found;
     }
+    let (claims, costly) = within_limit(claims, namespace, snapshot);
     found.fabric = FabricClaims::of(claims, namespace, snapshot);
+    if let Some(first) = costly.first() {
+        let claim = first.name.as_deref().unwrap_or_default().to_owned();
+        found.fabric.unread.get_or_insert(ClaimOn { index: claims.len(), claim, class: String::new() });
+    }
     let mut uses: Uses<'_> = BTreeMap::new();
     let mut ordinary: BTreeSet<usize> = BTreeSet::new();
     for (index, container) in pod.containers().iter().chain(pod.init_containers()).enumerate() {
@@ -123,7 +147,8 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     for claim in claims {
         known.entry(claim.name.as_deref().unwrap_or_default()).or_insert(claim);
     }
-    let beyond: BTreeSet<&str> = beyond.iter().filter_map(|claim| claim.name.as_deref()).collect();
+    let beyond = costly.iter().chain(beyond);
+    let beyond: BTreeSet<&str> = beyond.filter_map(|claim| claim.name.as_deref()).collect();
     for (name, users) in &uses {
         if beyond.contains(name) && !known.contains_key(name) {
             found.accelerate(users);
@@ -277,6 +302,30 @@ mod tests {
             let demands: Vec<(usize, u32)> = found.demands.iter().map(|(i, d)| (*i, d.whole)).collect();
             assert_eq!(demands, whole, "{json}");
             assert!(found.demands.values().all(|d| d.any && d.nccl));
+        }
+    }
+
+    /// Beyond the limit a claim is not known, and its users count as containers with accelerators.
+    #[test]
+    fn devices_of_so_many_requests_are_classified() {
+        let mut builder = Builder::default();
+        let option = r#"{"name":"a","deviceClassName":"else"}"#;
+        let request = format!(r#"{{"name":"r","firstAvailable":[{}]}}"#, vec![option; 8].join(","));
+        let spec = format!(r#"{{"devices":{{"requests":[{}]}}}}"#, vec![request; 32].join(","));
+        let json = format!(r#"{{"metadata":{{"name":"t","namespace":"t"}},"spec":{{"spec":{spec}}}}}"#);
+        builder.add(Layer::Input, "resource.k8s.io", "ResourceClaimTemplate", &json, "t").unwrap();
+        let snapshot = builder.build();
+        for (claims, unread) in [(8, None), (9, Some(8)), (128, Some(8))] {
+            let listed = |i: usize| format!(r#"{{"name":"c{i}","resourceClaimTemplateName":"t"}}"#);
+            let listed: Vec<String> = (0..claims).map(listed).collect();
+            let json = format!(
+                r#"{{"spec":{{"resourceClaims":[{}],"containers":[{{"resources":{{"claims":[{{"name":"c{}"}}]}}}}]}}}}"#,
+                listed.join(","),
+                claims - 1
+            );
+            let found = claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
+            assert_eq!(found.fabric.unread.map(|on| on.index), unread, "{claims}");
+            assert_eq!(found.demands.values().any(|d| d.any && d.unknown), unread.is_some(), "{claims}");
         }
     }
 

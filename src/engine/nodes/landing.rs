@@ -189,7 +189,7 @@ pub(crate) fn landing_within(
     }
     let mut set = view.classes.tolerated(|taint| constraints.tolerates(taint));
     let mut shared: Vec<SingleNodeCondition<'_>> = Vec::new();
-    let mut budget = Budget::new();
+    let mut budget = Budget::new(deadline);
     for requirement in &constraints.selector {
         if view.own_keys.contains_key(requirement.key) {
             shared.push(SingleNodeCondition::of(requirement));
@@ -264,7 +264,7 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
             step(&mut left, after, &format!("taint {taint}"));
         }
     }
-    let mut budget = Budget::new();
+    let mut budget = Budget::new(&NEVER);
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
             refine(view, set.clone(), [&[SingleNodeCondition::of(requirement)], &[]], &[], &mut budget)

@@ -4,6 +4,7 @@ use super::HOSTNAME_LABEL;
 use super::classes::ClassSet;
 use super::requirement::{Relation, Requirement};
 use super::view::{NodeEntry, NodeView, value_key};
+use crate::deadline::Deadline;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -12,18 +13,21 @@ use std::sync::Arc;
 /// its other conditions leave, which is at worst one profile too many.
 pub(super) const LOOKS: usize = 1 << 18;
 
-/// The looks that are left.
-pub(super) struct Budget(usize);
+/// The looks that are left to the pod, and to the decision.
+pub(super) struct Budget<'d> {
+    left: usize,
+    deadline: &'d Deadline<'d>,
+}
 
-impl Budget {
-    pub(super) fn new() -> Self {
-        Self(LOOKS)
+impl<'d> Budget<'d> {
+    pub(super) fn new(deadline: &'d Deadline<'d>) -> Self {
+        Self { left: LOOKS, deadline }
     }
 
     /// Takes as many looks; `None` where fewer are left.
     fn take(&mut self, looks: usize) -> Option<()> {
-        self.0 = self.0.checked_sub(looks)?;
-        Some(())
+        self.left = self.left.checked_sub(looks)?;
+        self.deadline.looks(looks).then_some(())
     }
 }
 
@@ -34,7 +38,7 @@ pub(super) fn refine(
     set: ClassSet,
     labels: [&[SingleNodeCondition<'_>]; 2],
     names: &[SingleNodeCondition<'_>],
-    budget: &mut Budget,
+    budget: &mut Budget<'_>,
 ) -> ClassSet {
     let conditions = Conditions { view, labels, names };
     if conditions.each() == 0 || set.is_clear() {
@@ -110,7 +114,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// The classes of a set that are kept; `None` where the looks do not suffice.
-    fn refine(&self, set: &ClassSet, budget: &mut Budget) -> Option<ClassSet> {
+    fn refine(&self, set: &ClassSet, budget: &mut Budget<'_>) -> Option<ClassSet> {
         let view = self.view;
         let each = self.each();
         let nodes = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();

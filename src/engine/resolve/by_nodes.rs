@@ -3,7 +3,7 @@
 use super::selector_strength::remove_outranked;
 use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
 use crate::demands::Subject;
-use crate::nodes::{ClassSet, Constraints, Requirement, landing};
+use crate::nodes::{ClassSet, Constraints, Requirement, landing_within};
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
@@ -193,11 +193,11 @@ pub(crate) fn awaits(
     profile: &Profile,
     constraints: &Constraints<'_>,
     landing: &ClassSet,
-    namespace: &str,
-    snapshot: &Snapshot,
+    subject: &Subject<'_>,
 ) -> bool {
+    let Subject { namespace, snapshot, deadline, .. } = subject;
     is_idle(constraints, landing, namespace, snapshot)
-        && Conditions::of(constraints, snapshot.catalog()).may_meet(profile)
+        && Conditions::of(constraints, snapshot.catalog(), deadline).may_meet(profile)
 }
 
 /// Whether no node that a pod can run on now carries a profile or has its accelerators.
@@ -226,7 +226,7 @@ pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Re
     let snapshot = subject.snapshot;
     snapshot.profiles().next()?;
     let constraints = &subject.constraints;
-    let conditions = Conditions::of(constraints, snapshot.catalog());
+    let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
     let usable = |p: &Profile| snapshot.admits(p, subject.namespace) && unmet(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
@@ -263,11 +263,15 @@ pub(super) fn beside(
     named: Option<&Arc<Profile>>,
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
-    let conditions = Conditions::of(constraints, snapshot.catalog());
+    let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
     // See `without_others`.
     let bound = constraints.node_name.is_some();
     let lacking = if bound { snapshot.all_nodes().classes().none() } else { lacking(constraints, subject) };
-    let mut landing = without_others(landing(constraints, snapshot.all_nodes()), constraints, snapshot);
+    let mut landing = without_others(
+        landing_within(constraints, snapshot.all_nodes(), subject.deadline),
+        constraints,
+        snapshot,
+    );
     landing.difference_with(&lacking);
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound(constraints, snapshot) {
@@ -308,7 +312,8 @@ fn asked_by_a_term(
     let snapshot = subject.snapshot;
     let mut asked = Found::default();
     let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
-    for profile in admitted.take_while(|_| !subject.deadline.is_over()).filter(|p| conditions.a_term_asks(p))
+    for profile in
+        admitted.take_while(|_| !subject.deadline.is_over()).filter(|p| conditions.a_term_may_ask(p))
     {
         asked.add(profile, subject);
     }

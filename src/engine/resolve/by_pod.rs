@@ -90,7 +90,7 @@ impl<'a> ByLabels<'a> {
         if self.constraints.any_labels || !profile.has_nodes() {
             return false;
         }
-        let conditions = || Conditions::of(&self.constraints, catalog);
+        let conditions = || Conditions::of(&self.constraints, catalog, subject.deadline);
         let may_meet = || self.conditions.get_or_init(conditions).may_meet(profile);
         let Some(carrying) = catalog.classes_of(&profile.name).filter(|carrying| !carrying.is_clear()) else {
             return !may_meet();

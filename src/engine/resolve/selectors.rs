@@ -2,6 +2,7 @@
 //! satisfies the pod satisfy the profile?
 
 use super::Strength;
+use crate::deadline::Deadline;
 use crate::nodes::{Condition, Constraints};
 use crate::profile::Profile;
 use crate::snapshot::{Catalog, Wanted};
@@ -32,7 +33,7 @@ pub(crate) struct Conditions<'a> {
 
 impl<'a> Conditions<'a> {
     /// Those of a pod, to compare with the profiles of a catalog.
-    pub(crate) fn of(constraints: &Constraints<'a>, catalog: &'a Catalog) -> Self {
+    pub(crate) fn of(constraints: &Constraints<'a>, catalog: &'a Catalog, deadline: &Deadline<'_>) -> Self {
         let mut shared = ByLabel::new();
         for requirement in &constraints.selector {
             shared.entry(requirement.key).or_default().add(*requirement);
@@ -55,7 +56,8 @@ impl<'a> Conditions<'a> {
             conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
         let labels = terms.iter().flatten();
         let lookups: usize = labels.map(|(key, condition)| catalog.lookups(key, condition.named())).sum();
-        Self { terms, more: open.count() > MAX_TERMS || lookups > MAX_LOOKUPS, shared, catalog }
+        let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.looks(lookups);
+        Self { terms, more, shared, catalog }
     }
 
     /// The conditions of a term on a label.
@@ -112,14 +114,21 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them.
+    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them. A
+    /// profile without a node selector is for its instance types.
     pub(crate) fn a_term_asks(&self, profile: &Profile) -> bool {
         let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
-        if self.more || selection.selector.is_empty() {
+        let wanted = if selection.selector.is_empty() { &selection.types } else { &selection.selector };
+        if self.more || wanted.is_empty() {
             return false;
         }
-        let rest = self.beyond_selector(&selection.selector);
+        let rest = self.beyond_selector(wanted);
         self.terms.iter().any(|term| implies(term, &rest))
+    }
+
+    /// The same, and also where there are more terms than are compared: one of the others may ask for these nodes.
+    pub(crate) fn a_term_may_ask(&self, profile: &Profile) -> bool {
+        self.more && self.catalog.selection_of(&profile.name).is_some() || self.a_term_asks(profile)
     }
 
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.

@@ -6,6 +6,7 @@ use super::{
     Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, missing, resolve, unmet,
     without_others,
 };
+use crate::deadline::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
@@ -269,7 +270,7 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
 fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
-    let conditions = Conditions::of(constraints, snapshot.catalog());
+    let conditions = Conditions::of(constraints, snapshot.catalog(), &NEVER);
     let fitting: Vec<_> = snapshot
         .profiles()
         .filter(|p| conditions.may_meet(p))

@@ -15,7 +15,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 paths::in_container(*index, "securityContext"),
                 format!("IPC_LOCK is not added: Pod Security level {level} of namespace {:?} would refuse the pod", context.subject.namespace),
-                "Raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or use a namespace at level privileged.",
+                "Raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or use a privileged namespace.",
             );
         }
     }

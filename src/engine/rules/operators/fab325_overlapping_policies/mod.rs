@@ -82,7 +82,7 @@ fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> S
     let gets = if last.vfio && first.is_rdma { last } else { first };
     let whose =
         if std::ptr::eq(gets, own) { "this policy".to_owned() } else { format!("policy {:?}", other.name) };
-    format!("resource {:?} of {whose} gets all of these VFs", gets.resource)
+    format!("resource {:?} of {whose} gets all these VFs", gets.resource)
 }
 
 /// Whether a policy for fewer nodes replaces one for more: the purpose of priorities.

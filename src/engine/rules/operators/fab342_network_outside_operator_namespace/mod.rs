@@ -20,7 +20,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if let Some((own, operator)) = apart(context) {
         findings.add(
             "/spec/networkNamespace",
-            format!("networkNamespace {target:?} is set in namespace {own:?}: the operator accepts this field only in {operator:?}"),
+            format!("networkNamespace {target:?} is set in namespace {own:?}: the operator accepts it only in {operator:?}"),
             format!("Set metadata.namespace: {operator}, or remove networkNamespace."),
         );
     }

@@ -37,7 +37,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
                     printable(&first, 63),
                     count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator")
                 ),
-                "Request the same number of RDMA devices in both pod templates.",
+                "Request equally many RDMA devices in both pod templates.",
             );
         }
     }

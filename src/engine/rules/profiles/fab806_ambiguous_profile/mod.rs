@@ -51,7 +51,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     // Without nodes, a spelling mistake is a guess, and does not make the label one that no node can have.
     let beside = if *because == Because::Selectors && (wrong.is_none() || for_anyone) {
-        beside(context, &Conditions::of(constraints, context.subject.snapshot.catalog()), candidates)
+        beside(
+            context,
+            &Conditions::of(constraints, context.subject.snapshot.catalog(), context.deadline),
+            candidates,
+        )
     } else {
         None
     };

@@ -1,7 +1,7 @@
 //! FAB807: the pod cannot run on the nodes of its profile.
 
 use super::resolution::{is_named, with_placement};
-use crate::nodes::landing;
+use crate::nodes::landing_within;
 use crate::profile::Profile;
 use crate::resolve::{Conditions, Evidence, awaits};
 use crate::rules::finding::{Findings, Severity};
@@ -30,9 +30,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if constraints.is_partial() {
         return;
     }
-    let landing = landing(constraints, nodes);
-    let waits =
-        || awaits(profile, constraints, &landing, context.subject.namespace, context.subject.snapshot);
+    let landing = landing_within(constraints, nodes, context.deadline);
+    let waits = || awaits(profile, constraints, &landing, context.subject);
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
         return;
     }
@@ -53,7 +52,7 @@ fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Find
     let placed = with_placement(context, profile);
     let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
     let catalog = context.subject.snapshot.catalog();
-    let may_meet = || Conditions::of(constraints, catalog).may_meet(profile);
+    let may_meet = || Conditions::of(constraints, catalog, context.deadline).may_meet(profile);
     if constraints.any_labels || !profile.has_nodes() || may_meet() {
         return;
     }

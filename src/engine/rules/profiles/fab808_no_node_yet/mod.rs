@@ -2,7 +2,7 @@
 
 use super::misspelt_label;
 use super::resolution::{is_named, with_placement};
-use crate::nodes::landing;
+use crate::nodes::landing_within;
 use crate::resolve::{Evidence, awaits, without_others};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -27,11 +27,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if constraints.is_partial() {
             return;
         }
-        let landing = without_others(landing(constraints, nodes), constraints, context.subject.snapshot);
-        let namespace = context.subject.namespace;
+        let landing = without_others(
+            landing_within(constraints, nodes, context.deadline),
+            constraints,
+            context.subject.snapshot,
+        );
         let carrying = context.subject.snapshot.catalog().classes_of(&profile.name);
         if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
-            || !awaits(profile, constraints, &landing, namespace, context.subject.snapshot)
+            || !awaits(profile, constraints, &landing, context.subject)
         {
             return;
         }

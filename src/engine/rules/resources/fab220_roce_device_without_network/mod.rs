@@ -145,14 +145,14 @@ fn report(
     let (severity, because, why) = if !around.is_known {
         (Severity::Warning, POD_NETWORK, " unless the default pod network uses the same NIC")
     } else if !bare {
-        (Severity::Warning, OTHER_DEVICE, ": no network of the pod uses the device's NIC")
+        (Severity::Warning, OTHER_DEVICE, ": the pod has no network on this NIC")
     } else if around.is_function || is_ofed(snapshot, held.name) {
-        (Severity::Error, "", ": no network of the pod uses the device's NIC")
+        (Severity::Error, "", ": the pod has no network on this NIC")
     } else {
         (
             Severity::Warning,
             UNKNOWN_DRIVER,
-            " if the driver is MLNX_OFED or DOCA: no network of the pod uses the device's NIC",
+            " if the driver is MLNX_OFED or DOCA: the pod has no network on this NIC",
         )
     };
     let fix = match around.own {
