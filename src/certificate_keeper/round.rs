@@ -91,13 +91,8 @@ fn random(below: u64) -> u64 {
     RandomState::new().build_hasher().finish() % below.max(1)
 }
 
-/// The API server's message only: kube prints its answer twice.
 fn shown(fault: &CallFault) -> String {
-    let text = match fault {
-        CallFault::Api(kube::Error::Api(status)) => format!("{}: {}", status.code, status.message),
-        other => other.to_string(),
-    };
-    crate::text::printable(&text, 300)
+    crate::text::printable(&fault.to_string(), 300)
 }
 
 impl Keeper {

@@ -52,11 +52,34 @@ pub fn in_cluster() -> bool {
     std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() && Path::new(TOKEN).exists()
 }
 
+/// A client, and the server that it asks.
+pub struct Cluster {
+    /// The client.
+    pub client: kube::Client,
+    /// URL of the API server, as error messages show it.
+    pub address: String,
+}
+
 /// A client by a kubeconfig file, or by the pod's service account where there is none.
 ///
 /// # Errors
 /// [`ClientError`] names the file and what is wrong with it.
 pub async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<kube::Client, ClientError> {
+    Ok(cluster(kubeconfig, context).await?.client)
+}
+
+/// The URL without credentials and without a slash at its end.
+fn address(url: &http::Uri) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let (scheme, host) = (url.scheme_str().unwrap_or("https"), url.host().unwrap_or_default());
+    format!("{scheme}://{host}{port}{}", url.path().trim_end_matches('/'))
+}
+
+/// As [`connect`], with the server's address.
+///
+/// # Errors
+/// [`ClientError`] names the file and what is wrong with it.
+pub async fn cluster(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Cluster, ClientError> {
     // kube's connector takes the default provider of the process. An error says that it is set already.
     let _ = CryptoProvider::clone(&provider()).install_default();
     let mut config = match kubeconfig {
@@ -79,5 +102,22 @@ pub async fn connect(kubeconfig: Option<&Path>, context: Option<&str>) -> Result
     config.write_timeout = Some(Duration::from_secs(10));
     // Reads have deadlines of their own: a watch may be silent for minutes.
     config.read_timeout = None;
-    Ok(kube::Client::try_from(config)?)
+    let address = address(&config.cluster_url);
+    Ok(Cluster { client: kube::Client::try_from(config)?, address })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_no_credentials() {
+        for (url, shown) in [
+            ("https://127.0.0.1:6443/", "https://127.0.0.1:6443"),
+            ("https://[::1]:6443", "https://[::1]:6443"),
+            ("https://user:secret@example.com/k8s/clusters/c-1/", "https://example.com/k8s/clusters/c-1"),
+        ] {
+            assert_eq!(url.parse().map(|url| address(&url)).ok().as_deref(), Some(shown));
+        }
+    }
 }

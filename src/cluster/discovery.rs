@@ -8,6 +8,7 @@ use crate::kubernetes_version::{self, OLDEST};
 use kube::Client;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -113,8 +114,8 @@ impl Served {
     ///
     /// # Errors
     /// [`DiscoveryError`] where it does not answer, or in another form.
-    pub async fn read(client: &Client) -> Result<Self, DiscoveryError> {
-        let text = text(client, "/apis", AGGREGATED, "discovery").await?;
+    pub async fn read(client: &Client, deadline: Duration) -> Result<Self, DiscoveryError> {
+        let text = text(client, ("/apis", AGGREGATED), deadline, "discovery").await?;
         let failed = |why: String| DiscoveryError { what: "discovery", why };
         let groups: Groups = serde_json::from_slice(&text).map_err(|e| failed(e.to_string()))?;
         if groups.kind != "APIGroupDiscoveryList" {
@@ -169,8 +170,11 @@ impl Served {
 ///
 /// # Errors
 /// [`DiscoveryError`].
-pub async fn version(client: &Client) -> Result<kubernetes_version::Version, DiscoveryError> {
-    let text = text(client, "/version", JSON, "version").await?;
+pub async fn version(
+    client: &Client,
+    deadline: Duration,
+) -> Result<kubernetes_version::Version, DiscoveryError> {
+    let text = text(client, ("/version", JSON), deadline, "version").await?;
     let failed = |why: String| DiscoveryError { what: "version", why };
     let info: VersionInfo = serde_json::from_slice(&text).map_err(|e| failed(e.to_string()))?;
     info.version().map_err(failed)
@@ -178,11 +182,11 @@ pub async fn version(client: &Client) -> Result<kubernetes_version::Version, Dis
 
 async fn text(
     client: &Client,
-    path: &str,
-    accept: &'static str,
+    (path, accept): (&str, &'static str),
+    deadline: Duration,
     what: &'static str,
 ) -> Result<Vec<u8>, DiscoveryError> {
-    document(client, path, accept).await.map_err(|failure| DiscoveryError {
+    document(client, path, accept, deadline).await.map_err(|failure| DiscoveryError {
         what,
         why: match failure {
             Failure::Absent => "404".to_owned(),

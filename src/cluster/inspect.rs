@@ -1,6 +1,6 @@
 //! Single reads of any object, for a command that looks at a whole installation. Every reason is a text for its user.
 
-use super::call::CallFault;
+use super::call::{CallFault, late, reason};
 use super::list::{Failure, PLAIN, get};
 use super::pace::{CALL, PageSize};
 use super::pages::{self, Event, ListError, Listing};
@@ -28,8 +28,8 @@ async fn json(client: &Client, path: &str) -> Result<(http::HeaderMap, Value), F
     let (parts, body) = get(client, path).await?.into_parts();
     let other = |text: String| Failure::Other(text);
     let body = tokio::time::timeout(CALL, body.collect()).await;
-    let body = body.map_err(|_| other("no response from the API server in time".to_owned()))?;
-    let bytes = body.map_err(|error| other(error.to_string()))?.to_bytes();
+    let body = body.map_err(|_| other(late(CALL)))?;
+    let bytes = body.map_err(|error| other(reason(&error)))?.to_bytes();
     let value = serde_json::from_slice(&bytes).map_err(|error| other(error.to_string()))?;
     Ok((parts.headers, value))
 }
@@ -92,8 +92,8 @@ pub async fn lines(
         .body(kube::client::Body::empty())
         .map_err(|error| error.to_string())?;
     let sent = tokio::time::timeout(CALL, client.send(request)).await;
-    let response = sent.map_err(|_| "no response from the API server in time")?;
-    let response = response.map_err(|error| error.to_string())?;
+    let response = sent.map_err(|_| late(CALL))?;
+    let response = response.map_err(|error| reason(&error))?;
     if !response.status().is_success() {
         return Err(format!("the API server answers {} to {path}", response.status()));
     }
@@ -101,8 +101,8 @@ pub async fn lines(
     let (mut found, mut rest, mut read) = (Vec::new(), Vec::new(), 0);
     loop {
         let frame = tokio::time::timeout(CALL, body.frame()).await;
-        let Some(frame) = frame.map_err(|_| "the answer did not end in time")? else { break };
-        let Ok(data) = frame.map_err(|error| error.to_string())?.into_data() else { continue };
+        let Some(frame) = frame.map_err(|_| late(CALL))? else { break };
+        let Ok(data) = frame.map_err(|error| reason(&error))?.into_data() else { continue };
         read += data.len();
         rest.extend_from_slice(&data);
         // The part behind the last line feed waits for the next frame.

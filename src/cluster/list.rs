@@ -1,6 +1,7 @@
 //! A list in pages. Never a list from resource version 0: it ignores the limit, and the answer is one piece
 //! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
 
+use super::call::{late, reason};
 use super::event::{Page, Status, identify};
 use super::kinds::Watched;
 use super::listed_names::Listed;
@@ -90,9 +91,9 @@ pub(super) async fn get_as(
         .body(Body::empty())
         .map_err(|e| Failure::Other(e.to_string()))?;
     let response = match tokio::time::timeout(deadline, client.send(request)).await {
-        Err(_) => return Err(Failure::Other("no response from the API server in time".to_owned())),
+        Err(_) => return Err(Failure::Other(late(deadline))),
         Ok(Err(kube::Error::Api(status))) => return Err(Failure::of(status.code, &status.message)),
-        Ok(Err(error)) => return Err(Failure::Other(error.to_string())),
+        Ok(Err(error)) => return Err(Failure::Other(reason(&error))),
         Ok(Ok(response)) => response,
     };
     let code = response.status().as_u16();
@@ -127,9 +128,10 @@ pub(super) async fn list(
         let body = Limited::new(response.into_body(), MAX_PAGE).collect();
         let bytes = match tokio::time::timeout(request, body).await {
             Err(_) => {
-                return Err(Failure::Other(
-                    "the response to the list request did not end in time".to_owned(),
-                ));
+                return Err(Failure::Other(format!(
+                    "the response to the list request did not end within {} s",
+                    request.as_secs()
+                )));
             }
             // The same page in parts; a continue token is valid with any limit.
             Ok(Err(error)) if error.is::<LengthLimitError>() && limit > 1 => {
@@ -138,7 +140,8 @@ pub(super) async fn list(
             }
             Ok(Err(error)) => {
                 return Err(Failure::Other(format!(
-                    "the response to the list request was interrupted: {error}"
+                    "the response to the list request was interrupted: {}",
+                    reason(&*error)
                 )));
             }
             Ok(Ok(body)) => body.to_bytes(),

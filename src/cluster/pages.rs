@@ -1,6 +1,7 @@
 //! A list that is looked at page by page and never held. Its requests are small for the API server's flow control: the
 //! pages are about a megabyte, whatever the size of objects.
 
+use super::call::{late, reason};
 use super::event::Page;
 use super::list::{Failure, JSON, get_as};
 use super::pace::{CALL, PageSize};
@@ -117,8 +118,8 @@ pub const DEADLINE: Duration = CALL;
 ///
 /// # Errors
 /// [`ListError`].
-pub async fn object(client: &Client, path: &str) -> Result<Vec<u8>, ListError> {
-    match document(client, path, JSON).await {
+pub async fn object(client: &Client, path: &str, deadline: Duration) -> Result<Vec<u8>, ListError> {
+    match document(client, path, JSON, deadline).await {
         Ok(bytes) => Ok(bytes),
         Err(Failure::Absent) => Err(ListError::Absent),
         Err(Failure::Forbidden(why)) => Err(ListError::Forbidden(why)),
@@ -128,8 +129,13 @@ pub async fn object(client: &Client, path: &str) -> Result<Vec<u8>, ListError> {
 }
 
 /// What a path answers, asked for as often as it takes.
-pub(super) async fn document(client: &Client, path: &str, accept: &'static str) -> Result<Vec<u8>, Failure> {
-    page(client, (path, "", accept, DEADLINE), None, &mut 0, &mut |_| {}).await
+pub(super) async fn document(
+    client: &Client,
+    path: &str,
+    accept: &'static str,
+    deadline: Duration,
+) -> Result<Vec<u8>, Failure> {
+    page(client, (path, "", accept, deadline), None, &mut 0, &mut |_| {}).await
 }
 
 /// One page, asked for as often as it takes. `limit` is halved where a page is too large; 0 asks for no limit.
@@ -155,7 +161,7 @@ async fn page(
             path.extend(form_urlencoded::byte_serialize(token.as_bytes()));
         }
         let attempt = tokio::time::timeout(deadline, attempt(client, &path, accept, deadline)).await;
-        let late = || Failure::Other("no response from the API server in time".to_owned());
+        let late = || Failure::Other(late(deadline));
         let failure = match attempt.unwrap_or_else(|_| Err(late())) {
             Ok(Some(bytes)) => return Ok(bytes),
             Ok(None) if *limit > 1 => {
@@ -197,7 +203,7 @@ async fn attempt(
     let response = get_as(client, path, accept, deadline).await?;
     match Limited::new(response.into_body(), MAX_PAGE).collect().await {
         Err(error) if error.is::<LengthLimitError>() => Ok(None),
-        Err(error) => Err(Failure::Other(format!("the response was interrupted: {error}"))),
+        Err(error) => Err(Failure::Other(format!("the response was interrupted: {}", reason(&*error)))),
         Ok(body) => Ok(Some(body.to_bytes().to_vec())),
     }
 }

@@ -1,5 +1,6 @@
 //! One read of the cluster, for commands that do not watch.
 
+use super::call::{late, reason};
 use super::list::{Failure, get, list};
 use super::pace::CALL;
 use super::shared::Shared;
@@ -49,8 +50,8 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
     let body = tokio::time::timeout(CALL, get(client, &path).await.map_err(failed)?.into_body().collect());
     let bytes = match body.await {
         Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) => return Err(failed(Failure::Other(error.to_string()))),
-        Err(_) => return Err(failed(Failure::Other("no response from the API server in time".to_owned()))),
+        Ok(Err(error)) => return Err(failed(Failure::Other(reason(&error)))),
+        Err(_) => return Err(failed(Failure::Other(late(CALL)))),
     };
     Ok(text(&bytes).into_owned())
 }

@@ -7,9 +7,9 @@ use super::progress::Progress;
 use super::{Audited, files, live};
 use crate::cli::Exit;
 use crate::cli::input::{self, objects};
+use crate::cluster::client::{self, Cluster};
 use crate::cluster::discovery::{self, Served};
-use crate::cluster::{Pace, PageSize, Seen, client, each, kinds};
-use crate::kubernetes_version::OLDEST;
+use crate::cluster::{Pace, PageSize, Seen, each, kinds};
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::document::Frame;
@@ -34,33 +34,31 @@ pub(super) fn live(
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let client = match client::connect(path.as_deref(), arguments.context.as_deref()).await {
-            Ok(client) => client,
-            Err(error) => {
-                writeln!(err, "error: --live: {error}")?;
-                return Ok(Err(Exit::of_client(&error)));
-            }
-        };
+        let Cluster { client, address } =
+            match client::cluster(path.as_deref(), arguments.context.as_deref()).await {
+                Ok(cluster) => cluster,
+                Err(error) => {
+                    writeln!(err, "error: --live: {error}")?;
+                    return Ok(Err(Exit::of_client(&error)));
+                }
+            };
         let deadline = Duration::from_secs(arguments.request_timeout.into());
         let most = arguments.page_size.map_or(PageSize::DEFAULT.most, usize::from);
         let size = PageSize { most, ..PageSize::DEFAULT };
         let asked = async {
-            let version = discovery::version(&client).await.map_err(|e| e.to_string())?;
-            if !version.is_supported() {
-                writeln!(
-                    err,
-                    "warning: the API server is Kubernetes {version}; the oldest supported version is {OLDEST}"
-                )
-                .map_err(|e| e.to_string())?;
+            let version = discovery::version(&client, deadline).await.map_err(|e| e.to_string())?;
+            if let Some(warning) = input::live::old_server(version) {
+                writeln!(err, "{warning}").map_err(|e| e.to_string())?;
             }
-            let served = Served::read(&client).await.map_err(|e| e.to_string())?;
-            let seen = each(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
+            let served = Served::read(&client, deadline).await.map_err(|e| e.to_string())?;
+            let seen =
+                each(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
             Ok::<_, String>((served, seen))
         };
         let (served, Seen { mut builder, forbidden, failed }) = match asked.await {
             Ok(asked) => asked,
             Err(message) => {
-                writeln!(err, "error: --live: {message}")?;
+                writeln!(err, "error: --live: {address}: {message}")?;
                 return Ok(Err(Exit::Internal));
             }
         };

@@ -119,6 +119,12 @@ pub(super) fn gaps(
     if wanted && !has("k8s.cni.cncf.io", networks) {
         missing("k8s.cni.cncf.io/v1", networks, "profiles name networks, and the files have none".to_owned());
     }
+    for (kind, pods) in &results.with_claims {
+        if !has("resource.k8s.io", kind) {
+            let message = format!("{} or pod templates have claims of this kind", count(*pods, "pod"));
+            missing("resource.k8s.io/v1", kind, message);
+        }
+    }
     for ((api_version, kind), pods) in &results.without_owner {
         let group = group(api_version);
         // Of other kinds nothing is known that would be decided.

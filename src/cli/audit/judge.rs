@@ -1,6 +1,7 @@
 //! Objects to decisions, and decisions to the sums of their workload. What is decided comes from `review`.
 
 use super::again::created_again;
+use super::claims;
 use super::owners::{Head, Owners};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
@@ -33,6 +34,8 @@ pub(super) struct Results {
     pub(super) tallies: Tallies,
     /// Pods of owners that are known by name only, by `apiVersion` and kind of the owner (count).
     pub(super) without_owner: BTreeMap<(String, String), usize>,
+    /// Pods and pod templates with a claim, by the kind that the claim names (count).
+    pub(super) with_claims: BTreeMap<&'static str, usize>,
     /// Templates and objects that cannot be read, with the reason.
     pub(super) unreadable: Vec<(ObjectName, String)>,
     /// More of them (count).
@@ -47,6 +50,9 @@ impl Results {
         self.tallies.merge(other.tallies);
         for (owner, pods) in other.without_owner {
             *self.without_owner.entry(owner).or_default() += pods;
+        }
+        for (kind, pods) in other.with_claims {
+            *self.with_claims.entry(kind).or_default() += pods;
         }
         self.unreadable_more += other.unreadable_more;
         for (object, reason) in other.unreadable {
@@ -159,6 +165,11 @@ impl Judge<'_> {
     }
 
     fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
+        if matches!(seen, Seen::Template | Seen::Pod) {
+            for kind in claims::kinds(json) {
+                *into.with_claims.entry(kind).or_default() += 1;
+            }
+        }
         let containers = if decision.plan.changes.is_empty() { Vec::new() } else { containers(json) };
         let injected = if seen == Seen::Pod { injected(json) } else { None };
         let injected = injected.as_deref();

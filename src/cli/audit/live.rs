@@ -65,7 +65,7 @@ pub(super) async fn read(
     for listed in kinds(served, namespace.as_deref(), requests) {
         let by_name = read_kind(client, &listed, judge, &mut found, progress).await?;
         for object in by_name {
-            one(client, served, &object, judge, &mut found).await;
+            one(client, served, &object, requests.deadline, judge, &mut found).await;
         }
     }
     progress.end()?;
@@ -186,13 +186,14 @@ async fn one(
     client: &kube::Client,
     served: &Served,
     object: &ObjectName,
+    deadline: Duration,
     judge: &Judge<'_>,
     found: &mut Found,
 ) {
     let Some(of) = served.kind(object.group(), &object.kind) else { return };
     let name = object.name.clone().unwrap_or_default();
     let path = format!("{}/{name}", of.path(object.namespace.as_deref()));
-    match pages::object(client, &path).await {
+    match pages::object(client, &path, deadline).await {
         Ok(bytes) => {
             if let Ok(json) = std::str::from_utf8(&bytes) {
                 judge.object(object, json, &mut found.results);

@@ -3,6 +3,7 @@
 
 mod again;
 mod arguments;
+mod claims;
 mod cluster;
 mod files;
 mod judge;

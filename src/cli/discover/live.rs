@@ -4,7 +4,7 @@ use super::read::Read;
 use crate::cli::Exit;
 use crate::cli::input;
 use crate::cluster::PageSize;
-use crate::cluster::client;
+use crate::cluster::client::{self, Cluster};
 use crate::cluster::discovery::Served;
 use crate::cluster::kinds::WATCHED;
 use crate::cluster::pages::{self, DEADLINE, Event, ListError, Listing};
@@ -66,17 +66,17 @@ pub(super) fn read(
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let client = match client::connect(path.as_deref(), context).await {
-            Ok(client) => client,
+        let Cluster { client, address } = match client::cluster(path.as_deref(), context).await {
+            Ok(cluster) => cluster,
             Err(error) => {
                 writeln!(err, "error: --live: {error}")?;
                 return Ok(Err(Exit::of_client(&error)));
             }
         };
-        let served = match Served::read(&client).await {
+        let served = match Served::read(&client, pages::DEADLINE).await {
             Ok(served) => served,
             Err(error) => {
-                writeln!(err, "error: --live: {error}")?;
+                writeln!(err, "error: --live: {address}: {error}")?;
                 return Ok(Err(Exit::Internal));
             }
         };

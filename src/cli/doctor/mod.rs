@@ -8,7 +8,7 @@ mod wanted_rights;
 
 use super::Exit;
 use super::values::Seconds;
-use crate::cluster::client::{connect, in_cluster};
+use crate::cluster::client::{Cluster, cluster, in_cluster};
 use crate::doctor::report::Report;
 use crate::doctor::table;
 use clap::ValueEnum;
@@ -68,8 +68,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Internal);
         }
     };
-    let client = match runtime.block_on(connect(kubeconfig.as_deref(), arguments.context.as_deref())) {
-        Ok(client) => client,
+    let found = runtime.block_on(cluster(kubeconfig.as_deref(), arguments.context.as_deref()));
+    let Cluster { client, address } = match found {
+        Ok(found) => found,
         Err(error) => {
             writeln!(err, "error: {error}")?;
             return Ok(Exit::of_client(&error));
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let report = match runtime.block_on(report(&client, arguments, limit, err)) {
         Ok(report) => report,
         Err(error) => {
-            writeln!(err, "error: {error}")?;
+            writeln!(err, "error: {address}: {error}")?;
             return Ok(Exit::Internal);
         }
     };

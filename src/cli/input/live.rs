@@ -1,9 +1,13 @@
 //! `--live`: facts from a cluster, read once.
 
+use super::of_file::unreadable;
 use crate::cli::Exit;
-use crate::cluster::client;
+use crate::cluster::client::{self, Cluster};
+use crate::cluster::discovery;
 use crate::cluster::pages::{self, Event, ListError, Listing};
 use crate::cluster::{PageSize, once, pod};
+use crate::kubernetes_version::{OLDEST, Version};
+use crate::report::Unread;
 use crate::snapshot::Builder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -31,6 +35,16 @@ pub(in crate::cli) enum Also<'a> {
     Profiles,
 }
 
+/// What was read.
+pub(in crate::cli) struct Looked {
+    /// The facts that were known before, and those of the cluster.
+    pub(in crate::cli) builder: Builder,
+    /// The other objects.
+    pub(in crate::cli) objects: Vec<String>,
+    /// Kinds that may not be read. Without them the result is partial.
+    pub(in crate::cli) unread: Vec<Unread>,
+}
+
 /// Adds the facts of the cluster, and reads other objects. `Err` with the exit code, and the reason on
 /// `err`, where no cluster is named or the cluster cannot be reached.
 pub(in crate::cli) fn look(
@@ -39,7 +53,7 @@ pub(in crate::cli) fn look(
     builder: Builder,
     also: Also<'_>,
     err: &mut dyn Write,
-) -> io::Result<Result<(Builder, Vec<String>), Exit>> {
+) -> io::Result<Result<Looked, Exit>> {
     let path = kubeconfig(given);
     if path.is_none() && !client::in_cluster() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
@@ -47,10 +61,10 @@ pub(in crate::cli) fn look(
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let seen = runtime.block_on(async {
-        let client = client::connect(path.as_deref(), context)
+        let Cluster { client, address } = client::cluster(path.as_deref(), context)
             .await
             .map_err(|error| (Exit::of_client(&error), error.to_string()))?;
-        let failed = |message: String| (Exit::Internal, message);
+        let failed = |message: String| (Exit::Internal, format!("{address}: {message}"));
         let mut objects = Vec::new();
         match also {
             Also::Pods(namespace, names) => {
@@ -61,26 +75,39 @@ pub(in crate::cli) fn look(
             Also::Profiles => objects = profiles(&client).await.map_err(failed)?,
         }
         let seen = once(&client, builder).await.map_err(|e| failed(e.to_string()))?;
-        Ok::<_, (Exit, String)>((seen, objects))
+        // The facts are read, so a version that is not known changes nothing.
+        let version = discovery::version(&client, DEADLINE).await.ok();
+        Ok::<_, (Exit, String)>((seen, objects, version))
     });
     match seen {
         Err((exit, message)) => {
             writeln!(err, "error: --live: {message}")?;
             Ok(Err(exit))
         }
-        Ok((seen, objects)) => {
-            for (kind, why) in &seen.forbidden {
-                writeln!(
-                    err,
-                    "warning: --live: no permission to read {kind}, so objects of this kind are unknown ({why})"
-                )?;
+        Ok((seen, objects, version)) => {
+            if let Some(warning) = version.and_then(old_server) {
+                writeln!(err, "{warning}")?;
             }
-            Ok(Ok((seen.builder, objects)))
+            let mut unread = Vec::new();
+            for (kind, why) in &seen.forbidden {
+                let message =
+                    format!("no permission to read {kind}, so objects of this kind are unknown ({why})");
+                writeln!(err, "warning: --live: {message}")?;
+                unread.push(unreadable("--live", &message));
+            }
+            Ok(Ok(Looked { builder: seen.builder, objects, unread }))
         }
     }
 }
 
-/// Deadline of a page of the list.
+/// The warning about an API server that is older than those that are supported.
+pub(in crate::cli) fn old_server(version: Version) -> Option<String> {
+    (!version.is_supported()).then(|| {
+        format!("warning: the API server is Kubernetes {version}; the oldest supported version is {OLDEST}")
+    })
+}
+
+/// Deadline of one request.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The JSON texts of all FabricProfiles; none without their CRD, or where they may not be read.

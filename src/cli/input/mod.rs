@@ -333,6 +333,7 @@ pub(super) fn prepare_with(
     let own = arguments.namespace.as_deref().unwrap_or("default");
     let (mut paths, mut pods, mut running) =
         (Cow::Borrowed(arguments.paths.as_slice()), Vec::new(), Vec::new());
+    let mut forbidden = Vec::new();
     if arguments.live {
         let named = |path: &PathBuf| Some(path.to_str()?.strip_prefix("pod/")?.to_owned());
         pods.extend(paths.iter().filter_map(named));
@@ -340,7 +341,7 @@ pub(super) fn prepare_with(
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
         let named = live::Also::Pods(own, &pods);
         match live::look(kubeconfig, context, builder, named, err)? {
-            Ok(seen) => (builder, running) = seen,
+            Ok(seen) => (builder, running, forbidden) = (seen.builder, seen.objects, seen.unread),
             Err(exit) => return Ok(Err(exit)),
         }
     }
@@ -365,7 +366,8 @@ pub(super) fn prepare_with(
         },
     };
     report(&problems, err)?;
-    let unread = problems.errors.into_iter().map(|(u, _)| u).collect();
+    // Warnings report these already.
+    let unread = problems.errors.into_iter().map(|(u, _)| u).chain(forbidden).collect();
     let namespace = own.to_owned();
     Ok(Ok(Prepared { loaded, snapshot, profile, namespace, unread }))
 }

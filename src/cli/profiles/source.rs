@@ -80,7 +80,7 @@ impl Source {
         let mut live = Vec::new();
         if self.live {
             match look(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
-                Ok(seen) => (builder, live) = seen,
+                Ok(seen) => (builder, live) = (seen.builder, seen.objects),
                 Err(exit) => return Ok(Err(exit)),
             }
         }

@@ -32,7 +32,8 @@ fn exact(object: &Value, field: &str, key: &str) -> Option<Quantity> {
     Quantity::parse(object.pointer(field)?.get(key)?.as_str()?).ok()
 }
 
-/// CPU and memory of the monitor that a profile adds. Preflight has those of the training container.
+/// CPU and memory of the monitor that a profile adds. Preflight has those of the training container: a LimitRange treats
+/// both alike, and a quota counts an init container only if it is larger than all app containers together (KEP-753).
 fn monitor(profile: &Profile) -> Vec<(&'static str, &str, Quantity)> {
     let Some(own) = profile.monitor.as_ref().map(|monitor| &monitor.resources) else { return Vec::new() };
     let each = [("cpu", own.cpu.as_str()), ("memory", own.memory.as_str())].into_iter();
@@ -126,9 +127,34 @@ pub(super) fn quotas(facts: &Facts) -> Result<Outcome, Outcome> {
                 ));
             }
         }
+        problems.extend(monitor_over_quota(object, profile));
     }
     Ok(Outcome::warnings(
         &problems,
         "Raise the quota of this resource, or wait until pods of the namespace end.",
     ))
+}
+
+/// Where a quota has no room for the monitor. A quota of a resource requires a value of every container, so the monitor
+/// has one too. `cpu` and `memory` are requests (kubernetes.io, Resource Quotas).
+fn monitor_over_quota(object: &Value, profile: &Profile) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (resource, own, units) in monitor(profile) {
+        for key in [resource.to_owned(), format!("requests.{resource}"), format!("limits.{resource}")] {
+            let Some(hard) = exact(object, "/spec/hard", &key) else { continue };
+            let used = exact(object, "/status/used", &key).unwrap_or(Quantity::from_units(0));
+            if used.saturating_add(units) > hard {
+                let shown = |field: &str| object.pointer(field).and_then(|of| of.get(&key)?.as_str());
+                problems.push(format!(
+                    "ResourceQuota {} has {} of {} {key} in use, and the monitor of profile {:?} adds {own} to a pod: the API \
+                     server refuses the pod",
+                    name(object),
+                    shown("/status/used").unwrap_or("0"),
+                    shown("/spec/hard").unwrap_or_default(),
+                    profile.name
+                ));
+            }
+        }
+    }
+    problems
 }

@@ -81,6 +81,12 @@ impl Quantity {
         (divisor.nanos > 0).then(|| div_up(self.nanos, divisor.nanos))
     }
 
+    /// The sum of two quantities.
+    #[must_use]
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self { nanos: self.nanos.saturating_add(other.nanos) }
+    }
+
     /// Whether it is negative.
     #[must_use]
     pub fn is_negative(self) -> bool {

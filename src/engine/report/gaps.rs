@@ -78,6 +78,9 @@ pub fn effect(api_version: &str, kind: &str) -> String {
         "FabricProfile" => {
             "only the profiles of --profiles count; without a profile nothing is injected".to_owned()
         }
+        "ResourceClaim" | "ResourceClaimTemplate" => {
+            "it is unknown which devices their claims request, so pods may get no profile".to_owned()
+        }
         _ if reach(api_version, kind) == Reach::Own => {
             "workloads of this kind are checked only through their pods".to_owned()
         }

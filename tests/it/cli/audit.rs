@@ -21,6 +21,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("audit::files_that_are_no_baseline", wrong_baselines);
     suite.add("audit::exit_codes", exit_codes);
     suite.add("audit::usage", usage);
+    suite.add("audit::claims_of_a_dump_without_their_objects", claims);
     suite.add("audit::one_namespace", one_namespace);
     suite.add("audit::namespaces_that_do_not_exist", no_such_namespace);
     suite.add("audit::namespaces_have_no_namespace", namespace_objects);
@@ -257,6 +258,31 @@ fn usage() -> Outcome {
         let ran = audit(args, scratch.path())?;
         same(&format!("exit code of {args:?}: {}", ran.stderr), 2, ran.code)?;
         assert!(ran.stderr.contains(words) && ran.stdout.is_empty(), "{args:?}: {}", ran.stderr);
+    }
+    Ok(())
+}
+
+/// A dump without the objects of claims: FAB805 reports the claim, and the result is partial.
+fn claims() -> Outcome {
+    let scratch = Scratch::new()?;
+    let job = job("a", "").replace(
+        "      containers:",
+        "      resourceClaims: [{name: gpus, resourceClaimTemplateName: eight}]\n      containers:",
+    );
+    let job = job
+        .replace("nvidia.com/gpu: 2", "memory: 8Gi")
+        .replace("limits: {", "claims: [{name: gpus}], limits: {");
+    let template = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {namespace: lab, name: eight}\n\
+        spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}\n";
+    scratch.write("without.yaml", format!("{PROFILE}{job}"))?;
+    scratch.write("with.yaml", format!("{PROFILE}{job}---\n{template}"))?;
+    for (file, finding, gap) in [("without.yaml", true, true), ("with.yaml", false, false)] {
+        let (_, value) = json(&["--cluster", file], &scratch)?;
+        same(&format!("FAB805 of {file}"), finding, value["workloads"].to_string().contains("is not known"))?;
+        let kinds: Vec<&str> =
+            value["gaps"].as_array().into_iter().flatten().filter_map(|g| g["kind"].as_str()).collect();
+        same(&format!("{file}: {kinds:?}"), gap, kinds.contains(&"ResourceClaimTemplate"))?;
+        same("ResourceClaim", false, kinds.contains(&"ResourceClaim"))?;
     }
     Ok(())
 }

@@ -84,6 +84,8 @@ fn without_rights(plane: &Plane) -> Outcome {
         let warning = format!("warning: --live: no permission to read {kind}");
         assert!(ran.stderr.contains(&warning), "{warning}: {}", ran.stderr);
     }
+    same("exit code", 2, ran.code)?;
+    same("partial", &json!(true), &value["summary"]["partial"])?;
     let results = value["results"].as_array().ok_or("no results")?;
     assert!(results.iter().all(|one| one["verdict"] == "allow" && one["profile"].is_null()), "{value}");
     Ok(())

@@ -288,7 +288,7 @@ fn stalled() -> Outcome {
     same("exit code", 3, ran.code)?;
     same("workloads", strings(&["Deployment serving 0", "Job ranks 0"]), lines(&value))?;
     let message = value["gaps"][0]["message"].as_str().unwrap_or_default();
-    Ok(same("message", "no response from the API server in time", message)?)
+    Ok(same("message", "no response from the API server within 1 s", message)?)
 }
 
 fn names() -> Outcome {

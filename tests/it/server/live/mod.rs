@@ -18,6 +18,7 @@ mod serving;
 mod soak;
 mod storms;
 mod streams;
+mod unreachable;
 
 use crate::support::Scratch;
 use crate::support::server::{Server, bare_pod, certificate, patched, review};
@@ -43,6 +44,7 @@ pub(crate) fn add(suite: &mut Suite) {
     random::add(suite);
     soak::add(suite);
     storms::add(suite);
+    unreachable::add(suite);
 }
 
 /// Most time that anything takes that is to happen soon.
