@@ -26,6 +26,7 @@ mod gke;
 mod gke_network;
 mod groups;
 mod name;
+mod nics;
 mod node;
 mod node_pool;
 mod plain;
