@@ -34,5 +34,9 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
         problems.errors.extend(read.unread);
     }
     input::report(&problems, err)?;
+    for object in sources.read_twice() {
+        writeln!(err, "warning: {object} is in the files more than once, with different content")?;
+        unreadable = true;
+    }
     Ok(Read { sources, unreadable: unreadable || !problems.errors.is_empty(), failed: false })
 }

@@ -80,7 +80,7 @@ pub(super) fn read(
                 return Ok(Err(Exit::Internal));
             }
         };
-        let mut read = Read { sources: Sources::default(), unreadable: false, failed: false };
+        let mut read = Read { sources: Sources::of_a_cluster(), unreadable: false, failed: false };
         for kind in kinds() {
             // Without this question, an account without rights would be refused kinds that do not exist.
             if !kind.group.is_empty() && served.kind(kind.group, kind.kind).is_none() {
@@ -95,7 +95,6 @@ pub(super) fn read(
             one(&client, &kind, &mut read, err).await?;
         }
         configurations(&client, &mut read, err).await?;
-        read.sources.set_complete();
         Ok(Ok(read))
     })
 }

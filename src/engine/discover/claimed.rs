@@ -19,7 +19,32 @@ struct Claimed<'a> {
     devices: Vec<&'a Claimable>,
 }
 
+/// What the bases for NVIDIA's NICs set as NCCL_IB_HCA: a prefix of the names of the devices.
+const PREFIX: &str = "mlx5";
+
 impl Claimed<'_> {
+    /// The question about the names of the RDMA devices, unless the slices answer it.
+    fn hca(&self, base: Option<&'static str>, transport: Transport) -> Option<Question> {
+        // Beside InfiniBand devices, a node may have RDMA devices of Ethernet, which the pods do not claim.
+        let claimed = |bare: bool| transport == Transport::Roce || bare || base.is_none();
+        let all = self.devices.iter().flat_map(|devices| &devices.names);
+        let names: BTreeSet<&str> =
+            all.filter(|(_, bare)| claimed(**bare)).map(|(name, _)| name.as_str()).collect();
+        let (Some(first), Some(last)) = (names.first(), names.last()) else { return Some(hca(base)) };
+        let slice = self.slice();
+        if base.is_none() {
+            return Some(Question(format!(
+                "Must NCCL use only some of the RDMA devices (in ResourceSlice {slice} and others: {first} to {last})? \
+                 NCCL_IB_HCA is not set, so NCCL uses every device of the pod. To limit NCCL, set NCCL_IB_HCA in env."
+            )));
+        }
+        let other = names.iter().find(|name| !name.starts_with(PREFIX))?;
+        Some(Question(format!(
+            "Which names should NCCL_IB_HCA have? The base sets NCCL_IB_HCA={PREFIX}, but ResourceSlices name an RDMA device \
+             {other}. NCCL does not use this device: set NCCL_IB_HCA in env."
+        )))
+    }
+
     fn slice(&self) -> &str {
         self.devices.first().map(|devices| devices.slice.as_str()).unwrap_or_default()
     }
@@ -43,7 +68,7 @@ impl Claimed<'_> {
         let mut fabric = unattached(suffix, base, Sourced::new(transport, from), &attachment, Vec::new());
         // On GKE, Google's script sets the names.
         if transport.is_verbs() && base != Some("gke-dranet") {
-            fabric.questions.push(hca(base));
+            fabric.questions.extend(self.hca(base, transport));
         }
         if self.driver == SRIOV {
             fabric.questions.push(Question(

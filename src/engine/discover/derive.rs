@@ -4,13 +4,16 @@ use super::fabric::{Outcome, withheld};
 use super::groups::{EFA, GKE_NETWORKS, Group};
 use super::node::REPLICAS;
 use super::sources::Sources;
-use super::{attached, claimed, efa, gke, plain};
+use super::{attached, claimed, efa, gke, plain, twice};
 
 /// Most accelerators per node in a profile.
 const MAX_ACCELERATORS: u64 = 64;
 
 /// The fabric of a group.
 pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
+    if let Some(outcome) = twice::outcome(group, sources) {
+        return outcome;
+    }
     if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.mig()?))) {
         return withheld(
             format!("{sign} of node {} shows that its GPUs are split into MIG devices", node.name),

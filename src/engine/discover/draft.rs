@@ -72,10 +72,20 @@ impl Draft {
         spec.extend(gke(fabric, base));
         let verbs = transport.value.is_verbs();
         if base.is_none() && verbs {
-            let from = "interface of the cluster network in every pod, by convention of Multus";
-            spec.push(entry("bootstrap", Tree::text("eth0"), from));
+            spec.push(entry(
+                "bootstrap",
+                Tree::text("eth0"),
+                "not observed: the usual name; see the question",
+            ));
         }
         let mut questions: Vec<String> = fabric.questions.iter().map(|question| question.0.clone()).collect();
+        if base.is_none() && verbs {
+            questions.push(
+                "Is eth0 the interface of the cluster network in the pods? Most CNI plugins use this name, but no object shows \
+                 it. If the name is different, set bootstrap."
+                    .to_owned(),
+            );
+        }
         let full = fabric.inject.as_ref().is_none_or(|inject| inject.value == Inject::Full);
         // A base for one provider may know the limit.
         let unlimited = base.is_some_and(|base| base.spec.memlock == Some(Memlock::Runtime));
@@ -257,7 +267,7 @@ fn resources(fabric: &Fabric) -> Option<Entry> {
             entry("quantity", Tree::Number(resource.quantity.value), &resource.quantity.from),
         ];
         if resource.per != Per::Container {
-            entries.push(entry("per", Tree::text(word(&resource.per)), ""));
+            entries.push(entry("per", Tree::text(word(&resource.per)), &resource.quantity.from));
         }
         Item { value: Tree::Map(entries), from: String::new() }
     };

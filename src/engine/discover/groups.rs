@@ -33,7 +33,7 @@ pub(super) const POOLS: [&str; 9] = [
 ];
 
 /// Resources of RDMA NICs whose plugins are not configured by an object that is read here.
-const KNOWN: [&str; 4] = ["amd.com/nic", "amd.com/vnic", "aliyun/erdma", OKE_VF];
+const KNOWN: [&str; 5] = ["amd.com/nic", "amd.com/vnic", "aliyun/erdma", "nvidia.com/rdma_ib", OKE_VF];
 /// Resource of the virtual functions of Oracle's stack for OKE.
 pub(super) const OKE_VF: &str = "nvidia.com/rdma-vf";
 

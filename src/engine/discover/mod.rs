@@ -14,6 +14,7 @@ mod at_zero;
 mod attached;
 mod bare;
 mod claimed;
+mod copies;
 mod count;
 mod derive;
 mod devices;
@@ -26,6 +27,7 @@ mod gke;
 mod gke_network;
 mod groups;
 mod name;
+mod nics;
 mod node;
 mod node_pool;
 mod plain;
@@ -37,6 +39,7 @@ mod slices;
 mod sources;
 mod supply;
 mod tree;
+mod twice;
 
 pub use discovered::{Discovered, Unknown};
 pub use draft::Draft;
@@ -60,7 +63,7 @@ struct Together<'a> {
 /// Discovers the fabrics of a cluster.
 #[must_use]
 pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
-    let sources = sources.with_slices();
+    let sources = sources.with_networks().with_slices();
     let mut together: Vec<Together<'_>> = Vec::new();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();

@@ -44,6 +44,8 @@ pub(super) struct Claimable {
     pub(super) links: Vec<crate::multus::LinkLayer>,
     /// RDMA devices without a link layer (count): they have no network interface.
     pub(super) bare: u32,
+    /// Names of the RDMA devices, where the driver publishes them, and whether the device has no link layer.
+    pub(super) names: BTreeMap<String, bool>,
     /// Whether an RDMA device is an EFA.
     pub(super) efa: bool,
     /// Name of the ResourceSlice.

@@ -3,20 +3,12 @@
 
 use super::fabric::{Fabric, Outcome, Question, Sourced, hca, unattached, withheld};
 use super::groups::{COREWEAVE_FLAVOR, Group};
-use super::node::{GKE_ACCELERATOR, Node, Provider};
+use super::nics::{NFD, has_nic_label, nic_label, rdma_label, unknown_resource};
+use super::node::{GKE_ACCELERATOR, Provider};
 use super::sources::{NODE_POOL, Sources};
 use crate::profile::schema::{Attachment, Transport};
 use std::collections::BTreeSet;
 
-const NFD: &str = "feature.node.kubernetes.io/";
-/// Labels of Node Feature Discovery for loaded RDMA modules and for NICs of vendor 15b3; the spelling depends on its
-/// version and on the rules of its worker.
-const RDMA_LABELS: [&str; 4] = [
-    "feature.node.kubernetes.io/rdma.available",
-    "feature.node.kubernetes.io/rdma.capable",
-    "feature.node.kubernetes.io/custom-rdma.available",
-    "feature.node.kubernetes.io/custom-rdma.capable",
-];
 /// Kinds whose objects would describe a fabric.
 const FABRIC_KINDS: [&str; 4] =
     ["NetworkAttachmentDefinition", "SriovNetworkNodePolicy", "NicClusterPolicy", "ResourceSlice"];
@@ -37,6 +29,10 @@ const GPUDIRECT: [&str; 6] = [
 /// Label of Nebius's nodes: the network of InfiniBand that they are in
 /// (https://docs.nebius.com/kubernetes/gpu/topology-aware-scheduling).
 const NEBIUS_CLUSTER: &str = "topology.nebius.com/gpu-cluster-id";
+
+/// Nothing shows the NICs of the nodes, and a job over TCP works with any.
+const UNSEEN: &str = "Do the nodes have RDMA NICs of a vendor other than 15b3? No label or resource shows such NICs. If the \
+                      nodes have them, jobs do not use these NICs with this profile.";
 
 /// Nebius's nodes list no resource for their adapters, and pods need no network.
 fn nebius(group: &Group<'_>) -> Outcome {
@@ -64,18 +60,21 @@ pub(super) fn nothing() -> Outcome {
     withheld("no object describes a fabric of these nodes", "Which network do the nodes have for training?")
 }
 
-/// Label of a node that shows an RDMA NIC, or a loaded driver.
-fn rdma_label(node: &Node) -> Option<String> {
-    let named = RDMA_LABELS.iter().find(|key| node.label(key) == Some("true")).map(|key| (*key).to_owned());
-    let pci = || {
-        let nics = node.labels.iter().find(|(key, value)| {
-            key.strip_prefix(NFD)
-                .is_some_and(|key| key.starts_with("pci-") && key.contains(super::supply::MELLANOX))
-                && *value == "true"
-        });
-        nics.map(|(key, _)| key.clone())
-    };
-    named.or_else(pci)
+/// Signs of a NIC that may have RDMA. No object shows whether it has.
+fn open(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
+    if let Some(name) = unknown_resource(&group.nodes, sources) {
+        return Some(withheld(
+            format!("the nodes list resource {name}, and no object shows whether its devices are RDMA NICs"),
+            "Do training pods request this resource for their NICs? If it is not a resource of RDMA NICs, write a profile \
+             with base: ethernet-tcp.",
+        ));
+    }
+    let label = group.nodes.iter().find_map(|node| nic_label(node))?;
+    Some(withheld(
+        format!("label {label} shows NICs, and no object shows whether these NICs have RDMA"),
+        "Do these NICs have RDMA, and is it for training? If they are only the Ethernet NICs of the nodes, write a profile \
+         with base: ethernet-tcp.",
+    ))
 }
 
 pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
@@ -137,11 +136,15 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     // On CoreWeave's Ethernet nodes the keys of the fabric are there with empty values.
     let empty =
         group.nodes.iter().all(|node| node.labels.get(COREWEAVE_FLAVOR).is_some_and(String::is_empty));
+    let by_provider = group.provider == Provider::CoreWeave && empty;
+    if let Some(open) = open(group, sources).filter(|_| !by_provider) {
+        return open;
+    }
     let nfd = group.nodes.iter().all(|node| node.labels.keys().any(|key| key.starts_with(NFD)));
-    let from = if group.provider == Provider::CoreWeave && empty {
+    let from = if by_provider {
         format!("label {COREWEAVE_FLAVOR} of the nodes is empty")
     } else if nfd {
-        "labels of Node Feature Discovery: no RDMA device, no RDMA driver".to_owned()
+        "labels of Node Feature Discovery: no NIC of vendor 15b3, no loaded RDMA driver".to_owned()
     } else if sources.complete {
         "no resource, network or claim of this cluster gives RDMA devices to pods".to_owned()
     } else {
@@ -156,6 +159,8 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
              missing kinds to the dump, or use --live.",
         );
     };
+    // As most operators configure it, Node Feature Discovery has no labels for NICs of other vendors.
+    let unseen = !by_provider && !group.nodes.iter().all(|node| has_nic_label(node));
     Outcome::Fabric(Box::new(Fabric {
         suffix: "tcp",
         base: Some("ethernet-tcp"),
@@ -165,6 +170,6 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
         rails: Vec::new(),
         resources: Vec::new(),
         gke: Vec::new(),
-        questions: Vec::new(),
+        questions: if unseen { vec![Question(UNSEEN.to_owned())] } else { Vec::new() },
     }))
 }

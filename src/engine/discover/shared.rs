@@ -42,8 +42,8 @@ fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
 
 /// `None` if no network shares an HCA of the group.
 pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources) -> Option<Outcome> {
-    let all = sources.networks.values().map(|(_, network)| network);
-    let networks: Vec<&Network> = all.filter(|network| link_of(network).is_some()).collect();
+    let networks: Vec<&Network> =
+        sources.networks.values().filter(|network| link_of(network).is_some()).collect();
     let shared: Vec<&&Pool<'_>> = pools.iter().filter(|pool| pool.supply.shared != Some(false)).collect();
     if networks.is_empty() || shared.is_empty() {
         return None;

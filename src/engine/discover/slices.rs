@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 const EFA_DEVICE: &str = "Elastic Fabric Adapter (EFA)";
 
 impl Sources {
-    /// Devices of DRA drivers belong to their nodes. Of a pool only the newest generation counts.
+    /// `slices` has the specs. Devices of DRA drivers belong to their nodes. Of a pool only the newest generation counts.
     pub(super) fn with_slices(mut self) -> Self {
         let pool = |slice: &Value| {
             let text = |at: &str| slice.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let generation = slice.pointer("/spec/pool/generation").and_then(Value::as_i64).unwrap_or(0);
-            ((text("/spec/driver"), text("/spec/pool/name")), generation)
+            let generation = slice.pointer("/pool/generation").and_then(Value::as_i64).unwrap_or(0);
+            ((text("/driver"), text("/pool/name")), generation)
         };
         let mut newest: BTreeMap<(String, String), i64> = BTreeMap::new();
         for slice in self.slices.values() {
@@ -26,7 +26,7 @@ impl Sources {
         }
         for (name, slice) in std::mem::take(&mut self.slices) {
             let (key, generation) = pool(&slice);
-            let node = slice.pointer("/spec/nodeName").and_then(Value::as_str);
+            let node = slice.pointer("/nodeName").and_then(Value::as_str);
             let Some(node) = node.and_then(|node| self.nodes.get_mut(node)) else { continue };
             if newest.get(&key) != Some(&generation) {
                 continue;
@@ -41,22 +41,24 @@ impl Sources {
 
 /// A device, as far as its attributes say something about a fabric.
 #[derive(Default)]
-struct Device {
+struct Device<'a> {
     rdma: bool,
+    name: Option<&'a str>,
     link: Option<LinkLayer>,
     efa: bool,
 }
 
-impl Device {
-    /// Drivers put their own domain before the names of attributes: dranet has `rdma` and `encapsulation`,
+impl<'a> Device<'a> {
+    /// Drivers put their own domain before the names of attributes: dranet has `rdma`, `rdmaDevice` and `encapsulation`,
     /// dra-driver-sriov `rdmaCapable` and `linkType`.
-    fn of(device: &Value) -> Self {
+    fn of(device: &'a Value) -> Self {
         let mut found = Self::default();
         let attributes = device.get("attributes").or_else(|| device.pointer("/basic/attributes"));
         for (key, value) in attributes.and_then(Value::as_object).into_iter().flatten() {
             let text = value.get("string").and_then(Value::as_str);
             match key.rsplit('/').next().unwrap_or_default() {
                 "rdma" | "rdmaCapable" => found.rdma |= value.get("bool") == Some(&Value::Bool(true)),
+                "rdmaDevice" => found.name = text,
                 "encapsulation" | "linkType" => found.link = text.and_then(LinkLayer::parse),
                 "pciDevice" => found.efa = text == Some(EFA_DEVICE),
                 _ => {}
@@ -68,7 +70,7 @@ impl Device {
 
 /// Adds the devices of a slice. The link layer counts of RDMA devices only: a node also has other NICs.
 fn add_devices(all: &mut Claimable, slice: &Value) {
-    for device in slice.pointer("/spec/devices").and_then(Value::as_array).into_iter().flatten() {
+    for device in slice.pointer("/devices").and_then(Value::as_array).into_iter().flatten() {
         all.devices = all.devices.saturating_add(1);
         let device = Device::of(device);
         if !device.rdma {
@@ -76,6 +78,9 @@ fn add_devices(all: &mut Claimable, slice: &Value) {
         }
         all.rdma = all.rdma.saturating_add(1);
         all.efa |= device.efa;
+        if let Some(name) = device.name {
+            all.names.insert(name.to_owned(), device.link.is_none());
+        }
         match device.link {
             Some(link) if !all.links.contains(&link) => all.links.push(link),
             Some(_) => {}

@@ -1,6 +1,7 @@
 //! The objects of a cluster, as far as they say something about a fabric. Objects come one by one, from files or from a
 //! list, and only small parts of them are kept: a cluster has up to 130,000 nodes.
 
+use super::copies::{About, keep};
 use super::gke_network::{GkeNetwork, GkeParameters};
 use super::node::Node;
 use super::node_pool::NodePool;
@@ -10,6 +11,7 @@ use crate::multus::NetworkFact;
 use crate::profile::FabricProfile;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::sync::Arc;
 
 /// Group of GKE's networks.
@@ -41,10 +43,12 @@ pub(super) struct Network {
 #[derive(Debug, Default)]
 pub struct Sources {
     pub(super) nodes: BTreeMap<String, Node>,
-    pub(super) networks: BTreeMap<(String, String), (Kind, Network)>,
+    /// Networks by namespace and name; see [`Sources::with_networks`].
+    pub(super) networks: BTreeMap<(String, String), Network>,
+    networks_by_kind: BTreeMap<(String, String, Kind), Network>,
     pub(super) policies: BTreeMap<String, Arc<NodePolicy>>,
     pub(super) states: BTreeMap<String, Arc<NodeState>>,
-    pub(super) pools: Vec<ResourceFact>,
+    pub(super) pools: BTreeMap<String, Vec<ResourceFact>>,
     pub(super) gke_networks: BTreeMap<String, GkeNetwork>,
     pub(super) gke_parameters: BTreeMap<String, GkeParameters>,
     pub(super) slices: BTreeMap<String, Value>,
@@ -55,6 +59,8 @@ pub struct Sources {
     pub(super) kinds: BTreeSet<String>,
     /// Whether every kind was asked for: then a kind without objects has none.
     pub(super) complete: bool,
+    /// Objects of files with different contents.
+    pub(super) twice: BTreeMap<String, About>,
 }
 
 impl Sources {
@@ -90,9 +96,20 @@ impl Sources {
         if group == GKE {
             let object: Value = decode(json)?;
             match kind {
-                "Network" => self.gke_networks.extend(GkeNetwork::read(&object).map(|n| (n.name.clone(), n))),
+                "Network" => {
+                    if let Some(network) = GkeNetwork::read(&object) {
+                        let object = format!("{kind} {}", network.name);
+                        let differs = self.put(|s| &mut s.gke_networks, network.name.clone(), network);
+                        self.note(differs, object, About::Gke);
+                    }
+                }
                 "GKENetworkParamSet" => {
-                    self.gke_parameters.extend(GkeParameters::read(&object).map(|p| (p.name.clone(), p)));
+                    if let Some(parameters) = GkeParameters::read(&object) {
+                        let object = format!("{kind} {}", parameters.name);
+                        let differs =
+                            self.put(|s| &mut s.gke_parameters, parameters.name.clone(), parameters);
+                        self.note(differs, object, About::Gke);
+                    }
                 }
                 _ => return Ok(()),
             }
@@ -101,8 +118,11 @@ impl Sources {
         }
         if group == KARPENTER {
             if kind == NODE_POOL {
-                let pool = NodePool::read(&decode(json)?);
-                self.node_pools.extend(pool.map(|pool| (pool.name.clone(), pool)));
+                if let Some(pool) = NodePool::read(&decode(json)?) {
+                    let object = format!("{kind} {}", pool.name);
+                    let differs = self.put(|s| &mut s.node_pools, pool.name.clone(), pool);
+                    self.note(differs, object, About::Nothing);
+                }
                 self.kinds.insert(kind.to_owned());
             }
             return Ok(());
@@ -112,19 +132,22 @@ impl Sources {
         match of {
             Kind::Node => {
                 if let Some(node) = Node::read(&decode(json)?) {
-                    self.nodes.insert(node.name.clone(), node);
+                    let name = node.name.clone();
+                    let differs = self.put(|s| &mut s.nodes, name.clone(), node);
+                    self.note(differs, format!("{kind} {name}"), About::Nodes([name].into()));
                 }
                 return Ok(());
             }
             Kind::FabricProfile => {
                 let profile = FabricProfile::read(json)?;
-                self.profiles.insert(profile.metadata.name.clone(), profile);
+                let name = profile.metadata.name.clone();
+                let differs = self.put(|s| &mut s.profiles, name.clone(), profile);
+                self.note(differs, format!("{kind} {name}"), About::Nothing);
                 return Ok(());
             }
             Kind::ResourceSlice => {
                 let object: Value = decode(json)?;
-                let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-                self.slices.insert(name.to_owned(), object);
+                self.slice(&object);
                 return Ok(());
             }
             _ => {}
@@ -142,16 +165,21 @@ impl Sources {
                     fact: rendered.fact.clone(),
                     object,
                 };
-                let key = (network.namespace.clone(), network.name.clone());
-                // A definition is more exact than the custom resource that it is rendered from.
-                if self.networks.get(&key).is_none_or(|(known, _)| *known <= of) {
-                    self.networks.insert(key, (of, network));
-                }
+                let object = network.object.clone();
+                let key = (network.namespace.clone(), network.name.clone(), of);
+                let differs = self.put(|s| &mut s.networks_by_kind, key, network);
+                self.note(differs, object, About::Attached);
             }
-            Some(Fact::NodePolicy(policy)) => drop(self.policies.insert(object, policy)),
-            Some(Fact::NodeState(state)) => drop(self.states.insert(entry.name, state)),
-            Some(Fact::NicPolicy(policy)) => self.pools.extend(NicPolicy::clone(&policy).pools),
-            Some(Fact::Pools(pools)) => self.pools.extend(pools.iter().cloned()),
+            Some(Fact::NodePolicy(policy)) => {
+                let differs = self.put(|s| &mut s.policies, object.clone(), policy);
+                self.note(differs, object, About::Attached);
+            }
+            Some(Fact::NodeState(state)) => {
+                let differs = self.put(|s| &mut s.states, entry.name.clone(), state);
+                self.note(differs, object, About::Nodes([entry.name].into()));
+            }
+            Some(Fact::NicPolicy(policy)) => self.pools(object, NicPolicy::clone(&policy).pools),
+            Some(Fact::Pools(pools)) => self.pools(object, pools.to_vec()),
             _ => {}
         }
         Ok(())
@@ -162,8 +190,64 @@ impl Sources {
         self.unread.insert(kind.to_owned(), why.to_owned());
     }
 
-    /// Every kind was asked for, as a live cluster is: a kind without objects has none.
-    pub fn set_complete(&mut self) {
-        self.complete = true;
+    /// Keeps a part of an object; whether another object of the same name differs.
+    fn put<K: Ord, T: PartialEq + Debug>(
+        &mut self,
+        of: impl FnOnce(&mut Self) -> &mut BTreeMap<K, T>,
+        key: K,
+        value: T,
+    ) -> bool {
+        if !self.complete {
+            return keep(of(self), key, value);
+        }
+        // A list of a live cluster may begin again; what is read last is newer.
+        of(self).insert(key, value);
+        false
+    }
+
+    /// Notes an object of files with two contents. In a list of a live cluster, an object that comes again is newer.
+    fn note(&mut self, differs: bool, object: String, about: About) {
+        if !differs {
+            return;
+        }
+        let known = self.twice.entry(object).or_insert_with(|| about.clone());
+        if let (About::Nodes(known), About::Nodes(nodes)) = (known, about) {
+            known.extend(nodes);
+        }
+    }
+
+    /// Objects that were read more than once, with different content.
+    pub fn read_twice(&self) -> impl Iterator<Item = &str> {
+        self.twice.keys().map(String::as_str)
+    }
+
+    fn pools(&mut self, object: String, pools: Vec<ResourceFact>) {
+        let differs = self.put(|s| &mut s.pools, object.clone(), pools);
+        self.note(differs, object, About::Attached);
+    }
+
+    fn slice(&mut self, object: &Value) {
+        let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let name = text("/metadata/name").to_owned();
+        let node = |spec: &Value| spec.pointer("/nodeName").and_then(Value::as_str).map(str::to_owned);
+        // The metadata of two copies may differ.
+        let spec = object.get("spec").cloned().unwrap_or_default();
+        let nodes = self.slices.get(&name).and_then(node).into_iter().chain(node(&spec)).collect();
+        let differs = self.put(|s| &mut s.slices, name.clone(), spec);
+        self.note(differs, format!("ResourceSlice {name}"), About::Nodes(nodes));
+    }
+
+    /// The networks by the names that pods use. A definition is more exact than the custom resource that it is rendered from.
+    pub(super) fn with_networks(mut self) -> Self {
+        let all = std::mem::take(&mut self.networks_by_kind);
+        self.networks =
+            all.into_iter().map(|((namespace, name, _), network)| ((namespace, name), network)).collect();
+        self
+    }
+
+    /// The objects of a live cluster, of which every kind is asked for: a kind without objects has none.
+    #[must_use]
+    pub fn of_a_cluster() -> Self {
+        Self { complete: true, ..Self::default() }
     }
 }

@@ -38,7 +38,7 @@ fn suffix(resource: &str) -> &str {
 impl Supply {
     pub(super) fn of(resource: &str, nodes: &[&Node], sources: &Sources) -> Self {
         let mut supply = Self::default();
-        for pool in sources.pools.iter().filter(|pool| pool.name.matches(resource)) {
+        for pool in sources.pools.values().flatten().filter(|pool| pool.name.matches(resource)) {
             let object = pool.origins.first().map(|origin| origin.to_string()).unwrap_or_default();
             supply.rdma.extend(pool.rdma.map(|rdma| (rdma, object.clone())));
             supply.links.extend(pool.link.map(|link| (link, object.clone())));
@@ -138,7 +138,7 @@ pub(super) fn has_mellanox(node: &Node) -> bool {
 
 /// Networks whose attachments take a unit of the resource.
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
-    let all = sources.networks.values().map(|(_, network)| network);
+    let all = sources.networks.values();
     all.filter(|network| network.fact.resource.as_ref().is_some_and(|name| name.matches(resource))).collect()
 }
 
