@@ -55,7 +55,7 @@ const NCCL_SOURCE: &str = "NVIDIA/nccl, src/transport/net_ib.cc and src/misc, 2.
 const WEBHOOK_SOURCE: &str = "docs/failures.md, measured with kube-apiserver 1.36";
 
 /// All known lines.
-pub static KNOWN_LINES: [KnownLine; 35] = [
+pub static KNOWN_LINES: [KnownLine; 36] = [
     KnownLine {
         fragments: &["NET/IB : No device found"],
         meaning: Meaning::Reason,
@@ -133,7 +133,7 @@ pub static KNOWN_LINES: [KnownLine; 35] = [
         source: "NVIDIA/nccl issue 563",
     },
     KnownLine {
-        fragments: &["please set max locked memory"],
+        fragments: &["set max locked memory (ulimit -l)"],
         meaning: Meaning::Failure,
         from: "UCX",
         cause: "UCX cannot register memory, because the limit of locked memory is too low.",
@@ -167,6 +167,15 @@ pub static KNOWN_LINES: [KnownLine; 35] = [
         fix: "Set NCCL_SOCKET_IFNAME to the interface of the cluster network, usually eth0, and allow TCP between the pods of the job.",
         rules: &["FAB415"],
         source: "NVIDIA/nccl, src/misc/socket.cc",
+    },
+    KnownLine {
+        fragments: &["socketStartConnect: Connect to", "failed"],
+        meaning: Meaning::Failure,
+        from: "NCCL, bootstrap and TCP sockets",
+        cause: "A rank cannot open a TCP connection to another rank: that rank has ended, its address is not reachable on this interface, or a NetworkPolicy or a service mesh blocks the connection.",
+        fix: "Look for an earlier error of the other rank. Set NCCL_SOCKET_IFNAME to the interface of the cluster network, usually eth0, and allow TCP between the pods of the job.",
+        rules: &["FAB415", "FAB703"],
+        source: "NVIDIA/nccl, src/misc/socket.cc (socketStartConnect)",
     },
     KnownLine {
         fragments: &["ncclIbRoceGetVersionNum"],

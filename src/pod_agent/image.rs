@@ -1,8 +1,8 @@
 //! Libraries of the training image: libibverbs, its providers, NCCL and its plugins.
 
-use super::files::{ENTRIES, Root, reason};
+use super::files::{ENTRIES, OTHER, Root, reason};
 use crate::nccl::NcclVersion;
-use crate::preflight::image::{elf, loader_cache, versions};
+use crate::preflight::image::{driver_file, elf, loader_cache, versions};
 use crate::preflight::providers::provider;
 use crate::preflight::seen::{Device, Image, Library};
 use crate::rdma::{Reading, Unreadable};
@@ -107,11 +107,13 @@ fn image_until(
     };
     let path = loader.find("libibverbs.so.1", &[]);
     let verbs = path.clone().and_then(|path| loader.library(&path));
-    let private_abi = path.clone().and_then(|path| {
-        let content = root.read(&path, LIBRARY)?;
-        versions::provider_number(&content)
+    let content = path.clone().and_then(|path| root.read(&path, LIBRARY));
+    let private_abi = content.as_ref().map_err(Clone::clone).and_then(|content| {
+        versions::provider_number(content)
             .ok_or(Unreadable::NotRead("libibverbs does not contain the text -rdmavNN.so"))
     });
+    let driver_folder = content.ok().and_then(|content| versions::driver_folder(&content));
+    let driver_folder = driver_folder.unwrap_or_else(|| "/etc/libibverbs.d".to_owned());
     let folders = provider_folders(root, path.as_deref().ok());
     let mut providers = BTreeMap::new();
     if let (Ok(abi), Ok(devices)) = (&private_abi, devices) {
@@ -131,6 +133,8 @@ fn image_until(
         private_abi,
         providers,
         other_providers: folders.iter().flat_map(|folder| files_of(root, folder, "-rdmav")).collect(),
+        drivers: drivers(root, &driver_folder),
+        driver_folder,
         plugins: plugins.map(plugin).collect(),
         nccl: nccl(&loader),
     }
@@ -150,6 +154,23 @@ fn provider_folders(root: &Root, verbs: Option<&str>) -> Vec<String> {
         }
     }
     folders
+}
+
+/// Providers that the files of a folder name. libibverbs ignores a folder that does not exist.
+fn drivers(root: &Root, folder: &str) -> Reading<Vec<String>> {
+    let names = match root.names(folder) {
+        Err(Unreadable::Missing) => Vec::new(),
+        names => names?,
+    };
+    let mut drivers = Vec::new();
+    for name in names {
+        match root.read(&format!("{folder}/{name}"), OTHER) {
+            Ok(content) => drivers.extend(driver_file::drivers(&content)),
+            Err(Unreadable::Missing | Unreadable::NotAFile) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(drivers)
 }
 
 /// Files of a folder with a text in their name.

@@ -38,6 +38,11 @@ impl<'a> NameList<'a> {
         Self { excludes, exact, items }
     }
 
+    /// Whether no name is in the list. `NCCL_IB_HCA` then matches every device, so `^` excludes all.
+    fn is_empty(self) -> bool {
+        self.names().next().is_none()
+    }
+
     /// Names, without empty ones.
     pub fn names(self) -> impl Iterator<Item = &'a str> {
         self.items.split(',').filter(|item| !item.is_empty())
@@ -46,6 +51,29 @@ impl<'a> NameList<'a> {
     /// Names of devices, without port, rail and plane.
     pub fn devices(self) -> impl Iterator<Item = &'a str> {
         self.names().map(|item| item.split(':').next().unwrap_or(item))
+    }
+
+    /// Names of devices with their port, if the list names one. NCCL reads the port with `atoi`, so a text that is not a
+    /// number means port 0, which no device has.
+    pub fn ports(self) -> impl Iterator<Item = (&'a str, Option<i64>)> {
+        self.names().map(|item| {
+            let mut parts = item.split(':');
+            (parts.next().unwrap_or(item), parts.next().map(decimal))
+        })
+    }
+
+    /// Whether an item of [`Self::ports`] means this port of a device.
+    #[must_use]
+    pub fn means(self, (item, own): (&str, Option<i64>), device: &str, port: u32) -> bool {
+        let same = if self.exact { device == item } else { device.starts_with(item) };
+        same && own.is_none_or(|own| own == -1 || own == i64::from(port))
+    }
+
+    /// Whether the list chooses a port of a device.
+    #[must_use]
+    pub fn chooses_port(self, device: &str, port: u32) -> bool {
+        let is = |item| self.means(item, device, port);
+        (self.is_empty() || self.ports().any(is)) != self.excludes
     }
 
     /// Whether a name is in the list, without regard to marks.
@@ -64,7 +92,7 @@ impl<'a> NameList<'a> {
     #[must_use]
     pub fn chooses_device(self, name: &str) -> bool {
         let matches = |item: &str| if self.exact { name == item } else { name.starts_with(item) };
-        self.items.is_empty() && !self.excludes || self.devices().any(matches) != self.excludes
+        (self.is_empty() || self.devices().any(matches)) != self.excludes
     }
 
     /// The first mistake.
@@ -105,9 +133,38 @@ impl<'a> NameList<'a> {
     }
 }
 
+/// C's `atoi`: spaces, a sign, decimal digits; 0 for none.
+fn decimal(text: &str) -> i64 {
+    let text = text.trim_start();
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let digits = digits.strip_prefix('+').filter(|_| sign == 1).unwrap_or(digits);
+    let digits = digits.chars().map_while(|c| c.to_digit(10));
+    sign * digits.fold(0_i64, |n, d| n.saturating_mul(10).saturating_add(i64::from(d)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_in_the_list_is_part_of_the_choice() {
+        for (value, port, chosen) in [
+            ("mlx5_0", 2, true),
+            ("mlx5_0:2", 2, true),
+            ("mlx5_0:2", 1, false),
+            ("mlx5:2", 1, false),
+            ("=mlx5_0:1,mlx5_0:2", 2, true),
+            ("^mlx5_0:2", 1, true),
+            ("^mlx5_0:2", 2, false),
+            ("mlx5_0:-1", 2, true),
+            ("mlx5_0:x", 1, false),
+            ("mlx5_0:2:RAIL:PLANE", 2, true),
+            ("", 1, true),
+            ("^", 1, false),
+        ] {
+            assert_eq!(NameList::parse(value).chooses_port("mlx5_0", port), chosen, "{value} port {port}");
+        }
+    }
 
     #[test]
     fn marks_count_only_at_the_start() {

@@ -9,12 +9,18 @@ use super::known::{self, Counts};
 use super::lines::Place;
 use super::message::{Comm, Message, Path, message, version};
 use super::names::{Name, Names};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Processes, ranks of all communicators, and communicators that are kept.
 const PROCESSES: usize = 16_384;
 const RANKS: usize = 65_536;
 const COMMUNICATORS: usize = 8192;
+/// CUDA devices of all processes, and communicators that a process splits without the number of the split.
+const SEATS: usize = 65_536;
+const SPLITS: usize = 65_536;
+/// Ranks of a CUDA device among which a channel looks for its own: a line must not cost more in a longer log.
+const RECENT: usize = 1024;
 /// Versions of NCCL in one log.
 const VERSIONS: usize = 8;
 
@@ -27,7 +33,7 @@ pub struct Skipped {
     pub cut: u64,
     /// Lines that were longer than [`super::LONGEST_LINE`]; their first bytes were used.
     pub long: u64,
-    /// Facts beyond a limit of processes, ranks, communicators or names.
+    /// Facts beyond a limit of processes, CUDA devices, ranks, communicators, splits or names.
     pub beyond_limits: u64,
 }
 
@@ -128,6 +134,10 @@ pub struct Log {
     pub(super) ranks: Vec<Rank>,
     /// How often a process split a communicator, by the address of it.
     pub(super) splits: HashMap<(usize, u64), u32>,
+    /// The last rank with an address, by process, CUDA device and address; and by these and its number. A log has as many
+    /// lines about ranks as communicators that began, so a search through all ranks would take hours.
+    by_address: HashMap<(usize, i16, u64), usize>,
+    by_number: HashMap<(usize, i16, u64, u32), usize>,
     pub(super) versions: BTreeSet<Name>,
     pub(super) known: Counts,
     /// Lines in all, and lines of NCCL.
@@ -155,6 +165,7 @@ impl Log {
     pub fn add(&mut self, cut: super::lines::Cut<'_>, place: Place) {
         self.lines += 1;
         if memchr::memmem::find(cut.bytes, b"CCL ").is_none() {
+            self.other(&cut, place);
             return;
         }
         let text = String::from_utf8_lossy(cut.bytes);
@@ -187,6 +198,19 @@ impl Log {
             self.skipped.cut += 1;
         } else if let Some(process) = process {
             self.message(process, head.device.unwrap_or(-1), said, place);
+        }
+    }
+
+    /// A line of UCX, which the plugin of NCCL for UCX writes: `[time] [host:pid:tid] ib_md.c:437 UCX  ERROR ibv_reg_mr(…)`.
+    /// It names no rank, so only an error that `explain` knows counts.
+    fn other(&mut self, cut: &super::lines::Cut<'_>, place: Place) {
+        const MARK: &[u8] = b" UCX ";
+        let Some(at) = memchr::memmem::find(cut.bytes, MARK) else { return };
+        let text = String::from_utf8_lossy(cut.bytes.get(at + MARK.len()..).unwrap_or_default());
+        let Some(message) = text.trim_start().strip_prefix("ERROR ").filter(|_| cut.ended) else { return };
+        let known = known::find(message).filter(|(_, line)| line.from == "UCX");
+        if known.is_some() {
+            self.known.add(known, Level::Warn, place, message.trim());
         }
     }
 
@@ -241,7 +265,9 @@ impl Log {
         match said {
             Message::Network(name) => {
                 let name = self.name(name);
-                self.seats.entry((process, device)).or_default().network = name;
+                if let Some(seat) = self.seat(process, device) {
+                    seat.network = name;
+                }
             }
             Message::Start(comm) => self.begin(process, device, comm, place, |rank| rank.began = true),
             Message::Complete(comm) => self.begin(process, device, comm, place, |rank| rank.complete = true),
@@ -303,11 +329,9 @@ impl Log {
         let key = match (comm.id, comm.split) {
             (Some(id), _) => Key::Id(id),
             (None, Some((parent, number, color))) => {
-                let of = |rank: &&usize| self.ranks.get(**rank).is_some_and(|r| r.address == parent);
-                let seat = self.seats.get(&(process, device));
-                let parent_rank = seat.and_then(|seat| seat.ranks.iter().rev().find(of).copied());
+                let parent_rank = self.by_address.get(&(process, device, parent));
                 let parent_at =
-                    parent_rank.and_then(|at| self.ranks.get(at)).map_or(usize::MAX, |r| r.communicator);
+                    parent_rank.and_then(|at| self.ranks.get(*at)).map_or(usize::MAX, |r| r.communicator);
                 let number =
                     number.or_else(|| self.splits.get(&(process, parent)).copied()).unwrap_or_default();
                 Key::Split(parent_at, number, color)
@@ -336,23 +360,43 @@ impl Log {
 
     fn begin(&mut self, process: usize, device: i16, comm: Comm, place: Place, set: impl FnOnce(&mut Rank)) {
         // The line of the end belongs to the line of the start: same process, same address, same rank.
-        let open = |at: &&usize| {
-            self.ranks
-                .get(**at)
-                .is_some_and(|r| r.address == comm.address && r.rank == comm.rank && !r.complete)
-        };
-        let seat = self.seats.get(&(process, device));
-        let mut at = seat.and_then(|seat| seat.ranks.iter().rev().find(open).copied());
+        let open = |at: &usize| self.ranks.get(*at).is_some_and(|r| !r.complete);
+        let key = (process, device, comm.address, comm.rank);
+        let mut at = self.by_number.get(&key).copied().filter(open);
         if at.is_none() {
             if let (None, Some((parent, None, _))) = (comm.id, comm.split) {
-                *self.splits.entry((process, parent)).or_default() += 1;
+                self.split(process, parent);
             }
             let communicator = self.communicator(process, device, &comm, place);
             at = communicator.and_then(|c| self.rank(process, device, c, comm.rank, place));
         }
-        if let Some(rank) = at.and_then(|at| self.ranks.get_mut(at)) {
+        let Some(at) = at else { return };
+        self.by_number.insert(key, at);
+        self.by_address.insert((process, device, comm.address), at);
+        if let Some(rank) = self.ranks.get_mut(at) {
             rank.address = comm.address;
             set(rank);
+        }
+    }
+
+    /// Counts a split of a communicator, whose address is `parent`.
+    fn split(&mut self, process: usize, parent: u64) {
+        let is_full = self.splits.len() >= SPLITS;
+        match self.splits.entry((process, parent)) {
+            Entry::Vacant(_) if is_full => self.skipped.beyond_limits += 1,
+            entry => *entry.or_default() += 1,
+        }
+    }
+
+    /// A CUDA device of a process; `None` beyond the limit.
+    fn seat(&mut self, process: usize, device: i16) -> Option<&mut Seat> {
+        let is_full = self.seats.len() >= SEATS;
+        match self.seats.entry((process, device)) {
+            Entry::Vacant(_) if is_full => {
+                self.skipped.beyond_limits += 1;
+                None
+            }
+            entry => Some(entry.or_default()),
         }
     }
 
@@ -370,14 +414,15 @@ impl Log {
             return None;
         }
         let at = self.ranks.len();
-        let seat = self.seats.entry((process, device)).or_default();
+        let seat = self.seat(process, device)?;
         seat.ranks.push(at);
+        let network = seat.network;
         self.ranks.push(Rank {
             rank,
             process,
             communicator,
             address: 0,
-            network: seat.network,
+            network,
             net: None,
             direct: 0,
             copied: 0,
@@ -395,9 +440,7 @@ impl Log {
     }
 
     fn layout(&mut self, process: usize, device: i16, comm: Comm) {
-        let of = |at: &&usize| self.ranks.get(**at).is_some_and(|r| r.address == comm.address);
-        let seat = self.seats.get(&(process, device));
-        let rank = seat.and_then(|seat| seat.ranks.iter().rev().find(of)).and_then(|at| self.ranks.get(*at));
+        let rank = self.by_address.get(&(process, device, comm.address)).and_then(|at| self.ranks.get(*at));
         if let Some(communicator) = rank.and_then(|rank| self.communicators.get_mut(rank.communicator)) {
             communicator.nodes = comm.nodes;
             communicator.mnnvl |= comm.mnnvl;
@@ -419,7 +462,7 @@ impl Log {
             })
         };
         let seat = self.seats.get(&(process, device));
-        let mut at = seat.and_then(|seat| seat.ranks.iter().rev().find(fits).copied());
+        let mut at = seat.and_then(|seat| seat.ranks.iter().rev().take(RECENT).find(fits).copied());
         if at.is_none() {
             let unnamed = self.communicator(process, device, &Comm::default(), place);
             at = unnamed.and_then(|c| self.rank(process, device, c, rank, place));

@@ -33,6 +33,43 @@ fn numbers_of_a_log_need_bounded_memory() {
     assert!(found.len() <= 1010, "{}", found.len());
 }
 
+/// Process and CUDA device are two numbers of a line, so their pairs are more than the processes.
+#[test]
+fn devices_of_a_log_need_bounded_memory() {
+    let mut text = String::new();
+    for n in 0..70_000 {
+        text += &format!("h:{}:1 [{}] NCCL INFO Using network IB\n", n / 1000, n % 1000);
+    }
+    let log = log(&text);
+    assert_eq!((log.seats.len(), log.skipped.beyond_limits), (65_536, 70_000 - 65_536));
+}
+
+fn split(address: u32, parent: u32) -> String {
+    format!(
+        "h:1:9 [0] NCCL INFO ncclCommSplit comm {address:#x} rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent {parent:#x} \
+         color 1 key 0 - Init START\n"
+    )
+}
+
+#[test]
+fn splits_of_a_log_need_bounded_memory() {
+    let log = log(&(1..70_000).map(|n| split(n, n + 1_000_000)).collect::<String>());
+    assert_eq!(log.splits.len(), 65_536);
+    assert!(log.skipped.beyond_limits >= 70_000 - 1 - 65_536, "{}", log.skipped.beyond_limits);
+}
+
+/// Twenty times the lines take about twenty times as long; with a search through all ranks of the device, 150 times.
+#[test]
+fn a_line_costs_the_same_in_a_longer_log() {
+    let time = |lines: u32| {
+        let text: String = (1..lines).map(|n| begin(1, n, n, 65_536, 1)).collect();
+        let once = || (std::time::Instant::now(), log(&text)).0.elapsed();
+        once().min(once())
+    };
+    let (short, long) = (time(1000), time(20_000));
+    assert!(long < short * 60, "{short:?} for 1000 lines, {long:?} for 20000");
+}
+
 #[test]
 fn a_channel_belongs_to_the_last_communicator_with_that_rank() {
     let text = begin(1, 0xa, 0, 4, 1) + &begin(1, 0xb, 1, 2, 2);

@@ -29,7 +29,7 @@ impl Wanted {
     pub(super) fn new(family: Option<&str>, range: Option<&str>, version: Option<&str>) -> Self {
         let ipv6 = family == Some("AF_INET6");
         let version = version.filter(|text| !text.is_empty()).map_or(2, leading_number);
-        Self { ipv6, range: range.and_then(|text| prefix(text, ipv6)), version }
+        Self { ipv6, range: range.and_then(|text| address_range(text, ipv6)), version }
     }
 
     /// Whether an own row of this type fits: NCCL prefers such a row to all others.
@@ -47,7 +47,8 @@ impl Wanted {
 }
 
 /// An address and the length of its prefix. NCCL ignores a text of another form, and a length beyond the address.
-fn prefix(text: &str, ipv6: bool) -> Option<(u128, i64)> {
+#[must_use]
+pub fn address_range(text: &str, ipv6: bool) -> Option<(u128, i64)> {
     let (address, length) = text.split_once('/')?;
     let base = if ipv6 {
         u128::from(address.parse::<Ipv6Addr>().ok()?)

@@ -19,3 +19,4 @@ pub mod seen;
 mod usable;
 
 pub use check::Check;
+pub use gid_choice::address_range;

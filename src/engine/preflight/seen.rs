@@ -200,6 +200,10 @@ pub struct Image {
     pub providers: BTreeMap<String, Reading<Library>>,
     /// Providers of other releases of libibverbs, by path.
     pub other_providers: Vec<String>,
+    /// The folder in which libibverbs looks for the names of its providers.
+    pub driver_folder: String,
+    /// Providers that libibverbs loads: `driver NAME` in the files of this folder.
+    pub drivers: Reading<Vec<String>>,
     /// Plugins of NCCL for the network by file name.
     pub plugins: BTreeMap<String, Reading<Library>>,
     /// Version of NCCL and where it was found.

@@ -3,7 +3,7 @@
 use fabric_admission::preflight::expect::Expectation;
 use fabric_admission::preflight::facts::Facts;
 use fabric_admission::preflight::gpu_file;
-use fabric_admission::preflight::image::{elf, loader_cache, versions};
+use fabric_admission::preflight::image::{driver_file, elf, loader_cache, versions};
 use fabric_admission::rdma::unreadable::name;
 use fabric_admission::rdma::{addresses, counter, gid, net_dev, netlink, port, process, stat};
 
@@ -83,6 +83,11 @@ pub fn library(data: &[u8]) {
         assert!(found.needed.len() <= 512);
     }
     let _ = (versions::nccl(&data), versions::provider_number(&data));
+    assert!(
+        versions::driver_folder(&data).is_none_or(|f| f.starts_with('/') && f.ends_with("/libibverbs.d"))
+    );
+    let is_blank = |name: &String| name.is_empty() || name.contains([' ', '\t', '\n']);
+    assert!(!driver_file::drivers(&data).iter().any(is_blank));
     assert!(loader_cache::paths(&data, "libibverbs.so.1").len() <= data.len() / 24);
 }
 

@@ -4,9 +4,12 @@ use fabric_admission::manifest::{self, Item};
 use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::cni::CniConfig;
 use fabric_admission::multus::{NodeLabel, classify, parse};
+use fabric_admission::nccl::conf_file;
+use fabric_admission::nccl::list::NameList;
 use fabric_admission::nccl::number::is_word_for_number;
 use fabric_admission::pod::shell::sets_variable;
 use fabric_admission::pod::{Bytes, Quantity};
+use fabric_admission::preflight::address_range;
 use serde_json::Value;
 
 /// The networks annotation: names are names, and what is appended comes last with everything else as it was.
@@ -72,14 +75,42 @@ pub fn cni(data: &[u8]) {
     }
 }
 
-/// Variables: `NAME=VALUE` in a line each.
+/// Variables: `NAME=VALUE` in a line each. Values are also read as lists of names, and as ranges of addresses.
 pub fn nccl(data: &[u8]) {
+    let set = conf_file::variables(data);
+    assert!(set.len() <= data.len());
     let Ok(text) = std::str::from_utf8(data) else { return };
     for line in text.lines() {
         let (name, value) = line.split_once('=').unwrap_or((line, ""));
         let word = is_word_for_number(name, value);
         // A number is never a word, whatever the name.
         assert!(!word || value.parse::<i64>().is_err(), "{name}={value}");
+        list(value);
+        for (ipv6, width) in [(false, 32), (true, 128)] {
+            let Some((base, length)) = address_range(value, ipv6) else { continue };
+            assert!(
+                value.contains('/') && length <= width && (ipv6 || base <= u128::from(u32::MAX)),
+                "{value}"
+            );
+        }
+    }
+}
+
+/// A list of names: `^` turns the choice round, and without ports each port of a device is chosen as the device is.
+fn list(value: &str) {
+    let list = NameList::parse(value);
+    let _ = (list.fault(), list.corrected());
+    for device in ["mlx5_0", "mlx5_10", "eth0", ""] {
+        for port in [1, 2] {
+            let chosen = list.chooses_port(device, port);
+            if list.ports().all(|(_, port)| port.is_none()) {
+                assert_eq!(chosen, list.chooses_device(device), "{value}");
+            }
+            if !list.excludes && list.names().next().is_some() {
+                let not = format!("^{value}");
+                assert_eq!(chosen, !NameList::parse(&not).chooses_port(device, port), "{value}");
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use fabric_admission::preflight::facts::Facts;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Command;
 
 /// A healthy tree, written out.
 fn healthy() -> Result<Scratch, String> {
@@ -149,9 +150,15 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(())
     });
-    suite.add("preflight::a_full_volume_is_our_own_fault", || {
+    const FULL: &str = "preflight::a_full_volume_is_our_own_fault";
+    let unshared = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if unshared.is_ok_and(|done| done.status.success()) {
+        suite.add(FULL, || Ok(full_volume()?));
+    } else {
+        suite.missing("no unshare and mount, or they may not mount a tmpfs", FULL);
+    }
+    suite.add("preflight::a_device_instead_of_a_file_is_our_own_fault", || {
         let scratch = Scratch::new()?;
-        // /dev/full is a device, which stands for a file that cannot be written.
         Tree::listed("roce-vf")?.write(scratch.path())?;
         fs::create_dir_all(scratch.path().join("fabric"))?;
         std::os::unix::fs::symlink("/dev/full", scratch.path().join("fabric/nccl.conf"))?;
@@ -192,10 +199,28 @@ pub(crate) fn add(suite: &mut Suite) {
     for name in ["expectation", "library", "netlink", "sysfs"] {
         suite.add(format!("preflight::mutated_seeds::{name}"), move || mutated(name));
     }
-    suite.add("preflight::many_devices_take_little_time", || Ok(many()?));
+    suite.add("preflight::five_hundred_devices_are_counted", || Ok(many()?));
 }
 
 /// 500 devices, all of them usable.
+/// A tmpfs without a free page: the kernel makes the file, and refuses its first byte (ENOSPC).
+fn full_volume() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    Tree::listed("roce-vf")?.write(scratch.path())?;
+    let root = scratch.path().display();
+    let (volume, binary) = (format!("{root}/fabric"), env!("CARGO_BIN_EXE_fabric-admission"));
+    let commands = format!(
+        "mkdir {volume} && mount -t tmpfs -o size=64k tmpfs {volume} && {{ head -c 1M /dev/zero > {volume}/data 2>/dev/null; \
+         {binary} preflight --root {root}; }}"
+    );
+    let done = Command::new("unshare").args(["-rm", "bash", "-c", &commands]).output();
+    let done = done.map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    let line = text.lines().find(|line| line.starts_with("PF002")).unwrap_or_default();
+    same(line, true, line.starts_with("PF002  fail") && line.contains("No space left on device"))?;
+    same("exit code", Some(70), done.status.code())
+}
+
 fn many() -> Result<(), String> {
     let listing = "sys/class/infiniband/mlx5_{0..499}/ports/1/state = 4: ACTIVE\n\
                    sys/class/infiniband/mlx5_{0..499}/ports/1/phys_state = 5: LinkUp\n\

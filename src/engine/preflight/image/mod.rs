@@ -1,5 +1,6 @@
 //! Files of the training image: bytes in, names out.
 
+pub mod driver_file;
 pub mod elf;
 pub mod loader_cache;
 pub mod versions;

@@ -29,6 +29,17 @@ pub fn of_file(name: &str) -> Option<NcclVersion> {
     NcclVersion::parse(name.strip_prefix("libnccl.so.")?).filter(|version| version.0 == 2)
 }
 
+/// The folder of configuration files that a libibverbs was built with, such as `/etc/libibverbs.d`.
+#[must_use]
+pub fn driver_folder(libibverbs: &[u8]) -> Option<String> {
+    const MARK: &[u8] = b"/libibverbs.d\0";
+    memchr::memmem::find_iter(libibverbs, MARK).find_map(|at| {
+        let start = memchr::memrchr(0, libibverbs.get(..at)?).map_or(0, |zero| zero + 1);
+        let folder = std::str::from_utf8(libibverbs.get(start..at + MARK.len() - 1)?).ok()?;
+        folder.starts_with('/').then(|| folder.to_owned())
+    })
+}
+
 /// The number that the names of the providers of a libibverbs end with, from the text `-rdmavNN.so` in it.
 #[must_use]
 pub fn provider_number(libibverbs: &[u8]) -> Option<u32> {

@@ -17,13 +17,14 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let ports = context.ports()?;
+    let row = context.number("NCCL_IB_PKEY")?;
     let mut fabric = Tally::default();
     let mut keys = Tally::default();
     for (device, port) in &ports {
         match &port.link_layer {
             Ok(LinkLayer::InfiniBand) => {
                 fabric.add(&port_name(device, port), managed(port));
-                keys.add(&port_name(device, port), full_member(port));
+                keys.add(&port_name(device, port), full_member(port, row.map_or(0, |(row, _)| row)));
             }
             Ok(_) => {}
             Err(why) => fabric.add(&port_name(device, port), Err(why.into())),
@@ -35,7 +36,7 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if !keys.bad.is_empty() {
         return Ok(Outcome::fail(
             Fault::Configuration,
-            format!("{}: NCCL cannot connect over this port", listed(&keys.bad)),
+            format!("{}{}: NCCL cannot connect over this port", listed(&keys.bad), chosen_by(row)),
             "Give the port's GUID a full membership in the partition (Subnet Manager, or ib-kubernetes for VFs), or set NCCL_IB_PKEY to the row of the right P_Key.",
         ));
     }
@@ -48,7 +49,8 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     Ok(fabric.without_bad(|good| {
         keys.without_bad(|_| {
-            Outcome::pass(format!("{} with LID, Subnet Manager and a full P_Key", count(good.len(), "port")))
+            let (ports, by) = (count(good.len(), "port"), chosen_by(row));
+            Outcome::pass(format!("{ports} with LID, Subnet Manager and a full P_Key{by}"))
         })
     }))
 }
@@ -61,17 +63,17 @@ fn managed(port: &Port) -> Result<(), Found> {
     }
 }
 
-/// NCCL takes the P_Key of row 0, unless `NCCL_IB_PKEY` names another row.
-fn full_member(port: &Port) -> Result<(), Found> {
+/// NCCL takes the P_Key of row 0, unless `NCCL_IB_PKEY` names another row (NVIDIA/nccl src/transport/net_ib.cc,
+/// `NCCL_PARAM(IbPkey, "IB_PKEY", 0)`). A full membership in another row does not help.
+fn full_member(port: &Port, row: i64) -> Result<(), Found> {
     let rows = port.pkeys.as_ref()?;
-    let mut limited = false;
-    for (_, row) in rows {
-        match row.as_ref()? {
-            key if key & FULL != 0 => return Ok(()),
-            _ => limited = true,
-        }
+    match rows.iter().find(|(index, _)| i64::from(*index) == row) {
+        Some((_, key)) if *key.as_ref()? & FULL != 0 => Ok(()),
+        Some(_) => Err(Found::Bad(format!("is only a limited member of the partition in P_Key row {row}"))),
+        None => Err(Found::Bad(format!("has no P_Key in row {row}"))),
     }
-    Err(Found::Bad(
-        if limited { "is only a limited member of its partitions" } else { "has no P_Key" }.to_owned(),
-    ))
+}
+
+fn chosen_by(row: Option<(i64, &str)>) -> String {
+    row.map_or_else(String::new, |(row, place)| format!(" (NCCL_IB_PKEY={row}, {place})"))
 }

@@ -1,6 +1,7 @@
 //! PF502: the provider of each usable device in the image.
 
 use crate::preflight::check::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::image::driver_file;
 use crate::preflight::outcome::{Fault, Outcome};
 use crate::preflight::providers::provider;
 use crate::rdma::Unreadable;
@@ -29,6 +30,10 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
                 .add(&device.name, Err(Found::Unknown("the driver of this device is not known".to_owned()))),
         }
     }
+    let environment = read(&context.seen.environment, "environment")?;
+    // libibverbs reads the second variable only without the first.
+    let variable = environment.get("RDMAV_DRIVERS").or_else(|| environment.get("IBV_DRIVERS"));
+    let mut undeclared = 0;
     for name in names {
         let file = format!("lib{name}-rdmav{abi}.so");
         let found = match image.providers.get(name) {
@@ -48,7 +53,24 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
             Some(Ok(library)) if !library.missing.is_empty() => {
                 Err(Found::Bad(format!("needs {}, which the image does not have", listed(&library.missing))))
             }
-            Some(Ok(_)) => Ok(()),
+            Some(Ok(_)) => {
+                let named = |own: &str| driver_file::is_provider(own, name);
+                if variable.is_some_and(|names| names.split([':', ';']).any(named)) {
+                    Ok(())
+                } else {
+                    match &image.drivers {
+                        Ok(drivers) if drivers.iter().any(|own| named(own)) => Ok(()),
+                        Ok(_) => {
+                            undeclared += 1;
+                            let folder = &image.driver_folder;
+                            Err(Found::Bad(format!(
+                                "is not loaded: no file in {folder} has the line driver {name}"
+                            )))
+                        }
+                        Err(why) => Err(Found::Unknown(format!("{}: {why}", image.driver_folder))),
+                    }
+                }
+            }
         };
         tally.add(&file, found);
     }
@@ -60,6 +82,10 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
     Ok(Outcome::fail(
         Fault::Configuration,
         format!("{}: libibverbs ignores the devices, and NCCL uses TCP over sockets", listed(&tally.bad)),
-        "Install libibverbs and its providers from the same source: either the distribution or DOCA-OFED.",
+        if undeclared == tally.bad.len() {
+            "Install the whole package of the providers (Debian: ibverbs-providers), or also copy its files NAME.driver to this folder."
+        } else {
+            "Install libibverbs and its providers from the same source: either the distribution or DOCA-OFED."
+        },
     ))
 }

@@ -1,8 +1,10 @@
 //! PF601: `NCCL_IB_HCA` against the devices.
 
 use crate::nccl::list::NameList;
-use crate::preflight::check::{Check, Context, either, listed};
+use crate::preflight::check::{Check, Context, either, listed, port_name};
 use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::seen::{Device, Port};
+use crate::rdma::port::State;
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF601", page: include_str!("page.md"), rdma_only: true, judge };
@@ -15,37 +17,63 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let Some((value, place)) = context.setting("NCCL_IB_HCA")? else {
         return Ok(Outcome::off("NCCL_IB_HCA is not set"));
     };
-    let usable = context.usable()?;
-    if usable.is_empty() {
-        return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
-    }
+    let ports = context.ports()?;
     let list = NameList::parse(&value);
-    let matches = |item: &str, name: &str| if list.exact { name == item } else { name.starts_with(item) };
-    let chosen = |name: &str| list.devices().any(|item| matches(item, name)) != list.excludes;
-    let names: Vec<&str> = usable.iter().map(|device| device.name.as_str()).collect();
-    let taken: Vec<&str> = names.iter().copied().filter(|name| chosen(name)).collect();
     let setting = format!("NCCL_IB_HCA={value} ({place})");
+    // NCCL skips ports that are not ACTIVE (see PF102).
+    let works = |(_, port): &&(&Device, &Port)| port.state.as_ref().ok().is_none_or(|s| *s == State::Active);
+    let working: Vec<_> = ports.iter().filter(works).copied().collect();
+    if working.is_empty() {
+        return Err(Outcome::unknown("no usable RDMA device has an ACTIVE port (see PF102)"));
+    }
+    let chosen = |(device, port): &&(&Device, &Port)| list.chooses_port(&device.name, port.number);
+    let taken = devices(working.iter().filter(chosen));
     if taken.is_empty() {
+        let names: Vec<String> = if list.ports().any(|(_, port)| port.is_some()) {
+            working.iter().map(|(device, port)| port_name(device, port)).collect()
+        } else {
+            devices(working.iter()).into_iter().map(str::to_owned).collect()
+        };
         return Ok(Outcome::fail(
             Fault::Configuration,
             format!("{setting} matches none of {}: NCCL uses TCP over sockets", listed(&names)),
             "Remove NCCL_IB_HCA, or set a prefix of the devices' names, such as mlx5.",
         ));
     }
-    let absent: Vec<&str> = list
-        .devices()
-        .filter(|item| !list.excludes && !names.iter().any(|name| matches(item, name)))
+    let uses_only = format!("NCCL uses only {}", count(taken.len(), "device"));
+    let absent: Vec<String> = list
+        .ports()
+        .filter(|item| !list.excludes && !ports.iter().any(|(d, p)| list.means(*item, &d.name, p.number)))
+        .map(|(device, port)| port.map_or_else(|| device.to_owned(), |port| format!("{device}:{port}")))
         .collect();
     if !absent.is_empty() {
         return Ok(Outcome::warn(
             Fault::Configuration,
-            format!(
-                "{setting}: this pod has no {}, so NCCL uses only {}",
-                listed(&absent),
-                count(taken.len(), "device")
-            ),
+            format!("{setting}: this pod has no {}, so {uses_only}", listed(&absent)),
             "Names of devices differ between nodes. Set a prefix such as mlx5, or let preflight write the list.",
         ));
     }
-    Ok(Outcome::pass(format!("{setting} matches {} of {}", taken.len(), count(names.len(), "device"))))
+    // Devices that are missing or down are subjects of PF101 and PF102.
+    let most = devices(working.iter()).len();
+    if let Some(expected) = context.expected.devices.map(|n| n as usize)
+        && taken.len() < expected.min(most)
+    {
+        return Ok(Outcome::warn(
+            Fault::Configuration,
+            format!("{setting}: the profile expects {}, but {uses_only}", count(expected, "device")),
+            "Set a prefix that all devices of the fabric have, such as mlx5, or let preflight write the list.",
+        ));
+    }
+    Ok(Outcome::pass(format!(
+        "{setting} matches {} of {}",
+        taken.len(),
+        count(devices(ports.iter()).len(), "device")
+    )))
+}
+
+/// Names of the devices of some ports, each once.
+fn devices<'a>(ports: impl Iterator<Item = &'a (&'a Device, &'a Port)>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = ports.map(|(device, _)| device.name.as_str()).collect();
+    names.dedup();
+    names
 }

@@ -27,5 +27,19 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Set the interface of the cluster network, usually eth0.",
         ));
     }
-    Ok(Outcome::pass(format!("{setting} matches {}", listed(&taken))))
+    // NCCL takes only interfaces with an address (NVIDIA/nccl src/misc/socket.cc, findInterfaces).
+    let addresses = read(&context.seen.addresses, "addresses of the interfaces")?;
+    let with = |name: &&str| addresses.iter().any(|address| address.interface == **name);
+    let usable: Vec<&str> = taken.iter().copied().filter(with).collect();
+    if usable.is_empty() {
+        return Ok(Outcome::fail(
+            Fault::Configuration,
+            format!(
+                "{setting} matches only interfaces without an address ({}): NCCL fails at start",
+                listed(&taken)
+            ),
+            "Set the interface of the cluster network, usually eth0, or give this interface an address with IPAM.",
+        ));
+    }
+    Ok(Outcome::pass(format!("{setting} matches {}", listed(&usable))))
 }
