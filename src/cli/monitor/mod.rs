@@ -40,6 +40,9 @@ pub(super) struct Arguments {
     /// File facts.json that preflight wrote; without this file, the metrics of preflight's facts are absent
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
+    /// Transport that the profile expects, such as roce or ethernet; default: the transport in the file of --facts
+    #[arg(long, value_name = "NAME")]
+    expect_transport: Option<String>,
     /// Directory with /sys and /dev; for tests, a copy of the root directory of another pod
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
@@ -80,7 +83,9 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         )?;
     }
     let facts = facts(arguments, err)?;
-    let state = Rc::new(State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some()));
+    let state = State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some())
+        .expecting(arguments.expect_transport.clone());
+    let state = Rc::new(state);
     let local = tokio::task::LocalSet::new();
     if let Some(port) = ras_port {
         let state = Rc::clone(&state);

@@ -19,6 +19,8 @@ const LOGGED: usize = 64;
 /// What the monitor remembers.
 pub(super) struct State {
     facts: Option<Facts>,
+    /// Transport that the profile expects.
+    expected: Option<String>,
     folder: Option<PathBuf>,
     asks_ras: bool,
     start: Instant,
@@ -49,7 +51,13 @@ impl State {
             reported: None,
             logged: BTreeSet::new(),
         };
-        Self { facts, folder, asks_ras, start: Instant::now(), inner: RefCell::new(inner) }
+        let expected = facts.as_ref().and_then(|facts| facts.transport.clone());
+        Self { facts, expected, folder, asks_ras, start: Instant::now(), inner: RefCell::new(inner) }
+    }
+
+    /// With the transport that the profile expects. Without it, the facts name the transport.
+    pub(super) fn expecting(self, transport: Option<String>) -> Self {
+        Self { expected: transport.or(self.expected), ..self }
     }
 
     /// The text of a scrape.
@@ -62,9 +70,10 @@ impl State {
             inner.log.read(folder);
             transport_of(&inner.log.log)
         });
-        readings.transport = Used::of(by_log, inner.traffic.transport, self.facts.as_ref());
+        readings.expected.clone_from(&self.expected);
+        readings.transport = Used::of(by_log, inner.traffic.transport, self.expected.as_deref());
         readings.ras = inner.ras.clone().filter(|_| self.asks_ras);
-        inner.report(&readings, self.facts.as_ref());
+        inner.report(&readings);
         readings.facts.clone_from(&self.facts);
         text(&readings)
     }
@@ -82,13 +91,14 @@ impl State {
 }
 
 impl Inner {
-    fn report(&mut self, readings: &Readings, facts: Option<&Facts>) {
+    fn report(&mut self, readings: &Readings) {
         for (file, reason) in &readings.unreadable {
             if self.logged.len() < LOGGED && self.logged.insert(file.clone()) {
                 line(&json!({"event": "unreadable", "file": file, "message": reason.to_string()}));
             }
         }
-        let Some(used) = readings.transport.filter(|used| used.is_fallback(facts)) else { return };
+        let expected = readings.expected.as_deref();
+        let Some(used) = readings.transport.filter(|used| used.is_fallback(expected)) else { return };
         if self.reported.is_some_and(|at| at.elapsed() < PAUSE) {
             return;
         }
