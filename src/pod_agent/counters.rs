@@ -25,15 +25,15 @@ const IPOIB: u64 = 32;
 #[derive(Debug)]
 pub struct Counters {
     root: Root,
-    devices: BTreeSet<String>,
+    devices: Option<BTreeSet<String>>,
     gids: BTreeMap<(String, u32), Gids>,
     scrapes: usize,
 }
 
 impl Counters {
-    /// A reader of all devices, or of those named. In shared mode of RDMA namespaces a pod sees all devices of its node.
+    /// A reader of all devices, or of those named, which may be none. In shared mode of RDMA namespaces a pod sees all devices of its node.
     #[must_use]
-    pub fn new(root: Root, devices: BTreeSet<String>) -> Self {
+    pub fn new(root: Root, devices: Option<BTreeSet<String>>) -> Self {
         Self { root, devices, gids: BTreeMap::new(), scrapes: 0 }
     }
 
@@ -41,7 +41,7 @@ impl Counters {
     pub fn read(&mut self) -> Readings {
         let mut readings = Readings::default();
         let names = self.root.names(DEVICES).unwrap_or_default();
-        let is_read = |name: &String| self.devices.is_empty() || self.devices.contains(name);
+        let is_read = |name: &String| self.devices.as_ref().is_none_or(|own| own.contains(name));
         for device in names.into_iter().filter(is_read).take(MOST_DEVICES) {
             let ports = self.root.names(&format!("{DEVICES}/{device}/ports")).unwrap_or_default();
             for number in ports.iter().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {

@@ -41,8 +41,9 @@ struct Inner {
 
 impl State {
     pub(super) fn new(root: &Path, facts: Option<Facts>, folder: Option<PathBuf>, asks_ras: bool) -> Self {
-        let devices = facts.iter().flat_map(|facts| &facts.devices).map(|device| device.name.clone());
-        let counters = Counters::new(Root::new(root), devices.collect());
+        let devices = facts.as_ref().and_then(|facts| facts.devices.as_ref());
+        let names = devices.map(|devices| devices.iter().map(|device| device.name.clone()).collect());
+        let counters = Counters::new(Root::new(root), names);
         let inner = Inner {
             counters,
             log: Followed::default(),

@@ -24,7 +24,7 @@ files that exist but cannot be read, and logs the reason once for each file.
 
 | flag | effect |
 | --- | --- |
-| `--facts FILE` | the file that `preflight` wrote; the monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node |
+| `--facts FILE` | the file that `preflight` wrote; the monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node; if preflight found no device, the monitor exports none |
 | `--expect-transport NAME` | the transport of the profile, such as `roce` or `ethernet`; default: the transport in the facts |
 | `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
