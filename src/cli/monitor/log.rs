@@ -1,9 +1,10 @@
 //! The files of NCCL in a folder, read as they grow.
 
 use crate::nccl_log::{Lines, Log, Place};
+use crate::rdma::Unreadable;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Most files of the folder, and most bytes of a scrape.
@@ -24,11 +25,26 @@ struct Reading {
     lines: Lines,
 }
 
+/// Files that could not be read, with the reasons.
+type Unread = Vec<(String, Unreadable)>;
+
+/// Keeps the reason. A log that does not exist yet is usual at the start.
+fn note(path: &Path, error: &io::Error, unreadable: &mut Unread) {
+    let words = error.to_string();
+    let why = Unreadable::of_errno(error.raw_os_error(), words.split(" (os error").next().unwrap_or_default());
+    if why != Unreadable::Missing {
+        unreadable.push((path.display().to_string(), why));
+    }
+}
+
 impl Followed {
     /// Reads what the files have more than before. A file that is shorter than before was truncated or replaced, as by a
     /// restarted container: the log starts again from its beginning.
-    pub(super) fn read(&mut self, folder: &Path) {
-        let Ok(entries) = fs::read_dir(folder) else { return };
+    pub(super) fn read(&mut self, folder: &Path, unreadable: &mut Unread) {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return note(folder, &error, unreadable),
+        };
         let mut paths: Vec<(PathBuf, u64)> = entries
             .filter_map(Result::ok)
             .filter_map(|entry| {
@@ -49,16 +65,27 @@ impl Followed {
             if new == 0 {
                 continue;
             }
-            let Ok(mut opened) = File::open(&path) else { continue };
-            if opened.seek(SeekFrom::Start(file.offset)).is_err() {
-                continue;
-            }
+            let start = SeekFrom::Start(file.offset);
+            let mut opened = match File::open(&path).and_then(|mut file| file.seek(start).map(|_| file)) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    note(&path, &error, unreadable);
+                    continue;
+                }
+            };
             let mut buffer = vec![0; 64 << 10];
             let mut rest = new;
             while rest > 0 {
                 let most = usize::try_from(rest).unwrap_or(usize::MAX).min(buffer.len());
                 let Some(part) = buffer.get_mut(..most) else { break };
-                let Ok(length @ 1..) = opened.read(part) else { break };
+                let length = match opened.read(part) {
+                    Ok(0) => break,
+                    Ok(length) => length,
+                    Err(error) => {
+                        note(&path, &error, unreadable);
+                        break;
+                    }
+                };
                 let Reading { lines, line, .. } = file;
                 lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
                     *line += 1;

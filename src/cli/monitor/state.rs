@@ -68,7 +68,7 @@ impl State {
         inner.traffic.observe(Sample::of(&readings.ports, &readings.interfaces, self.start.elapsed()));
         readings.rates = inner.traffic.rates;
         let by_log = self.folder.as_ref().and_then(|folder| {
-            inner.log.read(folder);
+            inner.log.read(folder, &mut readings.unreadable);
             transport_of(&inner.log.log)
         });
         readings.expected.clone_from(&self.expected);
