@@ -77,6 +77,12 @@ impl Counters {
             let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
             let file = format!("{path}/link_layer");
             let layer = noted(self.root.value(&file, link_layer), &file, unreadable);
+            // On Ethernet a GID is an address. Without the addresses of the pod, its rows are not known.
+            let by_address = match (layer, &addresses) {
+                (Some(LinkLayer::Ethernet), Some(own)) => Some(own),
+                (Some(LinkLayer::Ethernet), None) | (None, _) => continue,
+                (Some(_), _) => None,
+            };
             let row = |row: u32| {
                 let file = format!("{path}/gids/{row}");
                 let value = self.root.value(&file, gid);
@@ -89,7 +95,6 @@ impl Counters {
             };
             let gids = self.gids.entry((port.device.clone(), port.port)).or_default();
             let known = gids.rows().filter(|_| turn != Some(at));
-            let by_address = addresses.as_ref().filter(|_| layer == Some(LinkLayer::Ethernet));
             let is_own =
                 |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
             match known {

@@ -67,7 +67,8 @@ the profile has transport ethernet, TCP is expected and does not count as a fall
 
 At each scrape, the monitor reads the GID rows that belong to the pod. It also reads the whole GID table of one port,
 and takes the next port at the next scrape. So on a pod with 8 ports, the monitor counts a new row after at most 8
-scrapes.
+scrapes. On Ethernet, the rows of the pod are the rows with its IP addresses. If the monitor cannot read the addresses
+or the link layer, the metric is absent.
 
 ## RAS
 

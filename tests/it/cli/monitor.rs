@@ -44,6 +44,7 @@ sys/class/infiniband/mlx5_{0..1}/hw_counters/lifespan : pipe
 const ODD: &str = "sys/class/infiniband/mlx5_0/ports/1/state = ACTIVE
 sys/class/infiniband/mlx5_0/ports/1/phys_state : dir
 sys/class/infiniband/mlx5_0/ports/1/rate = 400 Gb/sec (4X NDR)
+sys/class/infiniband/mlx5_0/ports/1/link_layer = InfiniBand
 sys/class/infiniband/mlx5_0/ports/1/gids/0 = nonsense
 sys/class/infiniband/mlx5_0/ports/one/state = 4: ACTIVE
 proc/net/dev = nonsense
