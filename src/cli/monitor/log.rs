@@ -5,9 +5,11 @@ use crate::rdma::Unreadable;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Most files of the folder, and most bytes of a scrape.
+/// Most entries of the folder, most files that are read, and most bytes of a scrape.
+const MOST_ENTRIES: usize = 4096;
 const MOST_FILES: usize = 64;
 const MOST_BYTES: u64 = 8 << 20;
 
@@ -16,10 +18,14 @@ const MOST_BYTES: u64 = 8 << 20;
 pub(super) struct Followed {
     files: BTreeMap<PathBuf, Reading>,
     pub(super) log: Log,
+    /// Whether the log started again from its beginning, ever.
+    pub(super) restarted: bool,
 }
 
 #[derive(Debug, Default)]
 struct Reading {
+    /// Device and inode: a rotated log has another file behind the same name.
+    identity: (u64, u64),
     offset: u64,
     line: u64,
     lines: Lines,
@@ -27,6 +33,10 @@ struct Reading {
 
 /// Files that could not be read, with the reasons.
 type Unread = Vec<(String, Unreadable)>;
+
+fn identity(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
 
 /// Keeps the reason. A log that does not exist yet is usual at the start.
 fn note(path: &Path, error: &io::Error, unreadable: &mut Unread) {
@@ -38,38 +48,38 @@ fn note(path: &Path, error: &io::Error, unreadable: &mut Unread) {
 }
 
 impl Followed {
-    /// Reads what the files have more than before. A file that is shorter than before was truncated or replaced, as by a
-    /// restarted container: the log starts again from its beginning.
+    /// Reads what the files have more than before. A file that is shorter than before was truncated, and a file that is
+    /// gone or is another file was rotated or replaced, as by a restarted container: the log starts again from its
+    /// beginning.
     pub(super) fn read(&mut self, folder: &Path, unreadable: &mut Unread) {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => return note(folder, &error, unreadable),
         };
-        let mut paths: Vec<(PathBuf, u64)> = entries
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                entry.metadata().ok().filter(fs::Metadata::is_file).map(|m| (entry.path(), m.len()))
-            })
-            .take(MOST_FILES)
-            .collect();
-        paths.sort();
-        let shorter =
-            |(path, length): &(PathBuf, u64)| self.files.get(path).is_some_and(|f| *length < f.offset);
-        if paths.iter().any(shorter) {
-            *self = Self::default();
+        let entry = |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok().filter(fs::Metadata::is_file)?));
+        let found: BTreeMap<PathBuf, fs::Metadata> =
+            entries.filter_map(Result::ok).take(MOST_ENTRIES).filter_map(entry).collect();
+        let is_other = |(path, file): (&PathBuf, &Reading)| {
+            found.get(path).is_none_or(|now| now.len() < file.offset || identity(now) != file.identity)
+        };
+        if self.files.iter().any(is_other) {
+            *self = Self { restarted: true, ..Self::default() };
         }
+        // A file that was read before keeps its place: a new name must not push it out.
+        let (known, new): (Vec<_>, Vec<_>) = found.iter().partition(|(path, _)| self.files.contains_key(*path));
         let mut left = MOST_BYTES;
-        for (path, length) in paths {
+        for (path, metadata) in known.into_iter().chain(new).take(MOST_FILES) {
             let file = self.files.entry(path.clone()).or_default();
-            let new = length.saturating_sub(file.offset).min(left);
+            file.identity = identity(metadata);
+            let new = metadata.len().saturating_sub(file.offset).min(left);
             if new == 0 {
                 continue;
             }
             let start = SeekFrom::Start(file.offset);
-            let mut opened = match File::open(&path).and_then(|mut file| file.seek(start).map(|_| file)) {
+            let mut opened = match File::open(path).and_then(|mut file| file.seek(start).map(|_| file)) {
                 Ok(opened) => opened,
                 Err(error) => {
-                    note(&path, &error, unreadable);
+                    note(path, &error, unreadable);
                     continue;
                 }
             };
@@ -82,7 +92,7 @@ impl Followed {
                     Ok(0) => break,
                     Ok(length) => length,
                     Err(error) => {
-                        note(&path, &error, unreadable);
+                        note(path, &error, unreadable);
                         break;
                     }
                 };

@@ -33,6 +33,8 @@ struct Inner {
     traffic: Traffic,
     /// `None` before the first answer.
     ras: Option<Ras>,
+    /// Whether it was logged that the log of NCCL started again.
+    logged_restart: bool,
     /// When a fallback was last logged.
     reported: Option<Instant>,
     /// Files of which the reason was logged.
@@ -49,6 +51,7 @@ impl State {
             log: Followed::default(),
             traffic: Traffic::default(),
             ras: None,
+            logged_restart: false,
             reported: None,
             logged: BTreeSet::new(),
         };
@@ -97,6 +100,11 @@ impl Inner {
             if self.logged.len() < LOGGED && self.logged.insert(file.clone()) {
                 line(&json!({"event": "unreadable", "file": file, "message": reason.to_string()}));
             }
+        }
+        if self.log.restarted && !self.logged_restart {
+            self.logged_restart = true;
+            let message = "A log of NCCL was truncated, replaced or deleted; the monitor reads the folder again";
+            line(&json!({"event": "log-restarted", "message": message}));
         }
         let expected = readings.expected.as_deref();
         let Some(used) = readings.transport.filter(|used| used.is_fallback(expected)) else { return };

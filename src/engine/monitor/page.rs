@@ -47,7 +47,8 @@ for the counter.
 
 ## Transport
 
-The log of NCCL shows the transport with certainty. Without a log, the monitor compares the bytes of RDMA devices with the
+The log of NCCL shows the transport with certainty. If a log is truncated, replaced or deleted, the monitor forgets the
+old lines, reads the whole folder again, and logs this once. Without a log, the monitor compares the bytes of RDMA devices with the
 bytes of interfaces, in windows of at least a minute:
 
 | in the window | transport |

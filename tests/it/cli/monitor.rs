@@ -400,7 +400,7 @@ fn ranks() -> Result<(), String> {
     Ok(())
 }
 
-/// A log whose last line is cut, and a folder that a rotation empties.
+/// A log whose last line is cut, a folder whose files become empty, and a folder that a rotation empties.
 fn rotated() -> Result<(), String> {
     let scratch = Scratch::new()?;
     let log = read(&root().join("tests/verify-log/no-device.log"))?;
@@ -413,7 +413,14 @@ fn rotated() -> Result<(), String> {
         std::fs::write(monitor.scratch.path().join("nccl").join(file), "").map_err(|e| e.to_string())?;
     }
     let metrics = monitor.get("/metrics")?;
-    same(&metrics, false, metrics.contains("tcp_fallback"))
+    same(&metrics, false, metrics.contains("tcp_fallback"))?;
+    monitor.scratch.write("nccl/a.log", &log)?;
+    same("again", true, monitor.get("/metrics")?.contains("tcp_fallback{source=\"log\"} 1"))?;
+    std::fs::remove_file(monitor.scratch.path().join("nccl/a.log")).map_err(|e| e.to_string())?;
+    let metrics = monitor.get("/metrics")?;
+    same(&metrics, false, metrics.contains("tcp_fallback"))?;
+    monitor.line("log-restarted")?;
+    same("logged once", None, monitor.errors.try_iter().find(|line| line.contains("log-restarted")))
 }
 
 fn facts() -> Result<(), String> {
