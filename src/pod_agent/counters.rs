@@ -26,6 +26,8 @@ const IPOIB: u64 = 32;
 pub struct Counters {
     root: Root,
     devices: Option<BTreeSet<String>>,
+    /// Devices that were there at an earlier scrape, or that preflight saw.
+    known: BTreeSet<String>,
     gids: BTreeMap<(String, u32), Gids>,
     scrapes: usize,
 }
@@ -34,7 +36,8 @@ impl Counters {
     /// A reader of all devices, or of those named, which may be none. In shared mode of RDMA namespaces a pod sees all devices of its node.
     #[must_use]
     pub fn new(root: Root, devices: Option<BTreeSet<String>>) -> Self {
-        Self { root, devices, gids: BTreeMap::new(), scrapes: 0 }
+        let known = devices.clone().unwrap_or_default();
+        Self { root, devices, known, gids: BTreeMap::new(), scrapes: 0 }
     }
 
     /// Reads everything once.
@@ -42,7 +45,12 @@ impl Counters {
         let mut readings = Readings::default();
         let names = noted(self.root.names(DEVICES), DEVICES, &mut readings.unreadable).unwrap_or_default();
         let is_read = |name: &String| self.devices.as_ref().is_none_or(|own| own.contains(name));
-        for device in names.into_iter().filter(is_read).take(MOST_DEVICES) {
+        let names: Vec<String> = names.into_iter().filter(is_read).take(MOST_DEVICES).collect();
+        let is_gone = |name: &&String| !names.contains(name);
+        let gone = self.known.iter().filter(is_gone);
+        readings.unreadable.extend(gone.map(|name| (format!("{DEVICES}/{name}"), Unreadable::Missing)));
+        self.known.extend(names.iter().take(MOST_DEVICES.saturating_sub(self.known.len())).cloned());
+        for device in names {
             let path = format!("{DEVICES}/{device}/ports");
             let ports = noted(self.root.names(&path), &path, &mut readings.unreadable);
             for number in ports.iter().flatten().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {

@@ -6,6 +6,7 @@ mod state;
 
 use super::Exit;
 use crate::preflight::facts::Facts;
+use crate::rdma::Unreadable;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -77,14 +78,16 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         .ras_port
         .filter(|_| arguments.rank_index.is_empty() || ras::is_first(&arguments.rank_index) == Some(true));
     if ras_port.is_none() && arguments.ras_port.is_some() && ras::is_first(&arguments.rank_index).is_none() {
-        writeln!(
-            err,
-            "warning: --ras-port: the rank of this pod is unknown, so the monitor does not ask RAS"
-        )?;
+        let message = "The rank of this pod is unknown, so the monitor does not ask RAS";
+        writeln!(err, "{}", serde_json::json!({"event": "ras-not-asked", "message": message}))?;
     }
-    let facts = facts(arguments, err)?;
+    let (facts, unreadable) = match facts(arguments) {
+        Ok(facts) => (facts, None),
+        Err(unreadable) => (None, Some(unreadable)),
+    };
     let state = State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some())
-        .expecting(arguments.expect_transport.clone());
+        .expecting(arguments.expect_transport.clone())
+        .without(unreadable);
     let state = Rc::new(state);
     let local = tokio::task::LocalSet::new();
     if let Some(port) = ras_port {
@@ -106,8 +109,8 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     }
 }
 
-/// The facts of preflight. A file of another form or version is reported once, and its metrics are absent.
-fn facts(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Option<Facts>> {
+/// The facts of preflight, or the file and the reason why there are none, such as another form or version.
+fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
     let Some(path) = &arguments.facts else { return Ok(None) };
     let read = || {
         let mut text = String::new();
@@ -116,17 +119,8 @@ fn facts(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Option<Facts>
             .map_err(|error| error.to_string())?;
         Facts::parse(&text)
     };
-    match read() {
-        Ok(facts) => Ok(Some(facts)),
-        Err(error) => {
-            writeln!(
-                err,
-                "warning: --facts: {}: {error}; the metrics of preflight's facts are absent",
-                path.display()
-            )?;
-            Ok(None)
-        }
-    }
+    let why = |reason| Unreadable::Failed(format!("{reason}; the metrics of preflight's facts are absent"));
+    read().map(Some).map_err(|reason| (path.display().to_string(), why(reason)))
 }
 
 async fn serve(address: SocketAddr, state: Rc<State>, err: &mut dyn Write) -> io::Result<()> {

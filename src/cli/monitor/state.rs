@@ -4,6 +4,7 @@ use super::log::Followed;
 use crate::monitor::{Ras, RasAnswer, Readings, Sample, Source, Traffic, Used, text, transport_of};
 use crate::pod_agent::{Counters, Root};
 use crate::preflight::facts::Facts;
+use crate::rdma::Unreadable;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,6 +22,8 @@ pub(super) struct State {
     facts: Option<Facts>,
     /// Transport that the profile expects.
     expected: Option<String>,
+    /// The file with facts that could not be read, with the reason.
+    unreadable: Option<(String, Unreadable)>,
     folder: Option<PathBuf>,
     asks_ras: bool,
     start: Instant,
@@ -56,7 +59,7 @@ impl State {
             logged: BTreeSet::new(),
         };
         let expected = facts.as_ref().and_then(|facts| facts.transport.clone());
-        Self { facts, expected, folder, asks_ras, start: Instant::now(), inner: RefCell::new(inner) }
+        Self { facts, expected, unreadable: None, folder, asks_ras, start: Instant::now(), inner: RefCell::new(inner) }
     }
 
     /// With the transport that the profile expects. Without it, the facts name the transport.
@@ -64,10 +67,16 @@ impl State {
         Self { expected: transport.or(self.expected), ..self }
     }
 
+    /// With a file of facts that could not be read: it is counted at each scrape.
+    pub(super) fn without(self, unreadable: Option<(String, Unreadable)>) -> Self {
+        Self { unreadable, ..self }
+    }
+
     /// The text of a scrape.
     pub(super) fn metrics(&self) -> String {
         let mut inner = self.inner.borrow_mut();
         let mut readings = inner.counters.read();
+        readings.unreadable.extend(self.unreadable.clone());
         inner.traffic.observe(Sample::of(&readings.ports, &readings.interfaces, self.start.elapsed()));
         readings.rates = inner.traffic.rates;
         let by_log = self.folder.as_ref().and_then(|folder| {

@@ -395,7 +395,7 @@ fn ranks() -> Result<(), String> {
         let monitor = Monitor::of_tree("", &flags)?;
         std::thread::sleep(Duration::from_millis(200));
         same(index, false, monitor.get("/metrics")?.contains("fabric_monitor_ras"))?;
-        same(index, warns, monitor.early.contains("the rank of this pod is unknown"))?;
+        same(index, warns, monitor.early.contains("The rank of this pod is unknown"))?;
     }
     Ok(())
 }
