@@ -54,6 +54,9 @@ pub(super) struct Arguments {
     /// default: the monitor does not ask RAS
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     ras_port: Option<u16>,
+    /// Time for an answer of RAS at each address, in seconds. RAS itself waits up to 10 s for the other processes
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
+    ras_timeout: u64,
     /// Index of the pod in its job, for --ras-port; repeatable. The monitor asks RAS only if every index that is not
     /// empty is 0. So only one pod asks, because every process of the job answers each question
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
@@ -92,9 +95,10 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     let local = tokio::task::LocalSet::new();
     if let Some(port) = ras_port {
         let state = Rc::clone(&state);
+        let deadline = Duration::from_secs(arguments.ras_timeout);
         local.spawn_local(async move {
             loop {
-                state.observe_ras(ras::ask(port).await);
+                state.observe_ras(ras::ask(port, deadline).await);
                 tokio::time::sleep(ras::PERIOD).await;
             }
         });
