@@ -57,8 +57,9 @@ pub(super) struct Arguments {
     /// Time for an answer of RAS at each address, in seconds. RAS itself waits up to 10 s for the other processes
     #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
     ras_timeout: u64,
-    /// Index of the pod in its job, for --ras-port; repeatable. The monitor asks RAS only if every index that is not
-    /// empty is 0. So only one pod asks, because every process of the job answers each question
+    /// Index of the pod in its job, or its role, for --ras-port; repeatable. The monitor asks RAS only if one of them is
+    /// not empty, and each that is not empty is 0 or master. So only one pod asks, because every process of the job
+    /// answers each question. Without this flag, the monitor of every pod asks
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

@@ -29,7 +29,7 @@ files that exist but cannot be read, and the devices that disappeared. It logs t
 | `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
 | `--ras-timeout SECONDS` | time for an answer of RAS at each address, 1 to 30; default: 15 |
-| `--rank-index INDEX` | index of the pod in its job; you can set several indices; the monitor asks RAS only if each index is 0 or empty |
+| `--rank-index INDEX` | index of the pod in its job, or its role; you can set several; the monitor asks RAS only if one of them is not empty and each that is not empty is `0` or `master`; without this flag, the monitor of every pod asks |
 
 ## Counters in shared mode
 
