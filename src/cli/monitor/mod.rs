@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use state::State;
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -128,8 +128,18 @@ fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
     read().map(Some).map_err(|reason| (path.display().to_string(), why(reason)))
 }
 
+/// Whether the node has no IPv6: EAFNOSUPPORT, where the kernel runs with `ipv6.disable=1`, and EADDRNOTAVAIL.
+fn lacks_ipv6(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(97 | 99))
+}
+
 async fn serve(address: SocketAddr, state: Rc<State>, err: &mut dyn Write) -> io::Result<()> {
-    let listener = TcpListener::bind(address).await?;
+    let listener = match (TcpListener::bind(address).await, address.is_ipv6() && address.ip().is_unspecified()) {
+        (Err(error), true) if lacks_ipv6(&error) => {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await?
+        }
+        (bound, _) => bound?,
+    };
     let mut term = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     writeln!(err, "{{\"event\":\"listening\",\"address\":\"{}\"}}", listener.local_addr()?)?;
@@ -174,4 +184,18 @@ fn answer(method: &Method, path: &str, state: &State) -> Response<Full<Bytes>> {
     let kind = header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_without_ipv6_is_known_by_its_error() {
+        let error = io::Error::from_raw_os_error;
+        // socket(AF_INET6) and bind(::) where there is no IPv6.
+        assert!(lacks_ipv6(&error(97)) && lacks_ipv6(&error(99)));
+        // The port is in use, or not allowed: another address would hide that.
+        assert!(!lacks_ipv6(&error(98)) && !lacks_ipv6(&error(13)));
+    }
 }
