@@ -1,6 +1,6 @@
 //! The containers as JSON.
 
-use super::monitor_flags;
+use super::monitor_flags::MonitorFlags;
 use super::monitor_resources::of_monitor;
 use super::mount::mount;
 use super::place::Place;
@@ -100,14 +100,13 @@ impl Writer<'_> {
     }
 
     /// Exports the counters. The transport is a flag too, because facts may be missing or of another release.
-    pub(super) fn monitor(&self, monitor: &Monitor, transport: Transport) -> String {
+    pub(super) fn monitor(&self, monitor: &Monitor, transport: Transport, flags: MonitorFlags) -> String {
         let port = object(&[
             ("name", string("fabric-metrics")),
             ("containerPort", monitor.port.to_string()),
             ("protocol", string("TCP")),
         ]);
         let (listen, facts) = (format!(":{}", monitor.port), format!("{RUN_PATH}/facts.json"));
-        let flags = monitor_flags::of(self.pod, self.plan, self.place, monitor);
         let mut words = vec!["monitor", "--listen", listen.as_str(), "--expect-transport", transport.word()];
         if self.place.writes_facts(self.pod) {
             words.extend(["--facts", facts.as_str()]);

@@ -76,8 +76,11 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
         } else {
             "all RDMA devices that the pod sees"
         };
-        let reason = format!("exports the counters of {devices} on port {}", monitor.port);
-        changes.push(container(MONITOR, writer.monitor(monitor, profile.transport), reason.into()));
+        let mut does = vec![format!("exports the counters of {devices} on port {}", monitor.port)];
+        let mut flags = monitor_flags::of(pod, plan, &place, monitor);
+        does.append(&mut flags.does);
+        let text = writer.monitor(monitor, profile.transport, flags);
+        changes.push(container(MONITOR, text, does.join("; ").into()));
         let own = SCRAPE.iter().any(|key| pod.annotation(key).is_some());
         if monitor.scrape == Scrape::Annotations && !own {
             let values = ["true".to_owned(), monitor.port.to_string(), "/metrics".to_owned()];
