@@ -40,6 +40,21 @@ sys/class/infiniband/mlx5_{0..1}/hw_counters/lifespan : pipe
 .preflight/rdma-counters = mlx5_9 1 np_cnp_sent 9
 ";
 
+/// Counters of drivers other than mlx5.
+const EFA_AND_BNXT: &str = "sys/class/infiniband/rdmap{0..1}s27/ports/1/hw_counters/tx_pkts = 11
+sys/class/infiniband/rdmap{0..1}s27/ports/1/hw_counters/rx_pkts = 12
+sys/class/infiniband/rdmap{0..1}s27/ports/1/hw_counters/rx_drops = 13
+sys/class/infiniband/rdmap{0..1}s27/ports/1/hw_counters/retrans_pkts = 14
+sys/class/infiniband/rdmap{0..1}s27/ports/1/hw_counters/retrans_timeout_events = 15
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/rx_ecn_marked_pkts = 21
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/to_retransmits = 22
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/seq_err_naks_rcvd = 23
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/rnr_naks_rcvd = 24
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/max_retry_exceeded = 25
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/res_oos_drop_count = 26
+sys/class/infiniband/bnxt_re0/ports/1/hw_counters/tx_pkts = 27
+";
+
 /// Odd files: of an interface table, of a GID table, and of the kernel's answers.
 const ODD: &str = "sys/class/infiniband/mlx5_0/ports/1/state = ACTIVE
 sys/class/infiniband/mlx5_0/ports/1/phys_state : dir
@@ -64,6 +79,7 @@ pub(crate) fn add(suite: &mut Suite) {
         ("exclusive", EXCLUSIVE),
         ("shared", SHARED),
         ("shared-with-netlink", NETLINK),
+        ("efa-and-bnxt", EFA_AND_BNXT),
         ("odd", ODD),
         ("nothing", ""),
     ] {
