@@ -96,6 +96,8 @@ pub fn text(readings: &Readings) -> String {
             label("transport", facts.transport.as_deref().unwrap_or_default()),
             label("nccl", facts.nccl.as_deref().unwrap_or_default()),
             label("verdict", &facts.verdict),
+            label("ipc_lock", facts.ipc_lock.map_or("", |has| if has { "true" } else { "false" })),
+            label("written_by", &facts.written_by),
         ];
         metric(&mut out, "fabric_monitor_facts_info", vec![(all.join(","), 1)]);
     }

@@ -85,7 +85,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_facts_info",
         "1",
         "facts of preflight",
-        "Profile, expected transport, version of NCCL, and verdict of preflight, as labels",
+        "Profile, expected transport, version of NCCL, verdict of preflight, IPC_LOCK of the training container, and version of fabric-admission that wrote the facts, as labels",
     ),
     gauge(
         "fabric_monitor_nccl_transport",
