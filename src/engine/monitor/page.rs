@@ -91,6 +91,17 @@ private.
 A scrape of 64 devices takes about 10 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, this is less
 than 0.1 % of a core.
 
+## Not proven on hardware
+
+Tests run the monitor on modelled files and modelled answers. We did not have RDMA hardware for these parts:
+
+| part | what is not proven |
+| --- | --- |
+| counters by netlink | the answers of a driver; tests use messages in the form of the kernel's source |
+| GIDs of a shared port | the rows that a pod sees if other pods share the port |
+| RAS | the answers of a running job; tests use answers in the form of NCCL's source and documentation |
+| ethtool | nothing: the monitor does not read these statistics |
+
 ## Counters of a port
 
 Labels: `device`, `port`. Source: `/sys/class/infiniband/DEVICE/ports/PORT/`. If node_exporter
