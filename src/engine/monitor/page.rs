@@ -91,6 +91,13 @@ private.
 A scrape of 64 devices takes about 10 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, this is less
 than 0.1 % of a core.
 
+The figures are from a test with 40 scrapes of a modelled tree on a disk: 64 devices with one port each, and 22 counters
+of each port. The test has no RDMA hardware, no log of NCCL and no RAS. To measure again with a static binary:
+
+```
+FABRIC_ADMISSION_STATIC=/path/to/fabric-admission cargo test --locked --test it -- --nocapture monitor::sixty_four
+```
+
 ## Not proven on hardware
 
 Tests run the monitor on modelled files and modelled answers. We did not have RDMA hardware for these parts:
