@@ -1,6 +1,6 @@
 //! docs/monitor.md.
 
-use super::counters::COUNTERS;
+use super::counters::{COUNTERS, PortCounter};
 use super::others::OTHERS;
 use std::fmt::Write;
 
@@ -118,12 +118,23 @@ has a metric for the same counter, the monitor uses the name of node_exporter.
 | --- | --- | --- | --- |
 ";
 
+/// What a counter counts.
+fn unit(counter: &PortCounter) -> &'static str {
+    let is_packets = |word: &str| word.eq_ignore_ascii_case("packets");
+    match counter.file {
+        "port_xmit_wait" => "ticks",
+        _ if counter.metric.contains("_bytes_") => "bytes",
+        _ if counter.metric.contains("_packets_") || counter.help.split(' ').take(2).any(is_packets) => "packets",
+        _ => "events",
+    }
+}
+
 /// The page.
 #[must_use]
 pub fn page() -> String {
     let mut out = HEAD.to_owned();
     for counter in &COUNTERS {
-        let unit = if counter.metric.contains("_bytes_") { "bytes" } else { "events" };
+        let unit = unit(counter);
         let (folder, file) = (counter.folder.name(), counter.file);
         // Writing to a String does not fail.
         let _ = writeln!(
