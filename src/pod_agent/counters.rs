@@ -33,7 +33,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// A reader of all devices, or of those named, which may be none. In shared mode of RDMA namespaces a pod sees all devices of its node.
+    /// A reader of all devices, or of those named, which may be none. In shared mode of RDMA namespaces a pod sees all
+    /// devices of its node.
     #[must_use]
     pub fn new(root: Root, devices: Option<BTreeSet<String>>) -> Self {
         let known = devices.clone().unwrap_or_default();
@@ -59,8 +60,7 @@ impl Counters {
         }
         let root = self.root.clone();
         let recorded = Recorded { root: &root, without: Unreadable::Missing };
-        let kernel: &dyn Kernel =
-            if root.is_container() { &Running { root: &root } } else { &recorded };
+        let kernel: &dyn Kernel = if root.is_container() { &Running { root: &root } } else { &recorded };
         by_netlink(&root, kernel, &mut readings);
         self.observe_gids(kernel, &mut readings);
         readings.interfaces = interfaces(&root, &mut readings.unreadable);

@@ -41,7 +41,8 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
 /// Keeps the reason. A log that does not exist yet is usual at the start.
 fn note(path: &Path, error: &io::Error, unreadable: &mut Unread) {
     let words = error.to_string();
-    let why = Unreadable::of_errno(error.raw_os_error(), words.split(" (os error").next().unwrap_or_default());
+    let why =
+        Unreadable::of_errno(error.raw_os_error(), words.split(" (os error").next().unwrap_or_default());
     if why != Unreadable::Missing {
         unreadable.push((path.display().to_string(), why));
     }
@@ -56,7 +57,8 @@ impl Followed {
             Ok(entries) => entries,
             Err(error) => return note(folder, &error, unreadable),
         };
-        let entry = |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok().filter(fs::Metadata::is_file)?));
+        let entry =
+            |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok().filter(fs::Metadata::is_file)?));
         let found: BTreeMap<PathBuf, fs::Metadata> =
             entries.filter_map(Result::ok).take(MOST_ENTRIES).filter_map(entry).collect();
         let is_other = |(path, file): (&PathBuf, &Reading)| {
@@ -66,7 +68,8 @@ impl Followed {
             *self = Self { restarted: true, ..Self::default() };
         }
         // A file that was read before keeps its place: a new name must not push it out.
-        let (known, new): (Vec<_>, Vec<_>) = found.iter().partition(|(path, _)| self.files.contains_key(*path));
+        let (known, new): (Vec<_>, Vec<_>) =
+            found.iter().partition(|(path, _)| self.files.contains_key(*path));
         let mut left = MOST_BYTES;
         for (path, metadata) in known.into_iter().chain(new).take(MOST_FILES) {
             let file = self.files.entry(path.clone()).or_default();

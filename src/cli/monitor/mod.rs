@@ -124,7 +124,8 @@ fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
             .map_err(|error| error.to_string())?;
         Facts::parse(&text)
     };
-    let why = |reason| Unreadable::Failed(format!("{reason}; the metrics of preflight's facts are absent"));
+    let why =
+        |reason: String| Unreadable::Failed(format!("{reason}; the metrics of preflight's facts are absent"));
     read().map(Some).map_err(|reason| (path.display().to_string(), why(reason)))
 }
 
@@ -134,12 +135,13 @@ fn lacks_ipv6(error: &io::Error) -> bool {
 }
 
 async fn serve(address: SocketAddr, state: Rc<State>, err: &mut dyn Write) -> io::Result<()> {
-    let listener = match (TcpListener::bind(address).await, address.is_ipv6() && address.ip().is_unspecified()) {
-        (Err(error), true) if lacks_ipv6(&error) => {
-            TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await?
-        }
-        (bound, _) => bound?,
-    };
+    let listener =
+        match (TcpListener::bind(address).await, address.is_ipv6() && address.ip().is_unspecified()) {
+            (Err(error), true) if lacks_ipv6(&error) => {
+                TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await?
+            }
+            (bound, _) => bound?,
+        };
     let mut term = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     writeln!(err, "{{\"event\":\"listening\",\"address\":\"{}\"}}", listener.local_addr()?)?;

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 /// Time between two questions. RAS considers a process dead after 60 s.
 pub(super) const PERIOD: Duration = Duration::from_secs(60);
+
 /// Whether a pod with these indices has rank 0. An empty index is one that the pod does not have; without any index the
 /// rank is unknown. Kubeflow's training operator labels the pod of rank 0 with the role `master`.
 pub(super) fn is_first(indices: &[String]) -> Option<bool> {

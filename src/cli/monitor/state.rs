@@ -59,7 +59,15 @@ impl State {
             logged: BTreeSet::new(),
         };
         let expected = facts.as_ref().and_then(|facts| facts.transport.clone());
-        Self { facts, expected, unreadable: None, folder, asks_ras, start: Instant::now(), inner: RefCell::new(inner) }
+        Self {
+            facts,
+            expected,
+            unreadable: None,
+            folder,
+            asks_ras,
+            start: Instant::now(),
+            inner: RefCell::new(inner),
+        }
     }
 
     /// With the transport that the profile expects. Without it, the facts name the transport.
@@ -112,7 +120,8 @@ impl Inner {
         }
         if self.log.restarted && !self.logged_restart {
             self.logged_restart = true;
-            let message = "A log of NCCL was truncated, replaced or deleted; the monitor reads the folder again";
+            let message =
+                "A log of NCCL was truncated, replaced or deleted; the monitor reads the folder again";
             line(&json!({"event": "log-restarted", "message": message}));
         }
         let expected = readings.expected.as_deref();

@@ -182,8 +182,16 @@ pub static COUNTERS: [PortCounter; 47] = [
         "Bytes received, from drivers with this counter (EFA, bnxt_re)",
     ),
     hardware("retrans_bytes", "hw_retransmitted_bytes_total", "Bytes sent again (EFA)"),
-    hardware("tx_pkts", "hw_transmitted_packets_total", "Packets sent, from drivers with this counter (EFA, bnxt_re)"),
-    hardware("rx_pkts", "hw_received_packets_total", "Packets received, from drivers with this counter (EFA, bnxt_re)"),
+    hardware(
+        "tx_pkts",
+        "hw_transmitted_packets_total",
+        "Packets sent, from drivers with this counter (EFA, bnxt_re)",
+    ),
+    hardware(
+        "rx_pkts",
+        "hw_received_packets_total",
+        "Packets received, from drivers with this counter (EFA, bnxt_re)",
+    ),
     hardware("rx_drops", "hw_received_packets_dropped_total", "Packets dropped on receipt (EFA)"),
     hardware("retrans_pkts", "hw_retransmitted_packets_total", "Packets sent again (EFA; cause: loss)"),
     hardware(

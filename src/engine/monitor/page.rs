@@ -51,8 +51,8 @@ for the counter.
 ## Transport
 
 The log of NCCL shows the transport with certainty. If a log is truncated, replaced or deleted, the monitor forgets the
-old lines, reads the whole folder again, and logs this once. Without a log, the monitor compares the bytes of RDMA devices with the
-bytes of interfaces, in windows of at least a minute:
+old lines, reads the whole folder again, and logs this once. Without a log, the monitor compares the bytes of RDMA
+devices with the bytes of interfaces, in windows of at least a minute:
 
 | in the window | transport |
 | --- | --- |
@@ -124,7 +124,9 @@ fn unit(counter: &PortCounter) -> &'static str {
     match counter.file {
         "port_xmit_wait" => "ticks",
         _ if counter.metric.contains("_bytes_") => "bytes",
-        _ if counter.metric.contains("_packets_") || counter.help.split(' ').take(2).any(is_packets) => "packets",
+        _ if counter.metric.contains("_packets_") || counter.help.split(' ').take(2).any(is_packets) => {
+            "packets"
+        }
         _ => "events",
     }
 }

@@ -1,10 +1,10 @@
 //! `estimate`: the published example through the command line, its JSON and wrong values. The formulas:
 //! `src/engine/estimate`.
 
+use crate::support::in_the_pod::IMAGE;
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{Scratch, golden, root, run};
-use crate::support::in_the_pod::IMAGE;
 use fabric_admission::estimate::Document;
 use serde_json::{Value, json};
 
