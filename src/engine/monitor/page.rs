@@ -107,7 +107,7 @@ Tests run the monitor on modelled files and modelled answers. We did not have RD
 | counters by netlink | the answers of a driver; tests use messages in the form of the kernel's source |
 | GIDs of a shared port | the rows that a pod sees if other pods share the port |
 | RAS | the answers of a running job; tests use answers in the form of NCCL's source and documentation |
-| ethtool | nothing: the monitor does not read these statistics |
+| ethtool | pause frames and other statistics of ethtool: the monitor does not read them |
 
 ## Counters of a port
 
