@@ -3,7 +3,7 @@
 use fabric_admission::{
     certificate_keeper, certificates, cluster, deadline, discover, doctor, estimate, facts, json,
     known_lines, kubernetes_version, manifest, monitor, multus, nccl, nccl_log, patch, plan, pod, pod_agent,
-    preflight, profile, report, resolve, review, rules, server, snapshot, telemetry, tls,
+    preflight, profile, rdma, report, resolve, review, rules, server, snapshot, telemetry, tls,
 };
 use fabric_admission_engine::text;
 

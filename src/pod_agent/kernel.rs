@@ -18,7 +18,7 @@ pub(super) trait Kernel {
     fn addresses(&self) -> Reading<Vec<Address>>;
     /// Mode of RDMA namespaces.
     fn namespace_mode(&self) -> Reading<NamespaceMode>;
-    /// Counters of ports by netlink. A port whose driver has none is absent.
+    /// Counters of ports by netlink.
     fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters>;
     /// Environment variables.
     fn environment(&self) -> Reading<BTreeMap<String, String>>;
@@ -29,9 +29,14 @@ pub(super) struct Running<'a> {
     pub(super) root: &'a Root,
 }
 
+/// Why preflight knows nothing about a reading that a recorded tree does not have.
+pub(super) const NOT_RECORDED: Unreadable = Unreadable::NotRead("the recorded tree does not have this file");
+
 /// A recorded tree.
 pub(super) struct Recorded<'a> {
     pub(super) root: &'a Root,
+    /// The reason for a reading that the tree does not have.
+    pub(super) without: Unreadable,
 }
 
 impl Kernel for Running<'_> {
@@ -89,9 +94,7 @@ impl Kernel for Running<'_> {
                 counters = stat::counters(answer)?;
                 Ok(true)
             });
-            if asked.is_ok() {
-                found.insert(((*device).to_owned(), *port), counters);
-            }
+            found.insert(((*device).to_owned(), *port), asked.map(|()| counters));
         }
         Ok(found)
     }
@@ -102,13 +105,13 @@ impl Kernel for Running<'_> {
     }
 }
 
-/// Counters by device and port.
-pub(super) type HardwareCounters = BTreeMap<(String, u32), Vec<(String, u64)>>;
+/// Counters by device and port, with their names; or why a port has none.
+pub(super) type HardwareCounters = BTreeMap<(String, u32), Reading<Vec<(String, u64)>>>;
 
 impl Recorded<'_> {
     fn file(&self, name: &str) -> Reading<Vec<u8>> {
         self.root.read(&format!("/.preflight/{name}"), OTHER).map_err(|why| match why {
-            Unreadable::Missing => Unreadable::NotRead("the recorded tree does not have this file"),
+            Unreadable::Missing => self.without.clone(),
             other => other,
         })
     }
@@ -149,7 +152,8 @@ impl Kernel for Recorded<'_> {
         let mut found = HardwareCounters::new();
         for (device, port, name, value) in stat::listed(&self.file("rdma-counters")?)? {
             if ports.contains(&(device.as_str(), port)) {
-                found.entry((device, port)).or_default().push((name, value));
+                let counters = found.entry((device, port)).or_insert_with(|| Ok(Vec::new()));
+                counters.iter_mut().for_each(|counters| counters.push((name.clone(), value)));
             }
         }
         Ok(found)

@@ -1,7 +1,7 @@
 //! One look at everything.
 
 use super::files::{OTHER, Root};
-use super::kernel::{Kernel, Recorded, Running};
+use super::kernel::{Kernel, NOT_RECORDED, Recorded, Running};
 use super::{gpus, image, peers, rdma_devices, settings};
 use crate::nccl::NcclVersion;
 use crate::preflight::expect::{Expectation, VARIABLE};
@@ -23,7 +23,7 @@ pub fn expectation(options: &Options) -> Option<String> {
     let root = &options.root;
     let of_environment = || match root.is_container() {
         true => Running { root }.environment().ok()?.remove(VARIABLE),
-        false => Recorded { root }.environment().ok()?.remove(VARIABLE),
+        false => Recorded { root, without: NOT_RECORDED }.environment().ok()?.remove(VARIABLE),
     };
     options.expect.clone().or_else(of_environment)
 }
@@ -33,7 +33,7 @@ pub fn expectation(options: &Options) -> Option<String> {
 pub fn look(options: &Options) -> Seen {
     let root = &options.root;
     let running = Running { root };
-    let recorded = Recorded { root };
+    let recorded = Recorded { root, without: NOT_RECORDED };
     let kernel: &dyn Kernel = if root.is_container() { &running } else { &recorded };
     let mut environment = kernel.environment();
     let home = environment.as_ref().ok().and_then(|variables| variables.get("HOME").cloned());

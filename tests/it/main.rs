@@ -89,6 +89,7 @@ mod cli {
     pub(crate) mod explain;
     pub(crate) mod many_files;
     pub(crate) mod monitor;
+    pub(crate) mod monitor_odd;
     pub(crate) mod profiles;
     pub(crate) mod schema;
     pub(crate) mod shown;
@@ -199,6 +200,7 @@ fn main() -> std::process::ExitCode {
     cli::examples::add(&mut suite);
     cli::profiles::add(&mut suite);
     cli::monitor::add(&mut suite);
+    cli::monitor_odd::add(&mut suite);
     cli::schema::add(&mut suite);
     cli::streams::add(&mut suite);
     cli::many_files::add(&mut suite);

@@ -36,7 +36,7 @@ fn of_facts(file: &Path, transport: Option<Link>) -> Result<Fabric, String> {
     let opened = File::open(file).map_err(|error| error.to_string())?;
     opened.take(FACTS).read_to_string(&mut text).map_err(|error| error.to_string())?;
     let facts = Facts::parse(&text)?;
-    let ports = || facts.devices.iter().flat_map(|device| &device.ports);
+    let ports = || facts.devices.iter().flatten().flat_map(|device| &device.ports);
     let rates: Vec<u32> = ports().filter_map(|port| port.rate).filter(|rate| *rate > 0).collect();
     let (Some(first), Ok(rails)) = (rates.first(), u32::try_from(rates.len())) else {
         return Err("it has no port with a line rate".to_owned());

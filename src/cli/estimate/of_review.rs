@@ -11,11 +11,12 @@ use std::collections::BTreeMap;
 pub(in crate::cli) struct Asked {
     parameters: f64,
     compute: f64,
-    rate: f64,
+    /// Line rate of a rail (Gb/s); without it, the one that the profile requires.
+    rate: Option<f64>,
     precision: Precision,
 }
 
-const FORM: &str = "write parameters=7B,compute=1.2s,rate=400, and precision=fp32 if it is not bf16";
+const FORM: &str = "write parameters=7B,compute=1.2s,rate=400, and precision=fp32 if it is not bf16; rate is optional if the profile sets preflight.rate";
 
 /// Reads the flag's value.
 pub(in crate::cli) fn asked(text: &str) -> Result<Asked, String> {
@@ -30,7 +31,7 @@ pub(in crate::cli) fn asked(text: &str) -> Result<Asked, String> {
     let asked = Asked {
         parameters: parameters(take("parameters").ok_or(FORM)?)?,
         compute: seconds(take("compute").ok_or(FORM)?)?,
-        rate: rate(take("rate").ok_or(FORM)?)?,
+        rate: take("rate").map(rate).transpose()?,
         precision: match take("precision").unwrap_or("bf16") {
             "fp32" => Precision::Fp32,
             "fp16" => Precision::Fp16,
@@ -49,13 +50,16 @@ pub(in crate::cli) struct Estimated {
     pods: Option<u64>,
     rails: u32,
     link: Option<Link>,
+    /// Line rate that the profile requires of each port (Gb/s).
+    rate: Option<u32>,
 }
 
 impl Estimated {
     /// A template whose pods have accelerators and get a profile.
     pub(in crate::cli) fn of(gpus: u32, pods: Option<u64>, profile: &Profile) -> Option<Self> {
         let (rails, link) = nodes::of_profile(profile);
-        (gpus > 0).then_some(Self { gpus, pods, rails, link })
+        let rate = profile.preflight.as_ref().and_then(|preflight| preflight.rate);
+        (gpus > 0).then_some(Self { gpus, pods, rails, link, rate })
     }
 }
 
@@ -77,10 +81,14 @@ impl Asked {
         let Some(link) = first.link else {
             return Some(format!("{count}: no share of the line rate is published for this transport"));
         };
+        let required = || templates.iter().filter_map(|template| template.rate).min().map(f64::from);
+        let Some(rate) = self.rate.or_else(required) else {
+            return Some(format!("{count}: the line rate is unknown; add rate=400 to --estimate"));
+        };
         let rails = templates.iter().map(|template| template.rails).min().unwrap_or(1);
         let step =
             Step { parameters: self.parameters, precision: self.precision, gpus, compute: self.compute };
-        let brief = brief(&step, link.throughput(self.rate, rails));
-        Some(format!("{count}, {}: {brief}", link.rails(rails, self.rate)))
+        let brief = brief(&step, link.throughput(rate, rails));
+        Some(format!("{count}, {}: {brief}", link.rails(rails, rate)))
     }
 }

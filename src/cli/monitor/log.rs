@@ -1,12 +1,15 @@
 //! The files of NCCL in a folder, read as they grow.
 
 use crate::nccl_log::{Lines, Log, Place};
+use crate::rdma::Unreadable;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Most files of the folder, and most bytes of a scrape.
+/// Most entries of the folder, most files that are read, and most bytes of a scrape.
+const MOST_ENTRIES: usize = 4096;
 const MOST_FILES: usize = 64;
 const MOST_BYTES: u64 = 8 << 20;
 
@@ -15,50 +18,87 @@ const MOST_BYTES: u64 = 8 << 20;
 pub(super) struct Followed {
     files: BTreeMap<PathBuf, Reading>,
     pub(super) log: Log,
+    /// Whether the log started again from its beginning, ever.
+    pub(super) restarted: bool,
 }
 
 #[derive(Debug, Default)]
 struct Reading {
+    /// Device and inode: a rotated log has another file behind the same name.
+    identity: (u64, u64),
     offset: u64,
     line: u64,
     lines: Lines,
 }
 
+/// Files that could not be read, with the reasons.
+type Unread = Vec<(String, Unreadable)>;
+
+fn identity(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+/// Keeps the reason. A log that does not exist yet is usual at the start.
+fn note(path: &Path, error: &io::Error, unreadable: &mut Unread) {
+    let words = error.to_string();
+    let why =
+        Unreadable::of_errno(error.raw_os_error(), words.split(" (os error").next().unwrap_or_default());
+    if why != Unreadable::Missing {
+        unreadable.push((path.display().to_string(), why));
+    }
+}
+
 impl Followed {
-    /// Reads what the files have more than before. A file that is shorter than before was truncated or replaced, as by a
-    /// restarted container: the log starts again from its beginning.
-    pub(super) fn read(&mut self, folder: &Path) {
-        let Ok(entries) = fs::read_dir(folder) else { return };
-        let mut paths: Vec<(PathBuf, u64)> = entries
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                entry.metadata().ok().filter(fs::Metadata::is_file).map(|m| (entry.path(), m.len()))
-            })
-            .take(MOST_FILES)
-            .collect();
-        paths.sort();
-        let shorter =
-            |(path, length): &(PathBuf, u64)| self.files.get(path).is_some_and(|f| *length < f.offset);
-        if paths.iter().any(shorter) {
-            *self = Self::default();
+    /// Reads what the files have more than before. A file that is shorter than before was truncated, and a file that is
+    /// gone or is another file was rotated or replaced, as by a restarted container: the log starts again from its
+    /// beginning.
+    pub(super) fn read(&mut self, folder: &Path, unreadable: &mut Unread) {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return note(folder, &error, unreadable),
+        };
+        let entry =
+            |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok().filter(fs::Metadata::is_file)?));
+        let found: BTreeMap<PathBuf, fs::Metadata> =
+            entries.filter_map(Result::ok).take(MOST_ENTRIES).filter_map(entry).collect();
+        let is_other = |(path, file): (&PathBuf, &Reading)| {
+            found.get(path).is_none_or(|now| now.len() < file.offset || identity(now) != file.identity)
+        };
+        if self.files.iter().any(is_other) {
+            *self = Self { restarted: true, ..Self::default() };
         }
+        // A file that was read before keeps its place: a new name must not push it out.
+        let (known, new): (Vec<_>, Vec<_>) =
+            found.iter().partition(|(path, _)| self.files.contains_key(*path));
         let mut left = MOST_BYTES;
-        for (path, length) in paths {
+        for (path, metadata) in known.into_iter().chain(new).take(MOST_FILES) {
             let file = self.files.entry(path.clone()).or_default();
-            let new = length.saturating_sub(file.offset).min(left);
+            file.identity = identity(metadata);
+            let new = metadata.len().saturating_sub(file.offset).min(left);
             if new == 0 {
                 continue;
             }
-            let Ok(mut opened) = File::open(&path) else { continue };
-            if opened.seek(SeekFrom::Start(file.offset)).is_err() {
-                continue;
-            }
+            let start = SeekFrom::Start(file.offset);
+            let mut opened = match File::open(path).and_then(|mut file| file.seek(start).map(|_| file)) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    note(path, &error, unreadable);
+                    continue;
+                }
+            };
             let mut buffer = vec![0; 64 << 10];
             let mut rest = new;
             while rest > 0 {
                 let most = usize::try_from(rest).unwrap_or(usize::MAX).min(buffer.len());
                 let Some(part) = buffer.get_mut(..most) else { break };
-                let Ok(length @ 1..) = opened.read(part) else { break };
+                let length = match opened.read(part) {
+                    Ok(0) => break,
+                    Ok(length) => length,
+                    Err(error) => {
+                        note(path, &error, unreadable);
+                        break;
+                    }
+                };
                 let Reading { lines, line, .. } = file;
                 lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
                     *line += 1;

@@ -6,6 +6,7 @@ mod state;
 
 use super::Exit;
 use crate::preflight::facts::Facts;
+use crate::rdma::Unreadable;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -15,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use state::State;
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,6 +41,9 @@ pub(super) struct Arguments {
     /// File facts.json that preflight wrote; without this file, the metrics of preflight's facts are absent
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
+    /// Transport that the profile expects, such as roce or ethernet; default: the transport in the file of --facts
+    #[arg(long, value_name = "NAME")]
+    expect_transport: Option<String>,
     /// Directory with /sys and /dev; for tests, a copy of the root directory of another pod
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
@@ -50,8 +54,12 @@ pub(super) struct Arguments {
     /// default: the monitor does not ask RAS
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     ras_port: Option<u16>,
-    /// Index of the pod in its job, for --ras-port; repeatable. The monitor asks RAS only if each index is 0 or
-    /// empty. The other pods of the job do not ask, because every process of the job answers each question
+    /// Time for an answer of RAS at each address, in seconds. RAS itself waits up to 10 s for the other processes
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
+    ras_timeout: u64,
+    /// Index of the pod in its job, or its role, for --ras-port; repeatable. The monitor asks RAS only if at least one
+    /// value is not empty, and each value that is not empty is 0 or master. Every process of the job answers each
+    /// question, so one pod is enough. Without this flag, the monitor of every pod asks
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }
@@ -74,19 +82,24 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         .ras_port
         .filter(|_| arguments.rank_index.is_empty() || ras::is_first(&arguments.rank_index) == Some(true));
     if ras_port.is_none() && arguments.ras_port.is_some() && ras::is_first(&arguments.rank_index).is_none() {
-        writeln!(
-            err,
-            "warning: --ras-port: the rank of this pod is unknown, so the monitor does not ask RAS"
-        )?;
+        let message = "The rank of this pod is unknown, so the monitor does not ask RAS";
+        writeln!(err, "{}", serde_json::json!({"event": "ras-not-asked", "message": message}))?;
     }
-    let facts = facts(arguments, err)?;
-    let state = Rc::new(State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some()));
+    let (facts, unreadable) = match facts(arguments) {
+        Ok(facts) => (facts, None),
+        Err(unreadable) => (None, Some(unreadable)),
+    };
+    let state = State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some())
+        .expecting(arguments.expect_transport.clone())
+        .without(unreadable);
+    let state = Rc::new(state);
     let local = tokio::task::LocalSet::new();
     if let Some(port) = ras_port {
         let state = Rc::clone(&state);
+        let deadline = Duration::from_secs(arguments.ras_timeout);
         local.spawn_local(async move {
             loop {
-                state.observe_ras(ras::ask(port).await);
+                state.observe_ras(ras::ask(port, deadline).await);
                 tokio::time::sleep(ras::PERIOD).await;
             }
         });
@@ -101,8 +114,8 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     }
 }
 
-/// The facts of preflight. A file of another form or version is reported once, and its metrics are absent.
-fn facts(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Option<Facts>> {
+/// The facts of preflight, or the file and the reason why there are none, such as another form or version.
+fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
     let Some(path) = &arguments.facts else { return Ok(None) };
     let read = || {
         let mut text = String::new();
@@ -111,21 +124,24 @@ fn facts(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Option<Facts>
             .map_err(|error| error.to_string())?;
         Facts::parse(&text)
     };
-    match read() {
-        Ok(facts) => Ok(Some(facts)),
-        Err(error) => {
-            writeln!(
-                err,
-                "warning: --facts: {}: {error}; the metrics of preflight's facts are absent",
-                path.display()
-            )?;
-            Ok(None)
-        }
-    }
+    let why =
+        |reason: String| Unreadable::Failed(format!("{reason}; the metrics of preflight's facts are absent"));
+    read().map(Some).map_err(|reason| (path.display().to_string(), why(reason)))
+}
+
+/// Whether the node has no IPv6: EAFNOSUPPORT, where the kernel runs with `ipv6.disable=1`, and EADDRNOTAVAIL.
+fn lacks_ipv6(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(97 | 99))
 }
 
 async fn serve(address: SocketAddr, state: Rc<State>, err: &mut dyn Write) -> io::Result<()> {
-    let listener = TcpListener::bind(address).await?;
+    let listener =
+        match (TcpListener::bind(address).await, address.is_ipv6() && address.ip().is_unspecified()) {
+            (Err(error), true) if lacks_ipv6(&error) => {
+                TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await?
+            }
+            (bound, _) => bound?,
+        };
     let mut term = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     writeln!(err, "{{\"event\":\"listening\",\"address\":\"{}\"}}", listener.local_addr()?)?;
@@ -170,4 +186,18 @@ fn answer(method: &Method, path: &str, state: &State) -> Response<Full<Bytes>> {
     let kind = header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_without_ipv6_is_known_by_its_error() {
+        let error = io::Error::from_raw_os_error;
+        // socket(AF_INET6) and bind(::) where there is no IPv6.
+        assert!(lacks_ipv6(&error(97)) && lacks_ipv6(&error(99)));
+        // The port is in use, or not allowed: another address would hide that.
+        assert!(!lacks_ipv6(&error(98)) && !lacks_ipv6(&error(13)));
+    }
 }

@@ -9,8 +9,6 @@ use tokio::time::timeout;
 
 /// Time between two questions. RAS considers a process dead after 60 s.
 pub(super) const PERIOD: Duration = Duration::from_secs(60);
-/// Time for an answer: RAS itself waits up to 10 s for the other processes.
-const DEADLINE: Duration = Duration::from_secs(15);
 
 /// Whether a pod with these indices has rank 0. An empty index is one that the pod does not have; without any index the
 /// rank is unknown. Kubeflow's training operator labels the pod of rank 0 with the role `master`.
@@ -20,22 +18,23 @@ pub(super) fn is_first(indices: &[String]) -> Option<bool> {
     Some(known.all(|index| index == "0" || index == "master"))
 }
 
-/// Asks once. NCCL resolves `localhost` and binds the first address, so both are tried.
+/// Asks once. NCCL resolves `localhost` and binds the first address, so both are tried, each for this time.
 ///
 /// # Errors
 /// Why neither address gave an answer.
-pub(super) async fn ask(port: u16) -> Result<RasAnswer, String> {
-    let mut reason = String::new();
+pub(super) async fn ask(port: u16, deadline: Duration) -> Result<RasAnswer, String> {
+    let mut reasons = Vec::new();
     for address in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
-        match timeout(DEADLINE, ask_one(address, port)).await {
+        match timeout(deadline, ask_one(address, port)).await {
             Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(error)) => reason = error,
+            Ok(Err(error)) => reasons.push(error),
             Err(_) => {
-                return Err(format!("{address} port {port}: no answer within {} s", DEADLINE.as_secs()));
+                let reason = format!("{address} port {port}: no answer within {} s", deadline.as_secs());
+                reasons.push(reason);
             }
         }
     }
-    Err(reason)
+    Err(reasons.join("; "))
 }
 
 async fn ask_one(address: IpAddr, port: u16) -> Result<RasAnswer, String> {

@@ -4,6 +4,7 @@ use super::log::Followed;
 use crate::monitor::{Ras, RasAnswer, Readings, Sample, Source, Traffic, Used, text, transport_of};
 use crate::pod_agent::{Counters, Root};
 use crate::preflight::facts::Facts;
+use crate::rdma::Unreadable;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -19,6 +20,10 @@ const LOGGED: usize = 64;
 /// What the monitor remembers.
 pub(super) struct State {
     facts: Option<Facts>,
+    /// Transport that the profile expects.
+    expected: Option<String>,
+    /// The file with facts that could not be read, with the reason.
+    unreadable: Option<(String, Unreadable)>,
     folder: Option<PathBuf>,
     asks_ras: bool,
     start: Instant,
@@ -31,6 +36,8 @@ struct Inner {
     traffic: Traffic,
     /// `None` before the first answer.
     ras: Option<Ras>,
+    /// Whether it was logged that the log of NCCL started again.
+    logged_restart: bool,
     /// When a fallback was last logged.
     reported: Option<Instant>,
     /// Files of which the reason was logged.
@@ -39,32 +46,55 @@ struct Inner {
 
 impl State {
     pub(super) fn new(root: &Path, facts: Option<Facts>, folder: Option<PathBuf>, asks_ras: bool) -> Self {
-        let devices = facts.iter().flat_map(|facts| &facts.devices).map(|device| device.name.clone());
-        let counters = Counters::new(Root::new(root), devices.collect());
+        let devices = facts.as_ref().and_then(|facts| facts.devices.as_ref());
+        let names = devices.map(|devices| devices.iter().map(|device| device.name.clone()).collect());
+        let counters = Counters::new(Root::new(root), names);
         let inner = Inner {
             counters,
             log: Followed::default(),
             traffic: Traffic::default(),
             ras: None,
+            logged_restart: false,
             reported: None,
             logged: BTreeSet::new(),
         };
-        Self { facts, folder, asks_ras, start: Instant::now(), inner: RefCell::new(inner) }
+        let expected = facts.as_ref().and_then(|facts| facts.transport.clone());
+        Self {
+            facts,
+            expected,
+            unreadable: None,
+            folder,
+            asks_ras,
+            start: Instant::now(),
+            inner: RefCell::new(inner),
+        }
+    }
+
+    /// With the transport that the profile expects. Without it, the facts name the transport.
+    pub(super) fn expecting(self, transport: Option<String>) -> Self {
+        Self { expected: transport.or(self.expected), ..self }
+    }
+
+    /// With a file of facts that could not be read: it is counted at each scrape.
+    pub(super) fn without(self, unreadable: Option<(String, Unreadable)>) -> Self {
+        Self { unreadable, ..self }
     }
 
     /// The text of a scrape.
     pub(super) fn metrics(&self) -> String {
         let mut inner = self.inner.borrow_mut();
         let mut readings = inner.counters.read();
+        readings.unreadable.extend(self.unreadable.clone());
         inner.traffic.observe(Sample::of(&readings.ports, &readings.interfaces, self.start.elapsed()));
         readings.rates = inner.traffic.rates;
         let by_log = self.folder.as_ref().and_then(|folder| {
-            inner.log.read(folder);
+            inner.log.read(folder, &mut readings.unreadable);
             transport_of(&inner.log.log)
         });
-        readings.transport = Used::of(by_log, inner.traffic.transport, self.facts.as_ref());
+        readings.expected.clone_from(&self.expected);
+        readings.transport = Used::of(by_log, inner.traffic.transport, self.expected.as_deref());
         readings.ras = inner.ras.clone().filter(|_| self.asks_ras);
-        inner.report(&readings, self.facts.as_ref());
+        inner.report(&readings);
         readings.facts.clone_from(&self.facts);
         text(&readings)
     }
@@ -82,13 +112,20 @@ impl State {
 }
 
 impl Inner {
-    fn report(&mut self, readings: &Readings, facts: Option<&Facts>) {
+    fn report(&mut self, readings: &Readings) {
         for (file, reason) in &readings.unreadable {
             if self.logged.len() < LOGGED && self.logged.insert(file.clone()) {
                 line(&json!({"event": "unreadable", "file": file, "message": reason.to_string()}));
             }
         }
-        let Some(used) = readings.transport.filter(|used| used.is_fallback(facts)) else { return };
+        if self.log.restarted && !self.logged_restart {
+            self.logged_restart = true;
+            let message =
+                "A log of NCCL was truncated, replaced or deleted; the monitor reads the folder again";
+            line(&json!({"event": "log-restarted", "message": message}));
+        }
+        let expected = readings.expected.as_deref();
+        let Some(used) = readings.transport.filter(|used| used.is_fallback(expected)) else { return };
         if self.reported.is_some_and(|at| at.elapsed() < PAUSE) {
             return;
         }

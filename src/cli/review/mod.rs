@@ -93,8 +93,8 @@ pub(super) struct Arguments {
     #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
     quiet: bool,
     /// Estimate a training step for each workload, in text output: parameters, compute time of a step, and line rate
-    /// of a rail in Gb/s, such as parameters=7B,compute=1.2s,rate=400. Add precision=fp32 if the gradients are not
-    /// bf16
+    /// of a rail in Gb/s, such as parameters=7B,compute=1.2s,rate=400. Without rate, the estimate uses preflight.rate
+    /// of the profile. Add precision=fp32 if the gradients are not bf16
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = super::estimate::asked)]
     estimate: Option<Asked>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended

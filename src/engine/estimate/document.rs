@@ -74,7 +74,7 @@ const ASSUMPTIONS: [&str; 6] = [
     "simple: each step sends the gradients once at the effective throughput; communication follows compute",
     "ring: each byte crosses the network 2(n-1)/n times; a tree sends it twice, with lower latency on many nodes",
     "overlap: communication runs beside the whole backward pass, which is two thirds of the compute time",
-    "throughput: one NIC for the named fabrics; rails x line rate x share of the line rate for --rate",
+    "throughput: the bus bandwidth of all_reduce_perf; one NIC for the named fabrics; rails x line rate x share of the line rate for --rate",
     "share of the line rate: InfiniBand 0.95, RoCE 0.90, TCP 0.60, as published for all_reduce_perf",
     "not counted: latency, NVLink inside a node, other jobs on the fabric, sharded optimizers, gradient accumulation",
 ];

@@ -49,7 +49,7 @@ const fn hardware(file: &'static str, metric: &'static str, help: &'static str) 
 }
 
 /// The counters, in the order of the page.
-pub static COUNTERS: [PortCounter; 36] = [
+pub static COUNTERS: [PortCounter; 47] = [
     data("port_rcv_data", "port_data_received_bytes_total", "Bytes received"),
     data("port_xmit_data", "port_data_transmitted_bytes_total", "Bytes sent"),
     port("port_rcv_packets", "port_packets_received_total", "Packets received"),
@@ -182,4 +182,51 @@ pub static COUNTERS: [PortCounter; 36] = [
         "Bytes received, from drivers with this counter (EFA, bnxt_re)",
     ),
     hardware("retrans_bytes", "hw_retransmitted_bytes_total", "Bytes sent again (EFA)"),
+    hardware(
+        "tx_pkts",
+        "hw_transmitted_packets_total",
+        "Packets sent, from drivers with this counter (EFA, bnxt_re)",
+    ),
+    hardware(
+        "rx_pkts",
+        "hw_received_packets_total",
+        "Packets received, from drivers with this counter (EFA, bnxt_re)",
+    ),
+    hardware("rx_drops", "hw_received_packets_dropped_total", "Packets dropped on receipt (EFA)"),
+    hardware("retrans_pkts", "hw_retransmitted_packets_total", "Packets sent again (EFA; cause: loss)"),
+    hardware(
+        "retrans_timeout_events",
+        "hw_retransmit_timeouts_total",
+        "How often packets were sent again because no acknowledgement arrived in time (EFA)",
+    ),
+    hardware(
+        "rx_ecn_marked_pkts",
+        "ecn_marked_packets_received_total",
+        "Packets received with a congestion mark (bnxt_re)",
+    ),
+    hardware(
+        "to_retransmits",
+        "timeout_retransmits_total",
+        "How often packets were sent again after a timeout (bnxt_re)",
+    ),
+    hardware(
+        "seq_err_naks_rcvd",
+        "sequence_error_naks_received_total",
+        "Negative acknowledgements received for packets out of order (bnxt_re; cause: loss)",
+    ),
+    hardware(
+        "rnr_naks_rcvd",
+        "rnr_naks_received_total",
+        "Receiver-not-ready answers, after which the packets were sent again (bnxt_re)",
+    ),
+    hardware(
+        "max_retry_exceeded",
+        "max_retry_exceeded_total",
+        "Connections that failed after their last retry (bnxt_re); NCCL fails with status 12",
+    ),
+    hardware(
+        "res_oos_drop_count",
+        "out_of_sequence_drops_total",
+        "Packets dropped because they arrived out of order (bnxt_re; cause: loss, or adaptive routing)",
+    ),
 ];

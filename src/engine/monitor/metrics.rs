@@ -25,6 +25,8 @@ pub struct Readings {
     pub shm: Option<SharedMemory>,
     /// Facts of preflight.
     pub facts: Option<Facts>,
+    /// Transport that the profile expects.
+    pub expected: Option<String>,
     /// The transport.
     pub transport: Option<Used>,
     /// Averages of the last window.
@@ -94,6 +96,8 @@ pub fn text(readings: &Readings) -> String {
             label("transport", facts.transport.as_deref().unwrap_or_default()),
             label("nccl", facts.nccl.as_deref().unwrap_or_default()),
             label("verdict", &facts.verdict),
+            label("ipc_lock", facts.ipc_lock.map_or("", |has| if has { "true" } else { "false" })),
+            label("written_by", &facts.written_by),
         ];
         metric(&mut out, "fabric_monitor_facts_info", vec![(all.join(","), 1)]);
     }
@@ -107,7 +111,7 @@ fn transport(out: &mut String, readings: &Readings) {
         let source = format!("source=\"{}\"", used.source.name());
         let label = format!("transport=\"{}\",{source}", transport_name(used.transport));
         metric(out, "fabric_monitor_nccl_transport", vec![(label, 1)]);
-        let fallback = u64::from(used.is_fallback(readings.facts.as_ref()));
+        let fallback = u64::from(used.is_fallback(readings.expected.as_deref()));
         metric(out, "fabric_monitor_tcp_fallback", vec![(source, fallback)]);
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // rates are never negative

@@ -18,7 +18,6 @@ pub use ras::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
 pub use traffic::{Moved, Rates, Sample, Traffic};
 
 use crate::nccl_log::{Log, Transport, transport};
-use crate::preflight::facts::Facts;
 
 /// Names of all metrics.
 #[must_use]
@@ -60,9 +59,8 @@ impl Used {
     /// The transport by the log where it shows one, else by the bytes. GPUDirect-TCPX moves its data over interfaces, so
     /// that bytes say nothing there.
     #[must_use]
-    pub fn of(log: Option<Transport>, bytes: Option<Transport>, facts: Option<&Facts>) -> Option<Self> {
-        let expected = facts.and_then(|facts| facts.transport.as_deref()).unwrap_or_default();
-        let bytes = bytes.filter(|_| !matches!(expected, "tcpx" | "tcpxo"));
+    pub fn of(log: Option<Transport>, bytes: Option<Transport>, expected: Option<&str>) -> Option<Self> {
+        let bytes = bytes.filter(|_| !matches!(expected, Some("tcpx" | "tcpxo")));
         let log = log.map(|transport| Self { transport, source: Source::Log });
         let bytes = bytes.map(|transport| Self { transport, source: Source::Bytes });
         log.filter(|used| used.transport != Transport::Unknown).or(bytes).or(log)
@@ -70,8 +68,7 @@ impl Used {
 
     /// Whether it is TCP, and the profile does not expect TCP.
     #[must_use]
-    pub fn is_fallback(&self, facts: Option<&Facts>) -> bool {
-        let expected = facts.and_then(|facts| facts.transport.as_deref());
+    pub fn is_fallback(&self, expected: Option<&str>) -> bool {
         self.transport == Transport::Tcp && expected != Some("ethernet")
     }
 }
@@ -105,10 +102,6 @@ pub fn transport_name(kind: Transport) -> &'static str {
 mod tests {
     use super::*;
 
-    fn expecting(transport: &str) -> Facts {
-        Facts { transport: Some(transport.to_owned()), ..Facts::default() }
-    }
-
     #[test]
     fn the_log_wins_over_bytes_where_it_shows_a_transport() {
         let used = |transport, source| Some(Used { transport, source });
@@ -121,14 +114,14 @@ mod tests {
         ] {
             assert_eq!(Used::of(log, bytes, None), expected, "{log:?} {bytes:?}");
         }
-        assert_eq!(Used::of(None, Some(Transport::Tcp), Some(&expecting("tcpxo"))), None);
+        assert_eq!(Used::of(None, Some(Transport::Tcp), Some("tcpxo")), None);
     }
 
     #[test]
     fn tcp_is_a_fallback_unless_the_profile_expects_it() {
         let tcp = Used { transport: Transport::Tcp, source: Source::Bytes };
-        assert!(tcp.is_fallback(None) && tcp.is_fallback(Some(&expecting("roce"))));
-        assert!(!tcp.is_fallback(Some(&expecting("ethernet"))));
+        assert!(tcp.is_fallback(None) && tcp.is_fallback(Some("roce")));
+        assert!(!tcp.is_fallback(Some("ethernet")));
         assert!(!Used { transport: Transport::Rdma, ..tcp }.is_fallback(None));
     }
 }

@@ -71,7 +71,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_unreadable_files",
         "files",
         "all files and answers",
-        "Number of existing files and kernel answers that the monitor could not read at the last scrape",
+        "Number of existing files and kernel answers that the monitor could not read at the last scrape, and of devices that disappeared",
     ),
     gauge("fabric_monitor_shm_size_bytes", "bytes", "`/dev/shm`", "Size of /dev/shm in this container"),
     gauge("fabric_monitor_shm_used_bytes", "bytes", "`/dev/shm`", "Used part of /dev/shm"),
@@ -85,7 +85,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_facts_info",
         "1",
         "facts of preflight",
-        "Profile, expected transport, version of NCCL, and verdict of preflight, as labels",
+        "Profile, expected transport, version of NCCL, verdict of preflight, IPC_LOCK of the training container, and version of fabric-admission that wrote the facts, as labels",
     ),
     gauge(
         "fabric_monitor_nccl_transport",

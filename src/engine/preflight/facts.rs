@@ -31,8 +31,8 @@ pub struct Facts {
     pub transport: Option<String>,
     /// `shared` or `exclusive`.
     pub rdma_namespaces: Option<String>,
-    /// Devices that the pod can use.
-    pub devices: Vec<DeviceFacts>,
+    /// Devices that the pod can use; null if they are unknown.
+    pub devices: Option<Vec<DeviceFacts>>,
     /// Limit of locked memory of the training container (bytes); null if there is none, or unknown.
     pub memlock_bytes: Option<u64>,
     /// Whether the training container has effective IPC_LOCK.
@@ -89,7 +89,7 @@ impl Facts {
                 }
                 .to_owned()
             }),
-            devices: usable(seen).unwrap_or_default().into_iter().map(|d| device(seen, d)).collect(),
+            devices: usable(seen).ok().map(|own| own.into_iter().map(|d| device(seen, d)).collect()),
             memlock_bytes: match seen.limits.memlock {
                 Ok(Memlock::Bytes(bytes)) => Some(bytes),
                 _ => None,

@@ -1,6 +1,7 @@
 //! `estimate`: the published example through the command line, its JSON and wrong values. The formulas:
 //! `src/engine/estimate`.
 
+use crate::support::in_the_pod::IMAGE;
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{Scratch, golden, root, run};
@@ -180,6 +181,26 @@ fn of_review() -> Result<(), String> {
     same(&ran.stderr, expected, lines)?;
     let ran = run(&arguments[..6], text.as_bytes(), root())?;
     same("without the flag", false, ran.stdout.contains("ESTIMATE"))?;
+    let arguments = arguments.map(|argument| argument.trim_end_matches(",rate=400"));
+    let ran = run(&arguments, text.as_bytes(), root())?;
+    let line = "ESTIMATE  Job big: 64 GPUs in 8 pods: the line rate is unknown; add rate=400 to --estimate";
+    same(&ran.stdout, true, ran.stdout.lines().any(|found| found == line))?;
+    // A profile that requires a rate of each port names the rate.
+    let profile = format!(
+        "apiVersion: fabric-admission.dev/v1alpha1
+kind: FabricProfile
+metadata: {{name: site}}
+spec:
+  base: roce-sriov
+  rails: [{{network: fabric/roce, resource: example.com/roce, count: 8}}]
+  preflight: {{image: \"{IMAGE}\", rate: 200}}
+---
+"
+    );
+    let arguments = arguments.map(|argument| if argument == "roce-sriov" { "site" } else { argument });
+    let ran = run(&arguments, (profile + &text).as_bytes(), root())?;
+    let line = "ESTIMATE  Job big: 64 GPUs in 8 pods, 8 x 200 Gb/s RoCE: all-reduce 78 ms, GPUs busy 94%, compute-bound";
+    same(&(ran.stdout.clone() + &ran.stderr), true, ran.stdout.lines().any(|found| found == line))?;
     for wrong in
         ["7B", "parameters=7B", "parameters=7B,compute=1s,rate=400,rate=1", "parameters=7B,compute=1s,rate=0"]
     {

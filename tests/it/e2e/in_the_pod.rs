@@ -95,7 +95,9 @@ fn every_variant(plane: &Plane) -> Outcome {
             assert!(done.ok, "{what}: {}", done.stderr);
             let stored: Value = serde_json::from_str(&done.stdout).map_err(|e| e.to_string())?;
             let containers = ours(&stored);
-            assert!(containers.iter().any(|c| c["name"] == "fabric-preflight"), "{what}: {stored:#}");
+            let has_preflight = variant.profile["spec"]["preflight"].is_object();
+            let wanted = if has_preflight { "fabric-preflight" } else { "fabric-monitor" };
+            assert!(containers.iter().any(|c| c["name"] == wanted), "{what}: {stored:#}");
             for container in containers.iter().filter(|c| c["name"] != "fabric-preflight") {
                 let mounts = container["volumeMounts"].as_array().into_iter().flatten();
                 let mut names = mounts.filter_map(|m| m["name"].as_str());

@@ -5,7 +5,6 @@ use crate::support::tree::Tree;
 use crate::support::{Scratch, names, root, run};
 use fabric_admission::pod_agent::{Counters, Options, Root, look};
 use rustix::fs::inotify;
-use std::collections::BTreeSet;
 use std::fs;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::symlink;
@@ -59,7 +58,7 @@ fn refused(file: &str, words: &str) -> Result<(), String> {
         scratch.write(&format!("{port}/counters/{counter}"), "3\n")?;
     }
     replace(&scratch.path().join(port).join("counters/symbol_error"), file)?;
-    let readings = Counters::new(Root::new(scratch.path()), BTreeSet::new()).read();
+    let readings = Counters::new(Root::new(scratch.path()), None).read();
     match readings.ports.as_slice() {
         [port] if port.counters.len() == 1 => Ok(()),
         ports => Err(format!("{ports:?}")),
@@ -87,7 +86,7 @@ fn unopened(mode: &str) -> Result<(), String> {
         inotify::Reader::new(&watch, &mut buffer).next().is_ok()
     };
     let seen_of_preflight = look(&Options { root: Root::new(scratch.path()), expect: None });
-    let readings = Counters::new(Root::new(scratch.path()), BTreeSet::new()).read();
+    let readings = Counters::new(Root::new(scratch.path()), None).read();
     if seen_of_preflight.devices.is_err() || readings.ports.is_empty() {
         return Err("nothing was read".to_owned());
     }

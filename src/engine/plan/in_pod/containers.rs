@@ -1,12 +1,13 @@
 //! The containers as JSON.
 
-use super::monitor_flags;
+use super::monitor_flags::MonitorFlags;
 use super::monitor_resources::of_monitor;
 use super::mount::mount;
 use super::place::Place;
 use super::preflight_resources::{of_install, of_preflight};
 use super::raw::entries;
 use crate::json::write::{array, object, string};
+use crate::nccl::Transport;
 use crate::plan::names::{NCCL_CONF_PATH, SHM_PATH};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
@@ -98,18 +99,20 @@ impl Writer<'_> {
         object(&members)
     }
 
-    /// Exports the counters.
-    pub(super) fn monitor(&self, monitor: &Monitor) -> String {
+    /// Exports the counters. The transport is a flag too, because facts may be missing or of another release.
+    pub(super) fn monitor(&self, monitor: &Monitor, transport: Transport, flags: MonitorFlags) -> String {
         let port = object(&[
             ("name", string("fabric-metrics")),
             ("containerPort", monitor.port.to_string()),
             ("protocol", string("TCP")),
         ]);
         let (listen, facts) = (format!(":{}", monitor.port), format!("{RUN_PATH}/facts.json"));
-        let flags = monitor_flags::of(self.pod, self.plan, self.place, monitor);
-        let fixed = ["monitor", "--listen", listen.as_str(), "--facts", facts.as_str()];
-        let args: Vec<String> =
-            fixed.into_iter().chain(flags.args.iter().map(String::as_str)).map(string).collect();
+        let mut words = vec!["monitor", "--listen", listen.as_str(), "--expect-transport", transport.word()];
+        if self.place.writes_facts(self.pod) {
+            words.extend(["--facts", facts.as_str()]);
+        }
+        words.extend(flags.args.iter().map(String::as_str));
+        let args: Vec<String> = words.into_iter().map(string).collect();
         let mut mounts = vec![self.run(true), self.no_token()];
         mounts.extend(self.shm().map(|volume| mount(volume, SHM_PATH, None, true)));
         mounts.extend(flags.mounts);

@@ -40,11 +40,12 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
         Change { edit, reason: reason.into() }
     };
     if place.new_volume {
-        changes.push(volume(
-            &place.volume,
-            None,
-            "contains the program, nccl.conf and the facts of this pod for the containers of fabric-admission",
-        ));
+        let reason = if place.preflight.is_some() {
+            "contains the program, nccl.conf and the facts of this pod for the containers of fabric-admission"
+        } else {
+            "is empty; hides the service account token from fabric-monitor"
+        };
+        changes.push(volume(&place.volume, None, reason));
     }
     let mut inits = pod.init_containers().len();
     let mut container = |name: &'static str, text: String, reason: Reason| {
@@ -70,8 +71,16 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
         changes.push(container(PREFLIGHT, text, reason.into()));
     }
     if let Some(monitor) = place.monitor {
-        let reason = format!("exports the counters of the pod's RDMA devices on port {}", monitor.port);
-        changes.push(container(MONITOR, writer.monitor(monitor), reason.into()));
+        let devices = if place.writes_facts(pod) {
+            "the pod's RDMA devices"
+        } else {
+            "all RDMA devices that the pod sees"
+        };
+        let mut does = vec![format!("exports the counters of {devices} on port {}", monitor.port)];
+        let mut flags = monitor_flags::of(pod, plan, &place, monitor);
+        does.append(&mut flags.does);
+        let text = writer.monitor(monitor, profile.transport, flags);
+        changes.push(container(MONITOR, text, does.join("; ").into()));
         let own = SCRAPE.iter().any(|key| pod.annotation(key).is_some());
         if monitor.scrape == Scrape::Annotations && !own {
             let values = ["true".to_owned(), monitor.port.to_string(), "/metrics".to_owned()];

@@ -28,6 +28,8 @@ pub(super) struct MonitorFlags {
     pub(super) args: Vec<String>,
     pub(super) env: Vec<String>,
     pub(super) mounts: Vec<String>,
+    /// What they do, for the reason of the container.
+    pub(super) does: Vec<String>,
 }
 
 /// The flags for the pod that gets this plan.
@@ -42,10 +44,13 @@ pub(super) fn of(pod: &PodView<'_>, plan: &Plan, place: &Place<'_>, monitor: &Mo
     {
         flags.args.extend(["--nccl-log".to_owned(), folder.to_owned()]);
         flags.mounts.push(mount(volume, path, None, true));
+        flags.does.push(format!("reads NCCL's log in {folder}"));
     }
     if monitor.ras && variable("NCCL_RAS_ENABLE") != Some("0") {
         let port = variable("NCCL_RAS_ADDR").and_then(|address| address.rsplit(':').next()?.parse().ok());
-        flags.args.extend(["--ras-port".to_owned(), port.unwrap_or(RAS_PORT).to_string()]);
+        let port = port.unwrap_or(RAS_PORT);
+        flags.args.extend(["--ras-port".to_owned(), port.to_string()]);
+        flags.does.push(format!("on rank 0, asks NCCL's RAS on port {port} once a minute"));
         for (name, path) in INDICES {
             flags.args.push(format!("--rank-index=$({name})"));
             let field = object(&[("fieldPath", string(path))]);

@@ -48,6 +48,11 @@ pub(in crate::plan) struct Place<'p> {
 }
 
 impl Place<'_> {
+    /// Whether the pod has, or gets, a preflight that writes the facts for the monitor.
+    pub(super) fn writes_facts(&self, pod: &PodView<'_>) -> bool {
+        self.preflight.is_some() || pod.added_container(PREFLIGHT).is_some()
+    }
+
     /// The volume in which preflight writes `nccl.conf`, if any container reads it.
     pub(in crate::plan) fn conf(&self) -> Option<PreflightConf<'_>> {
         (!self.readers.is_empty()).then_some(PreflightConf { volume: &self.volume, readers: &self.readers })
