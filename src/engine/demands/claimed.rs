@@ -310,7 +310,7 @@ mod tests {
     fn devices_of_so_many_requests_are_classified() {
         let mut builder = Builder::default();
         let option = r#"{"name":"a","deviceClassName":"else"}"#;
-        let request = format!(r#"{{"name":"r","firstAvailable":[{}]}}"#, vec![option; 8].join(","));
+        let request = format!(r#"{{"name":"r","firstAvailable":[{}]}}"#, [option; 8].join(","));
         let spec = format!(r#"{{"devices":{{"requests":[{}]}}}}"#, vec![request; 32].join(","));
         let json = format!(r#"{{"metadata":{{"name":"t","namespace":"t"}},"spec":{{"spec":{spec}}}}}"#);
         builder.add(Layer::Input, "resource.k8s.io", "ResourceClaimTemplate", &json, "t").unwrap();

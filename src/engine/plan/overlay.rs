@@ -83,8 +83,8 @@ impl<'a> Overlay<'a> {
     /// The text that the plan writes into an annotation.
     #[must_use]
     pub fn written_annotation(self, key: &str) -> Option<&'a str> {
-        let written = self.plan.of_pod().iter().filter_map(|c| c.edit.annotation());
-        written.filter(|(written, ..)| **written == *key).next_back().map(|(_, text, _)| text)
+        let mut written = self.plan.of_pod().iter().filter_map(|c| c.edit.annotation());
+        written.rfind(|(written, ..)| **written == *key).map(|(_, text, _)| text)
     }
 
     /// A variable of an app container.

@@ -38,6 +38,11 @@ pub(crate) fn binary() -> OsString {
         .unwrap_or_else(|| env!("CARGO_BIN_EXE_fabric-admission").into())
 }
 
+/// Whether `binary` is one that could be shipped, without the options that only tests use.
+pub(crate) fn release_under_test() -> bool {
+    !cfg!(debug_assertions) || std::env::var_os("FABRIC_ADMISSION_BINARY").is_some()
+}
+
 /// What a run of the binary left.
 #[derive(Debug)]
 pub(crate) struct Ran {

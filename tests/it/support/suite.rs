@@ -133,6 +133,12 @@ impl Suite {
         self.skip(Need::E2e, why, name);
     }
 
+    /// Tells of a trial that the binary under test cannot pass, whatever `FABRIC_ADMISSION_REQUIRE` asks for.
+    pub(crate) fn cannot(&mut self, why: &'static str, name: &str) {
+        *self.skipped.entry(why).or_default() += 1;
+        self.trials.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(true));
+    }
+
     fn skip(&mut self, need: Need, why: &'static str, name: &str) {
         let required = std::env::var("FABRIC_ADMISSION_REQUIRE").unwrap_or_default();
         let required = required.split(',').any(|r| r.trim() == need.name());

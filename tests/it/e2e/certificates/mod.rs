@@ -11,6 +11,7 @@ mod starts;
 
 use super::support::plane::Plane;
 use super::trial;
+use crate::support::release_under_test;
 use crate::support::suite::{Outcome, Suite};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -30,10 +31,16 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
     add("come_back_when_nobody_was_left", drift::nobody_left);
     add("wait_for_rights", faults::rights);
     add("of_absent_configurations_are_ready", faults::absent);
-    add("bear_clocks_that_are_ten_minutes_off", faults::clocks);
     add("ask_for_no_other_rights", issued::rights);
     add("belong_to_no_gitops_tool", gitops::apply);
     add("of_cert_manager_are_read_and_verified", issued::by_cert_manager);
+    let clocks = "certificates_bear_clocks_that_are_ten_minutes_off";
+    // `--tls-test-clock-offset` is in no binary that is shipped (house::shipped).
+    if release_under_test() {
+        suite.cannot("only a debug build has the option for another clock", &format!("e2e::{clocks}"));
+    } else {
+        trial(suite, assets, clocks, faults::clocks);
+    }
 }
 
 /// A number that the environment may set.

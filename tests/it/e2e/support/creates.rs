@@ -5,6 +5,7 @@ use crate::support::server::{Answer, Client};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Connections; more would only wait for each other.
 const CONNECTIONS: usize = 4;
@@ -66,6 +67,9 @@ impl<'a> Creator<'a> {
             Some(client) => client,
             None => Client::connect(SocketAddr::from(([127, 0, 0, 1], self.plane.port)), &self.plane.ca())?,
         };
+        // The API server gives up a request after a minute (`--request-timeout`). On a busy machine it takes more than 20 s
+        // for the largest pods, and its own answer says more than ours that there was none.
+        client.stream.sock.set_read_timeout(Some(Duration::from_secs(70))).map_err(|e| e.to_string())?;
         // Head and body are two writes; the second is not to wait until the first is acknowledged.
         client.stream.sock.set_nodelay(true).map_err(|e| e.to_string())?;
         let answer = client.send(head.as_bytes(), body.as_bytes())?;
