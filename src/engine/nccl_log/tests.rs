@@ -58,18 +58,6 @@ fn splits_of_a_log_need_bounded_memory() {
     assert!(log.skipped.beyond_limits >= 70_000 - 1 - 65_536, "{}", log.skipped.beyond_limits);
 }
 
-/// Twenty times the lines take about twenty times as long; with a search through all ranks of the device, 150 times.
-#[test]
-fn a_line_costs_the_same_in_a_longer_log() {
-    let time = |lines: u32| {
-        let text: String = (1..lines).map(|n| begin(1, n, n, 65_536, 1)).collect();
-        let once = || (std::time::Instant::now(), log(&text)).0.elapsed();
-        once().min(once())
-    };
-    let (short, long) = (time(1000), time(20_000));
-    assert!(long < short * 60, "{short:?} for 1000 lines, {long:?} for 20000");
-}
-
 #[test]
 fn a_channel_belongs_to_the_last_communicator_with_that_rank() {
     let text = begin(1, 0xa, 0, 4, 1) + &begin(1, 0xb, 1, 2, 2);

@@ -8,6 +8,7 @@ pub(super) use super::usable::read;
 use super::usable::{ports, usable};
 use crate::nccl::number::leading_number;
 use crate::rdma::Unreadable;
+use crate::rdma::port::LinkLayer;
 
 /// A check. Its folder has the declaration and the code in `mod.rs`, and the text in `page.md`.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +109,16 @@ impl<'a> Context<'a> {
         }
         let conf = read(&self.seen.image_conf, "/etc/nccl.conf")?;
         Ok(conf.get(name).map(|value| (value.clone(), "/etc/nccl.conf")))
+    }
+
+    /// The transport of the profile as profiles write it, and the link layer that its ports have.
+    pub(super) fn link_layer(&self) -> Option<(&'static str, LinkLayer)> {
+        match self.transport()? {
+            Transport::Roce => Some(("roce", LinkLayer::Ethernet)),
+            Transport::Infiniband => Some(("infiniband", LinkLayer::InfiniBand)),
+            Transport::Efa => Some(("efa", LinkLayer::Unknown)),
+            _ => None,
+        }
     }
 
     /// The number that NCCL takes for a variable, where it is set.

@@ -335,8 +335,10 @@ fn asked_by_a_term(
     });
     remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
     if let Some(named) = named {
-        let on = if conditions.a_term_asks(named) { std::slice::from_ref(named) } else { &[] };
-        asked.profiles.retain(|_, p| p.name != named.name && !replaces(named, p, on));
+        asked.profiles.retain(|_, p| {
+            let both = conditions.terms_ask_for_both(p, named);
+            p.name != named.name && !replaces(named, p, if both { std::slice::from_ref(named) } else { &[] })
+        });
     }
     asked.profiles
 }

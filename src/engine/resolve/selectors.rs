@@ -114,16 +114,26 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them. A
-    /// profile without a node selector is for its instance types.
+    /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them.
     pub(crate) fn a_term_asks(&self, profile: &Profile) -> bool {
-        let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
-        let wanted = if selection.selector.is_empty() { &selection.types } else { &selection.selector };
-        if self.more || wanted.is_empty() {
-            return false;
-        }
+        let Some(wanted) = self.nodes_of(profile) else { return false };
         let rest = self.beyond_selector(wanted);
         self.terms.iter().any(|term| implies(term, &rest))
+    }
+
+    /// Whether each term that asks for the nodes of one profile asks for those of another one too.
+    pub(crate) fn terms_ask_for_both(&self, one: &Profile, other: &Profile) -> bool {
+        let (Some(one), Some(other)) = (self.nodes_of(one), self.nodes_of(other)) else { return false };
+        let (one, other) = (self.beyond_selector(one), self.beyond_selector(other));
+        self.terms.iter().all(|term| !implies(term, &one) || implies(term, &other))
+    }
+
+    /// What a term must require in order to ask for the nodes of a profile. A profile without a node selector is for its
+    /// instance types. None if the profile names no nodes, or if there are more terms than are compared.
+    fn nodes_of(&self, profile: &Profile) -> Option<&Wanted> {
+        let selection = self.catalog.selection_of(&profile.name).filter(|_| !self.more)?;
+        let wanted = if selection.selector.is_empty() { &selection.types } else { &selection.selector };
+        (!wanted.is_empty()).then_some(wanted)
     }
 
     /// The same, and also where there are more terms than are compared: one of the others may ask for these nodes.

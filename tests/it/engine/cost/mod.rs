@@ -16,6 +16,7 @@ mod guard;
 mod known;
 mod memory;
 mod names;
+mod nccl_log;
 mod offline;
 mod repeated;
 mod samples;
@@ -53,6 +54,7 @@ pub(crate) fn add(suite: &mut Suite) {
     }
     suite.add("cost::review", offline::proportionate);
     suite.add("cost::crafted", crafted::proportionate);
+    suite.add("cost::logs_of_nccl", nccl_log::proportionate);
     suite.add("cost::dear", dear::in_bounds);
     suite.add("cost::known", known::proportionate);
     suite.add("cost::deadline", deadline::asked_often);

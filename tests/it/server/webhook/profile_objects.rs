@@ -68,7 +68,7 @@ fn in_use() -> Outcome {
         ("nodeSelector", pool.clone()),
         ("namespaces", pool),
         ("priority", json!(7)),
-        ("sharedMemory", json!({"sizePerAccelerator": "3Gi"})),
+        ("sharedMemory", json!({"perAccelerator": "3Gi"})),
         ("ncclConf", json!("image")),
     ] {
         let changed = profile(json!({"base": "roce-sriov", field: value}));

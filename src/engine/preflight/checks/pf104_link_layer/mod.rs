@@ -1,9 +1,7 @@
 //! PF104: link layer of the ports.
 
 use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
-use crate::preflight::expect::Transport;
 use crate::preflight::outcome::{Fault, Outcome};
-use crate::rdma::port::LinkLayer;
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF104", page: include_str!("page.md"), rdma_only: true, judge };
@@ -13,11 +11,8 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let (transport, wanted) = match context.transport() {
-        Some(Transport::Roce) => ("roce", LinkLayer::Ethernet),
-        Some(Transport::Infiniband) => ("infiniband", LinkLayer::InfiniBand),
-        Some(Transport::Efa) => ("efa", LinkLayer::Unknown),
-        _ => return Ok(Outcome::unknown("the transport of the profile is not known (see PF001)")),
+    let Some((transport, wanted)) = context.link_layer() else {
+        return Ok(Outcome::unknown("the transport of the profile is not known (see PF001)"));
     };
     let mut tally = Tally::default();
     for (device, port) in context.ports()? {

@@ -53,8 +53,14 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Names of devices differ between nodes. Set a prefix such as mlx5, or let preflight write the list.",
         ));
     }
-    // Devices that are missing or down are subjects of PF101 and PF102.
-    let most = devices(working.iter()).len();
+    // Devices that are missing, down or of another link layer are subjects of PF101, PF102 and PF104.
+    let wanted = context.link_layer();
+    let fits = |(_, port): &&(&Device, &Port)| {
+        wanted
+            .as_ref()
+            .is_none_or(|(_, wanted)| port.link_layer.as_ref().ok().is_none_or(|layer| layer == wanted))
+    };
+    let most = devices(working.iter().filter(fits)).len();
     if let Some(expected) = context.expected.devices.map(|n| n as usize)
         && taken.len() < expected.min(most)
     {

@@ -41,7 +41,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         "/spec/config",
         spot,
         format!(
-            "Multus cannot use the CNI configuration ({what}): pods that use the network stay in ContainerCreating"
+            "Multus cannot use the CNI configuration ({what}): pods of the network stay in ContainerCreating"
         ),
         "Write a JSON object with `type`, or with `plugins` that each have `type`.",
     );
