@@ -6,7 +6,7 @@ use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::mapping;
 use crate::multus::LinkLayer;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A policy of the SR-IOV operator (k8snetworkplumbingwg/sriov-network-operator
 /// api/v1/sriovnetworknodepolicy_types.go).
@@ -105,22 +105,44 @@ impl NodePolicy {
     }
 }
 
-impl NicSelector {
+/// A [`NicSelector`] to compare with many NICs: a policy may have 1,000 names, and a cluster 100,000 NICs.
+#[derive(Debug)]
+pub struct NicIndex<'a> {
+    selector: &'a NicSelector,
+    interfaces: HashSet<&'a str>,
+    addresses: HashSet<&'a str>,
+}
+
+impl NicIndex<'_> {
     /// Whether it selects a physical function of a node (api/v1/helper.go, `Selected`).
     #[must_use]
     pub fn takes(&self, nic: &Interface) -> bool {
+        let wanted = self.selector;
         let same = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
-        let named = |text: &String| {
-            let name = text.split('#').next().unwrap_or_default();
-            name == nic.name || nic.alt_names.iter().any(|n| n == name)
-        };
+        let listed = |set: &HashSet<&str>, text: &String| set.contains(text.as_str());
         // The networks that a `netFilter` matches are not read.
-        !self.is_empty()
-            && self.net_filter.is_none()
-            && same(&self.vendor, &nic.vendor)
-            && same(&self.device_id, &nic.device_id)
-            && (self.addresses.is_empty() || nic.address.as_ref().is_some_and(|a| self.addresses.contains(a)))
-            && (self.interfaces.is_empty() || self.interfaces.iter().any(named))
+        !wanted.is_empty()
+            && wanted.net_filter.is_none()
+            && same(&wanted.vendor, &nic.vendor)
+            && same(&wanted.device_id, &nic.device_id)
+            && (self.addresses.is_empty() || nic.address.as_ref().is_some_and(|a| listed(&self.addresses, a)))
+            && (self.interfaces.is_empty()
+                || std::iter::once(&nic.name)
+                    .chain(&nic.alt_names)
+                    .any(|name| listed(&self.interfaces, name)))
+    }
+}
+
+impl NicSelector {
+    /// The same, to compare with many NICs.
+    #[must_use]
+    pub fn index(&self) -> NicIndex<'_> {
+        let bare = |text: &'_ String| -> usize { text.find('#').unwrap_or(text.len()) };
+        NicIndex {
+            selector: self,
+            interfaces: self.interfaces.iter().filter_map(|text| text.get(..bare(text))).collect(),
+            addresses: self.addresses.iter().map(String::as_str).collect(),
+        }
     }
 
     /// Whether it is empty, and so selects no NIC.
@@ -185,8 +207,8 @@ pub(super) fn read(json: &str) -> Result<(Meta, Option<NodePolicy>), DecodeError
     Ok((meta, Some(policy).filter(|p| !p.resource.is_empty())))
 }
 
-/// Most NICs and labels of one policy that are read. They are compared with those of every node and of every other policy.
-const MAX_SELECTED: usize = 1_000;
+/// Most NICs and labels of one policy or pool that are read (count). They are compared with those of every node and of every other policy.
+pub(super) const MAX_SELECTED: usize = 1_000;
 
 fn policy(spec: Spec) -> Result<NodePolicy, DecodeError> {
     let nics = spec.nic_selector.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! SriovNetworkPoolConfig: nodes that the SR-IOV operator configures together.
 
+use super::node_policy::MAX_SELECTED;
 use super::object::{Meta, Object, text};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
@@ -94,8 +95,14 @@ pub(super) fn read(json: &str) -> Result<(Meta, PoolConfig), DecodeError> {
         let values = expression.values.into_iter().flatten().flatten().collect();
         known.then_some(LabelCondition { key: text(expression.key)?, relation, values })
     });
+    let nodes: Option<Vec<LabelCondition>> = labels.chain(expressions).collect();
+    let entries: usize = nodes.iter().flatten().map(|condition| condition.values.len().max(1)).sum();
+    if entries > MAX_SELECTED {
+        let message = format!("{entries} labels and values; at most {MAX_SELECTED} are read");
+        return Err(DecodeError { pointer: "/spec/nodeSelector".to_owned(), message });
+    }
     let pool = PoolConfig {
-        nodes: labels.chain(expressions).collect(),
+        nodes,
         hardware_offload: spec.ovs_hardware_offload_config.and_then(|o| text(o.name)).is_some(),
     };
     Ok((meta, pool))
@@ -115,6 +122,21 @@ mod tests {
         let nodes = pool.nodes.unwrap();
         assert_eq!((nodes[0].key.as_str(), nodes[1].relation), ("a", Relation::NotIn));
         assert!(!pool.hardware_offload);
+    }
+
+    #[test]
+    fn a_long_selector_is_refused() {
+        let of = |values: usize| {
+            let expression = serde_json::json!({"key": "a", "operator": "In", "values": vec!["v"; values]});
+            let selector = serde_json::json!({"matchExpressions": [expression]});
+            PoolConfig::parse(
+                &serde_json::json!({"metadata": {}, "spec": {"nodeSelector": selector}}).to_string(),
+            )
+        };
+        assert!(of(MAX_SELECTED).is_ok());
+        let refused = of(MAX_SELECTED + 1).unwrap_err();
+        assert_eq!(refused.pointer, "/spec/nodeSelector");
+        assert!(refused.message.contains("1001 labels and values"), "{}", refused.message);
     }
 
     #[test]

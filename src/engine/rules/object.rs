@@ -3,6 +3,7 @@
 use super::network_definition::Definition;
 use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
+use crate::facts::node_state::Interface;
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::go;
@@ -44,6 +45,7 @@ struct Views<'a> {
     network: OnceCell<Option<Rendered>>,
     ipam: OnceCell<Option<Map<String, Value>>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
+    taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
     profile: OnceCell<Result<FabricProfile, DecodeError>>,
 }
 
@@ -139,6 +141,24 @@ impl<'a> ObjectContext<'a> {
             self.snapshot.facts().nic_sets().iter().filter_map(|set| Some((first(set)?, set))).collect()
         };
         self.views.nics.get_or_init(read)
+    }
+
+    /// Of these the NICs that the policy takes, each with the first node that has it.
+    pub(super) fn taken_nics(&self) -> &[(&'a str, &'a Interface)] {
+        let read = || {
+            let Some(policy) = self.node_policy() else { return Vec::new() };
+            let index = policy.nics.index();
+            let of_node = |(node, set): &(&'a str, &'a NicSet)| {
+                let (node, set) = (*node, *set);
+                set.interfaces()
+                    .iter()
+                    .filter(|nic| index.takes(nic))
+                    .map(move |nic| (node, nic))
+                    .collect::<Vec<_>>()
+            };
+            self.selected_nics().iter().flat_map(of_node).collect()
+        };
+        self.views.taken.get_or_init(read)
     }
 
     /// The object as the SriovNetworkNodePolicy it is. The operator passes over the one of name `default`.

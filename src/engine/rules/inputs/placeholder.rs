@@ -4,6 +4,7 @@ use crate::json::values::Text;
 use crate::nccl;
 use crate::text::token;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::cell::LazyCell;
 use std::fmt::{self, Write};
 
 /// A value with a placeholder.
@@ -180,9 +181,14 @@ fn is_networks(key: &str) -> bool {
 
 /// The first placeholder of a text.
 fn first(text: &str) -> Option<&str> {
+    // A text may open many placeholders and close none: where the last end is, is searched once.
+    let (braces, brace) = (LazyCell::new(|| text.rfind("}}")), LazyCell::new(|| text.rfind('}')));
+    let before = |end: Option<usize>, at: usize| end.is_some_and(|end| at < end);
     text.char_indices().find_map(|(at, c)| {
         let rest = text.get(at..)?;
         let length = match c {
+            '$' if rest.starts_with("${") && !before(*brace, at) => None,
+            '{' if rest.starts_with("{{") && !before(*braces, at) => None,
             '$' => dollar(rest),
             '{' => rest.strip_prefix("{{").and_then(|r| r.find("}}")).map(|end| end + 4),
             '|' => pipes(rest),
@@ -208,17 +214,17 @@ fn dollar(text: &str) -> Option<usize> {
 /// The length of `|version|`, as documentation writes a substitution.
 fn pipes(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('|')?;
-    let end = inner.find('|').filter(|end| *end > 0)?;
     let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    inner.get(..end)?.chars().all(name).then_some(end + 2)
+    let end = inner.find(|c| !name(c)).filter(|end| *end > 0)?;
+    inner.get(end..)?.starts_with('|').then_some(end + 2)
 }
 
 /// The length of `<name>`, as documentation writes it.
 fn angles(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<').filter(|t| t.starts_with(|c: char| c.is_ascii_alphabetic()))?;
-    let end = inner.find('>')?;
     let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
-    inner.get(..end)?.chars().all(name).then_some(end + 2)
+    let end = inner.find(|c| !name(c))?;
+    inner.get(end..)?.starts_with('>').then_some(end + 2)
 }
 
 /// The length of a word in capitals that contains `PLACEHOLDER`.
@@ -259,8 +265,20 @@ mod tests {
             ("MYPLACEHOLDERS of x", Some("MYPLACEHOLDERS")),
             ("placeholder", None),
             ("a < b > c", None),
+            ("{{ a ${b} {{", Some("${b}")),
+            ("{{ a } {{ b }}", Some("{{ a } {{ b }}")),
+            ("} ${b", None),
+            ("<a <b>", Some("<b>")),
         ] {
             assert_eq!(first(text), expected, "{text}");
+        }
+    }
+
+    /// With a search to the end at each sign, these would take hours.
+    #[test]
+    fn signs_that_nothing_closes() {
+        for sign in ["{{", "${a", "<a", "|a ", "<a a "] {
+            assert_eq!(first(&sign.repeat(2 << 20)), None, "{sign}");
         }
     }
 

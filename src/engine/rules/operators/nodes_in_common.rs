@@ -1,6 +1,7 @@
 //! Whether two selectors of nodes have a node in common.
 
 use crate::nodes::{NodeView, Relation, Requirement};
+use std::collections::HashMap;
 
 /// What two selectors have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,19 +34,36 @@ impl Common {
 
 /// What two selectors have in common. Known nodes decide where the selectors do not.
 pub(super) fn common(a: &[Requirement<'_>], b: &[Requirement<'_>], nodes: &NodeView) -> Common {
-    if a.iter().any(|x| b.iter().any(|y| contradict(*x, *y))) {
+    let (of_a, of_b) = (by_key(a), by_key(b));
+    if a.iter().any(|x| on_key(&of_b, x).any(|y| contradict(*x, *y))) {
         return Common::None;
     }
-    let implies = |from: &[Requirement<'_>], to: &[Requirement<'_>]| {
-        to.iter().all(|y| from.iter().any(|x| implied(*x, *y)))
+    let implies = |from: &ByKey<'_>, to: &[Requirement<'_>]| {
+        to.iter().all(|y| on_key(from, y).any(|x| implied(*x, *y)))
     };
-    if implies(a, b) || implies(b, a) {
+    if implies(&of_a, b) || implies(&of_b, a) {
         return Common::Implied;
     }
     if nodes.is_empty() {
         return Common::Possible;
     }
     nodes.selected(&[a, b].concat()).map_or(Common::None, |node| Common::Node(node.to_owned()))
+}
+
+/// The conditions on each label.
+type ByKey<'a> = HashMap<&'a str, Vec<&'a Requirement<'a>>>;
+
+fn by_key<'a>(all: &'a [Requirement<'a>]) -> ByKey<'a> {
+    let mut found = ByKey::new();
+    for one in all {
+        found.entry(one.key).or_default().push(one);
+    }
+    found
+}
+
+/// The conditions on the label of another condition.
+fn on_key<'m, 'a>(all: &'m ByKey<'a>, other: &Requirement<'_>) -> impl Iterator<Item = &'m Requirement<'a>> {
+    all.get(other.key).into_iter().flatten().copied()
 }
 
 /// Whether no label satisfies both.

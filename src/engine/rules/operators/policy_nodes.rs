@@ -13,11 +13,7 @@ pub(super) fn requirements(policy: &NodePolicy) -> Vec<Requirement<'_>> {
 
 /// NICs that the policy takes, each with the first node that has it, where the node's labels and NICs are known.
 pub(super) fn nics<'c>(context: &'c ObjectContext<'_>) -> impl Iterator<Item = (&'c str, &'c Interface)> {
-    let policy = context.node_policy();
-    context.selected_nics().iter().flat_map(move |(node, set)| {
-        let taken = set.interfaces().iter().filter(move |nic| policy.is_some_and(|p| p.nics.takes(nic)));
-        taken.map(move |nic| (*node, nic))
-    })
+    context.taken_nics().iter().copied()
 }
 
 /// Words for a link layer, as the operator writes it.

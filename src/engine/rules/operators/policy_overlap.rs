@@ -3,6 +3,7 @@
 use crate::facts::NodePolicy;
 use crate::facts::node_policy::{Functions, NicSelector};
 use crate::snapshot::Snapshot;
+use std::collections::{HashMap, HashSet};
 
 /// Where two policies meet.
 pub(super) struct Meeting {
@@ -17,9 +18,10 @@ pub(super) struct Meeting {
 /// Whether a NIC could answer to both selectors, names of NICs aside.
 pub(super) fn compatible(a: &NicSelector, b: &NicSelector) -> bool {
     let same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
+    let of_b: HashSet<&str> = b.addresses.iter().map(String::as_str).collect();
     let addresses = a.addresses.is_empty()
         || b.addresses.is_empty()
-        || a.addresses.iter().any(|address| b.addresses.contains(address));
+        || a.addresses.iter().any(|address| of_b.contains(address.as_str()));
     a.net_filter.is_none()
         && b.net_filter.is_none()
         && same(&a.vendor, &b.vendor)
@@ -55,10 +57,13 @@ pub(super) fn meeting(
     }
     let (ours, theirs) = (names(a, snapshot), names(b, snapshot));
     if !ours.is_empty() && !theirs.is_empty() {
+        let mut by_name: HashMap<&str, Vec<Option<(u32, u32)>>> = HashMap::new();
+        for (_, name, range) in &theirs {
+            by_name.entry(name).or_default().push(*range);
+        }
         return ours.iter().find_map(|(index, name, range)| {
-            let same = theirs.iter().filter(|(_, other, _)| other == name);
-            let mut ranges =
-                same.map(|(_, _, other)| (a.functions(*range), b.functions(*other), *range, *other));
+            let same = by_name.get(name).into_iter().flatten();
+            let mut ranges = same.map(|other| (a.functions(*range), b.functions(*other), *range, *other));
             let (_, _, ours, theirs) = ranges.find(|(x, y, _, _)| !ranges_matter || overlap(*x, *y))?;
             Some(Meeting {
                 path: format!("/spec/nicSelector/pfNames/{index}"),
@@ -67,9 +72,10 @@ pub(super) fn meeting(
             })
         });
     }
+    let of_b: HashSet<&str> = b.nics.addresses.iter().map(String::as_str).collect();
     // One of them takes NICs only by address: all VFs of them, whatever names the other has.
     let (index, address) =
-        a.nics.addresses.iter().enumerate().find(|(_, address)| b.nics.addresses.contains(address))?;
+        a.nics.addresses.iter().enumerate().find(|(_, address)| of_b.contains(address.as_str()))?;
     let whole = |own: &[PfSelection<'_>]| own.first().and_then(|(_, _, range)| *range);
     let ranges = [whole(&ours), whole(&theirs)];
     let single = ours.len() <= 1 && theirs.len() <= 1;

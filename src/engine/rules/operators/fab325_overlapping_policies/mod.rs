@@ -110,8 +110,9 @@ fn other_fields(
     let (nodes, ours) = (context.snapshot.nodes(), requirements(own));
     let on_both =
         |node: &&str| nodes.selects(&ours, node) == Some(true) && nodes.selects(&theirs, node) == Some(true);
+    let (our_nics, their_nics) = (own.nics.index(), policy.nics.index());
     let both = context.selected_nics().iter().find_map(|(_, set)| {
-        let nic = set.interfaces().iter().find(|nic| own.nics.takes(nic) && policy.nics.takes(nic))?;
+        let nic = set.interfaces().iter().find(|nic| our_nics.takes(nic) && their_nics.takes(nic))?;
         Some((set.nodes().find(on_both)?, nic))
     });
     if let Some((node, nic)) = both {
