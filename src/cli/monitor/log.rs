@@ -55,7 +55,13 @@ impl Followed {
     pub(super) fn read(&mut self, folder: &Path, unreadable: &mut Unread) {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
-            Err(error) => return note(folder, &error, unreadable),
+            Err(error) => {
+                // The files that were read are gone with the folder.
+                if !self.files.is_empty() {
+                    *self = Self { restarted: true, ..Self::default() };
+                }
+                return note(folder, &error, unreadable);
+            }
         };
         let entry =
             |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok().filter(fs::Metadata::is_file)?));

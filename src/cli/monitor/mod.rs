@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
     /// Transport that the profile expects, such as roce or ethernet; default: the transport in the file of --facts
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = ["roce", "infiniband", "ethernet", "efa", "tcpx", "tcpxo"])]
     expect_transport: Option<String>,
     /// Directory with /sys and /dev; for tests, a copy of the root directory of another pod
     #[arg(long, value_name = "DIR", default_value = "/")]

@@ -25,14 +25,27 @@ impl Gids {
         self.rows.as_ref().map(|_| self.changes)
     }
 
-    /// Takes the whole table. Only rows of the pod count: the kernel shows the rows of other pods too.
+    /// Takes the whole table. Only rows of the pod count: the kernel shows the rows of other pods too. A row that cannot be
+    /// read is as before; a table without a row that can be read is no look.
     pub fn whole(
         &mut self,
         table: impl IntoIterator<Item = (u32, Reading<Gid>)>,
         is_own: impl Fn(Gid) -> bool,
     ) {
-        let own = |(row, gid): (u32, Reading<Gid>)| Some((row, gid.ok().filter(|gid| is_own(*gid))?));
-        let now: BTreeMap<u32, Gid> = table.into_iter().filter_map(own).collect();
+        let (mut now, mut has_read) = (BTreeMap::new(), false);
+        for (row, gid) in table {
+            let gid = match known(gid) {
+                Some(gid) => {
+                    has_read = true;
+                    gid.filter(|gid| is_own(*gid))
+                }
+                None => self.rows.as_ref().and_then(|before| before.get(&row)).copied(),
+            };
+            now.extend(gid.map(|gid| (row, gid)));
+        }
+        if !has_read {
+            return;
+        }
         if let Some(before) = &self.rows {
             let rows: std::collections::BTreeSet<&u32> = before.keys().chain(now.keys()).collect();
             let differs = rows.into_iter().filter(|row| before.get(*row) != now.get(*row));
@@ -47,24 +60,29 @@ impl Gids {
         rows: impl IntoIterator<Item = (u32, Reading<Gid>)>,
         is_own: impl Fn(Gid) -> bool,
     ) {
-        let Some(known) = &mut self.rows else { return };
+        let Some(own) = &mut self.rows else { return };
         for (row, gid) in rows {
-            let now = match gid {
-                Ok(gid) => Some(gid).filter(|gid| is_own(*gid)),
-                // The row has been deleted.
-                Err(Unreadable::Missing | Unreadable::Invalid) => None,
-                // Nothing is known about the row.
-                Err(_) => continue,
-            };
-            if known.get(&row).copied() == now {
+            let Some(gid) = known(gid) else { continue };
+            let now = gid.filter(|gid| is_own(*gid));
+            if own.get(&row).copied() == now {
                 continue;
             }
             self.changes = self.changes.saturating_add(1);
             match now {
-                Some(gid) => known.insert(row, gid),
-                None => known.remove(&row),
+                Some(gid) => own.insert(row, gid),
+                None => own.remove(&row),
             };
         }
+    }
+}
+
+/// The GID of a row, and whether the row exists; `None` if nothing is known about it.
+fn known(gid: Reading<Gid>) -> Option<Option<Gid>> {
+    match gid {
+        Ok(gid) => Some(Some(gid)),
+        // The row has been deleted.
+        Err(Unreadable::Missing | Unreadable::Invalid) => Some(None),
+        Err(_) => None,
     }
 }
 
@@ -98,5 +116,17 @@ mod tests {
         // A new row is seen when the whole table is read, and a row of another pod is not counted.
         gids.whole([(0, gid(1)), (1, gid(201)), (5, gid(7))], own);
         assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 5]), Some(3)));
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_read_is_no_change() {
+        let mut gids = Gids::default();
+        gids.whole([(0, Err(Unreadable::Denied))], own);
+        assert_eq!((gids.rows(), gids.changes()), (None, None));
+        gids.whole([(0, gid(1)), (1, gid(2))], own);
+        gids.whole([(0, Err(Unreadable::Denied)), (1, gid(2))], own);
+        gids.whole([(0, Err(Unreadable::Denied)), (1, Err(Unreadable::Denied))], own);
+        gids.whole([(0, gid(1)), (1, gid(2))], own);
+        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 1]), Some(0)));
     }
 }

@@ -27,6 +27,8 @@ pub enum Moved {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     at: Duration,
+    /// Counters and interfaces in the sums (counts). A device that comes back brings everything that it ever moved.
+    parts: (usize, usize),
     rdma: Option<Moved>,
     received: u64,
     sent: u64,
@@ -61,25 +63,26 @@ impl Sample {
     #[must_use]
     pub fn of(ports: &[Port], interfaces: &[Interface], at: Duration) -> Self {
         let sum = |files: &[&str]| {
-            let of_port = |counters: &[(usize, Counter)]| {
-                let values = counters.iter().filter_map(|(at, value)| {
-                    let counter = COUNTERS.get(*at).filter(|counter| files.contains(&counter.file))?;
-                    match value {
-                        Counter::Value(value) => Some(value.saturating_mul(counter.factor)),
-                        Counter::Saturated(_) => None,
-                    }
-                });
-                values.reduce(u64::saturating_add)
+            let value = |(at, value): &(usize, Counter)| {
+                let counter = COUNTERS.get(*at).filter(|counter| files.contains(&counter.file))?;
+                match value {
+                    Counter::Value(value) => Some((1, value.saturating_mul(counter.factor))),
+                    Counter::Saturated(_) => None,
+                }
             };
-            ports.iter().filter_map(|port| of_port(&port.counters)).reduce(u64::saturating_add)
+            let values = ports.iter().flat_map(|port| &port.counters).filter_map(value);
+            values.reduce(|(count, sum), (_, value)| (count + 1, sum.saturating_add(value)))
         };
         let bytes = sum(&["port_rcv_data", "port_xmit_data"]).or_else(|| sum(&["rx_bytes", "tx_bytes"]));
         let requests = || sum(&["rx_write_requests", "rx_read_requests"]);
         let interfaces = || interfaces.iter().filter(|interface| interface.bytes.interface != "lo");
         let total = |of: fn(&Interface) -> u64| interfaces().map(of).fold(0, u64::saturating_add);
+        let moved = |of: fn(u64) -> Moved| move |(count, sum)| (count, of(sum));
+        let rdma = bytes.map(moved(Moved::Bytes)).or_else(|| requests().map(moved(Moved::Requests)));
         Self {
             at,
-            rdma: bytes.map(Moved::Bytes).or_else(|| requests().map(Moved::Requests)),
+            parts: (rdma.map_or(0, |(count, _)| count), interfaces().count()),
+            rdma: rdma.map(|(_, moved)| moved),
             received: total(|i| i.bytes.received),
             sent: total(|i| i.bytes.sent),
             ipoib: total(|i| if i.is_ipoib { i.bytes.received.saturating_add(i.bytes.sent) } else { 0 }),
@@ -88,7 +91,8 @@ impl Sample {
 }
 
 impl Traffic {
-    /// Takes a sample. A counter that is lower than before wrapped, or its device disappeared: the window begins again.
+    /// Takes a sample. A counter that is lower than before wrapped, or its device disappeared: the window begins again, as
+    /// when a device comes back.
     pub fn observe(&mut self, sample: Sample) {
         let Some(start) = self.start else {
             self.start = Some(sample);
@@ -108,8 +112,11 @@ impl Traffic {
     }
 }
 
-/// Averages between two samples, with those of IPoIB. `None` if a sum fell.
+/// Averages between two samples, with those of IPoIB. `None` if a sum fell, or is not of the same number of parts.
 fn change(start: &Sample, end: &Sample) -> Option<(Rates, f64)> {
+    if start.parts != end.parts {
+        return None;
+    }
     let seconds = end.at.saturating_sub(start.at).as_secs_f64();
     #[allow(clippy::cast_precision_loss)] // a rate needs no 53 bits
     let rate = |from: u64, to: u64| to.checked_sub(from).map(|moved| moved as f64 / seconds);
@@ -154,6 +161,7 @@ mod tests {
     fn minute(traffic: &mut Traffic, [rdma, received, sent, ipoib]: [u64; 4]) -> Option<Transport> {
         let start = traffic.start.unwrap_or(Sample {
             at: Duration::ZERO,
+            parts: (2, 1),
             rdma: Some(Moved::Bytes(0)),
             received: 0,
             sent: 0,
@@ -165,6 +173,7 @@ mod tests {
             let moved = |rate: u64| rate * 15_000_000 * part;
             traffic.observe(Sample {
                 at: start.at + Duration::from_secs(15 * part),
+                parts: start.parts,
                 rdma: Some(Moved::Bytes(before + moved(rdma))),
                 received: start.received + moved(received),
                 sent: start.sent + moved(sent),
@@ -208,6 +217,7 @@ mod tests {
     fn a_counter_that_falls_begins_the_window_again() {
         let sample = |seconds, rdma, received| Sample {
             at: Duration::from_secs(seconds),
+            parts: (2, 1),
             rdma: Some(rdma),
             received,
             sent: 10 << 40,
@@ -225,9 +235,30 @@ mod tests {
     }
 
     #[test]
+    fn a_device_that_comes_back_has_moved_nothing() {
+        let sample = |seconds, counters, rdma| Sample {
+            at: Duration::from_secs(seconds),
+            parts: (counters, 1),
+            rdma: Some(Moved::Bytes(rdma)),
+            received: 0,
+            sent: 0,
+            ipoib: 0,
+        };
+        let mut traffic = Traffic::default();
+        for (seconds, counters, rdma) in
+            [(0, 4, 5_u64 << 40), (60, 2, 3 << 40), (90, 4, 5 << 40), (150, 4, 5 << 40)]
+        {
+            traffic.observe(sample(seconds, counters, rdma));
+            assert_eq!(traffic.transport, None, "after {seconds} s");
+        }
+        assert_eq!(traffic.rates.and_then(|rates| rates.rdma_bytes), Some(0.0));
+    }
+
+    #[test]
     fn without_counters_nothing_is_concluded() {
         let sample = |seconds, bytes| Sample {
             at: Duration::from_secs(seconds),
+            parts: (2, 1),
             rdma: None,
             received: bytes,
             sent: bytes,

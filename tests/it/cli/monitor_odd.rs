@@ -139,6 +139,12 @@ fn replaced() -> Result<(), String> {
     std::fs::remove_file(folder.join("a.log")).map_err(|e| e.to_string())?;
     let metrics = monitor.get("/metrics")?;
     same(&metrics, false, metrics.contains("fabric_monitor_tcp_fallback"))?;
+    // A folder that is deleted is a log that is deleted.
+    monitor.scratch.write("nccl/a.log", read(&root().join("tests/verify-log/no-device.log"))?)?;
+    has(&monitor.get("/metrics")?, "fabric_monitor_tcp_fallback{source=\"log\"} 1")?;
+    std::fs::remove_dir_all(&folder).map_err(|e| e.to_string())?;
+    let metrics = monitor.get("/metrics")?;
+    same(&metrics, false, metrics.contains("fabric_monitor_tcp_fallback"))?;
     same("second log line", None, monitor.errors.try_recv().ok())
 }
 

@@ -33,7 +33,7 @@ sys/class/infiniband/mlx5_{0..1}/ports/1/gids/0 = 0000:0000:0000:0000:0000:ffff:
 /// Counters that grow, in `counters/` with their growth of a step, and in `hw_counters/`.
 const PORT: [(&str, u64); 3] =
     [("port_rcv_data", 1_000_000_000), ("port_xmit_data", 1_000_000_000), ("port_xmit_wait", 1000)];
-const HARDWARE: [&str; 7] = [
+const HARDWARE: [&str; 12] = [
     "np_cnp_sent",
     "rp_cnp_handled",
     "np_ecn_marked_roce_packets",
@@ -41,6 +41,12 @@ const HARDWARE: [&str; 7] = [
     "local_ack_timeout_err",
     "out_of_sequence",
     "roce_adp_retrans",
+    // Of EFA and bnxt_re. No device has all of them, but each query must find its series.
+    "retrans_pkts",
+    "retrans_timeout_events",
+    "rx_ecn_marked_pkts",
+    "to_retransmits",
+    "seq_err_naks_rcvd",
 ];
 
 /// Replaces a file at once, so that a scrape between never reads half of it.
