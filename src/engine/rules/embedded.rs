@@ -250,7 +250,7 @@ mod tests {
         for (text, line, column, what) in [
             ("[{\"type\": \"rdma\"}]", 1, 1, "brackets, which"),
             ("{\"type\": \"rdma\"},", 1, 17, "a comma after the last object"),
-            ("{\"type\": \"a\"}\n{\"type\": \"b\"}", 2, 1, "an object without a comma"),
+            ("{\"type\": \"a\"}\n{\"type\": \"b\"}", 2, 1, "a comma is missing before"),
             ("{\"type\": \"a\"}, {\"type\": \"b\",}", 1, 28, "a comma before the closing"),
             ("{\"type\": \"a\"},\n\n {'type': \"b\"}", 3, 3, "single quotes"),
             ("\"rdma\"", 1, 1, "found a string, expected an object"),

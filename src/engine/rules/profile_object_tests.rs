@@ -54,9 +54,11 @@ fn a_change_of_what_running_jobs_have_names_who_uses_it() {
     assert_eq!((found.len(), found[0].rule, found[0].severity), (1, "FAB812", Severity::Warning));
     let message = "profile \"p\" changes (rails, env) while 8 namespaces may use it (by-default, team-0, team-1, team-2, team-3, 3 more): restarted ranks of running jobs get other settings";
     assert_eq!(found[0].message, message);
-    // Neither of these changes what a pod of a running job was given.
+    // rail0 is the default: a pod of a running job was given the same.
     assert!(updated(r#""rails":[{"network":"a/b","interface":"rail0"}]"#).is_empty());
-    assert!(updated(r#""rails":[{"network":"a/b"}],"priority":3"#).is_empty());
+    // Which pods get the profile changes what a restarted rank is given.
+    let found = updated(r#""rails":[{"network":"a/b"}],"priority":3"#);
+    assert!(found[0].message.contains("changes (priority)"), "{}", found[0].message);
     let deleted = check(&old, Event::Deleted, &snapshot);
     assert_eq!((deleted.len(), &*deleted[0].path), (1, ""), "{deleted:?}");
 }
