@@ -85,7 +85,7 @@ fn explained(plane: &Plane) -> Outcome {
     })?;
     for (field, words) in [
         ("fabricprofile", "Settings of one fabric for pods"),
-        ("fabricprofile.spec.rails", "NIC paths of a pod"),
+        ("fabricprofile.spec.rails", "NIC path of a pod"),
         ("fabricprofile.spec.transport", "`infiniband`"),
         ("fabricprofile.spec.env.policy", "`forbid`"),
         ("fprof.status.problems", "An empty list means that the profile has"),
