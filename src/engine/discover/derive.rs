@@ -1,7 +1,8 @@
 //! From a group of nodes to its fabric: the first sign of a fabric decides which reader it gets.
 
 use super::fabric::{Outcome, withheld};
-use super::groups::{EFA, GKE_NETWORKS, Group};
+use super::groups::{EFA, Group};
+use super::nics::GKE_NETWORKS;
 use super::node::REPLICAS;
 use super::sources::Sources;
 use super::{attached, claimed, efa, gke, plain, twice};

@@ -7,6 +7,7 @@ use super::separate::Label;
 use super::tree::{Entry, Item, Tree, entry};
 use crate::profile::schema::{API_VERSION, Attachment, Inject, KIND, Per, Transport};
 use crate::profile::{FabricProfile, Memlock};
+use crate::text::count;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -96,6 +97,14 @@ impl Draft {
                     .to_owned(),
             );
         }
+        // No object shows which jobs need the fabric, and fewer than one accelerator is none.
+        if count.units > 1 {
+            questions.push(format!(
+                "Should pods with fewer than {} accelerators also get this profile? By default, they do not get it. If they \
+                 should, set when.minAccelerators.",
+                count.units
+            ));
+        }
         questions.push(
             "Which namespaces may use this profile? Without spec.namespaces, every namespace that opted in may use it."
                 .to_owned(),
@@ -159,7 +168,9 @@ fn description(frame: &Frame<'_>, fabric: &Fabric) -> String {
         1 => ", 1 rail".to_owned(),
         n => format!(", {n} rails"),
     };
-    format!("{} accelerators per node, {transport}{by}{rails}", frame.accelerators.1.units)
+    let accelerators =
+        count(usize::try_from(frame.accelerators.1.units).unwrap_or(usize::MAX), "accelerator");
+    format!("{accelerators} per node, {transport}{by}{rails}")
 }
 
 fn texts(values: &BTreeSet<String>) -> Tree {

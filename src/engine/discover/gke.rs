@@ -2,7 +2,8 @@
 
 use super::fabric::{Fabric, GkeInterface, Outcome, Question, Sourced, withheld};
 use super::gke_network::{DeviceMode, GkeNetwork};
-use super::groups::{GKE_NETWORKS, Group};
+use super::groups::Group;
+use super::nics::GKE_NETWORKS;
 use super::node::GKE_ACCELERATOR;
 use super::sources::Sources;
 use crate::profile::schema::{Attachment, Inject, Transport};

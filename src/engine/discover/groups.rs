@@ -1,6 +1,7 @@
 //! Nodes with accelerators, in groups that have one fabric as far as their resources show.
 
 use super::count::Count;
+use super::nics::{GKE_NETWORKS, is_gke_address};
 use super::node::{GKE_ACCELERATOR, Node, PRODUCT, Provider};
 use super::sources::Sources;
 use super::supply::{MELLANOX, Supply, has_mellanox, is_wanted, networks_of};
@@ -9,8 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Resource of the EFA device plugin.
 pub(super) const EFA: &str = "vpc.amazonaws.com/efa";
-/// Prefix of GKE's resources for networks; `….IP` counts addresses.
-pub(super) const GKE_NETWORKS: &str = "networking.gke.io.networks/";
 /// Label of CoreWeave's nodes: `infiniband` or `roce`, and empty on nodes without a fabric.
 pub(super) const COREWEAVE_FLAVOR: &str = "backend.coreweave.cloud/flavor";
 /// Labels of OKE's nodes in an RDMA network.
@@ -60,8 +59,8 @@ fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &
     if resource == EFA {
         return true;
     }
-    if let Some(network) = resource.strip_prefix(GKE_NETWORKS) {
-        return !network.ends_with(".IP");
+    if resource.starts_with(GKE_NETWORKS) {
+        return !is_gke_address(resource);
     }
     let supply = Supply::of(resource, nodes, sources);
     match supply.is_rdma() {

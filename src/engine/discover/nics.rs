@@ -30,6 +30,9 @@ const NETWORK_CLASS: &str = "02";
 const NOT_NICS: [&str; 3] =
     ["devices.kubevirt.io/", "vpc.amazonaws.com/pod-eni", "vpc.amazonaws.com/PrivateIPv4Address"];
 
+/// Prefix of GKE's resources for networks; `….IP` counts addresses.
+pub(super) const GKE_NETWORKS: &str = "networking.gke.io.networks/";
+
 /// The fields of the labels of PCI devices, with the labels: class, vendor and more, or only the vendor.
 fn pci(node: &Node) -> impl Iterator<Item = (Vec<&str>, &str)> {
     node.labels.iter().filter(|(_, value)| *value == "true").filter_map(|(key, _)| {
@@ -65,9 +68,14 @@ pub(super) fn has_nic_label(node: &Node) -> bool {
     pci(node).any(|(fields, _)| is_nic(&fields) || fields.iter().any(|field| WITHOUT_RDMA.contains(field)))
 }
 
+/// Whether a resource counts the IP addresses of a GKE network, and not its interfaces.
+pub(super) fn is_gke_address(resource: &str) -> bool {
+    resource.strip_prefix(GKE_NETWORKS).is_some_and(|network| network.ends_with(".IP"))
+}
+
 /// Whether a resource is not for NICs of training.
 pub(super) fn is_other(resource: &str) -> bool {
-    NOT_NICS.iter().any(|prefix| resource.starts_with(prefix))
+    is_gke_address(resource) || NOT_NICS.iter().any(|prefix| resource.starts_with(prefix))
 }
 
 /// A resource that is not one of accelerators, and that no object describes.

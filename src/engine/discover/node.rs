@@ -11,6 +11,9 @@ pub(super) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 const OLD_INSTANCE_TYPE: &str = "beta.kubernetes.io/instance-type";
 /// Labels that no fabric depends on.
 const CPU_LABELS: &str = "feature.node.kubernetes.io/cpu-cpuid.";
+/// When GPU feature discovery last wrote its labels (NVIDIA/k8s-device-plugin:docs/gpu-feature-discovery): copies of a node from
+/// two times differ in it.
+const TIMESTAMP: &str = "nvidia.com/gfd.timestamp";
 /// Label of NVIDIA's GPU feature discovery.
 pub(super) const PRODUCT: &str = "nvidia.com/gpu.product";
 /// Label of the same: into how many slices each GPU is shared by time.
@@ -71,7 +74,8 @@ impl Node {
         let name = object.pointer("/metadata/name")?.as_str()?.to_owned();
         let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
         // Some forty labels of Node Feature Discovery are about the CPU, and a cluster may have 130,000 nodes.
-        let labels = labels.into_iter().flatten().filter(|(key, _)| !key.starts_with(CPU_LABELS));
+        let labels =
+            labels.into_iter().flatten().filter(|(key, _)| !key.starts_with(CPU_LABELS) && *key != TIMESTAMP);
         let labels =
             labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
         let units = |at: &str| -> BTreeMap<String, u64> {
@@ -98,6 +102,24 @@ impl Node {
             serves: !cordoned && !unready,
             claimable: BTreeMap::new(),
         })
+    }
+
+    /// Adds what another copy of the node has more, if both show the same machine. Allocatable units and readiness are those of
+    /// one moment: the larger units count, and a node serves if it did so at any time. Whether it is the same machine.
+    pub(super) fn merge(&mut self, copy: &Self) -> bool {
+        let same = self.name == copy.name
+            && self.labels == copy.labels
+            && self.provider_id == copy.provider_id
+            && self.capacity == copy.capacity;
+        if !same {
+            return false;
+        }
+        for (resource, units) in &copy.allocatable {
+            let known = self.allocatable.entry(resource.clone()).or_default();
+            *known = (*units).max(*known);
+        }
+        self.serves |= copy.serves;
+        true
     }
 
     /// Value of a label; an empty value counts as absent. CoreWeave's Ethernet nodes have the keys of its fabric with empty

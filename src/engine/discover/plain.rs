@@ -14,7 +14,18 @@ const FABRIC_KINDS: [&str; 4] =
     ["NetworkAttachmentDefinition", "SriovNetworkNodePolicy", "NicClusterPolicy", "ResourceSlice"];
 
 /// Machines whose only fast network is a fabric that has to be set up. The first part of their type.
-const EFA_TYPES: [&str; 8] = ["p4d.", "p4de.", "p5.", "p5e.", "p5en.", "p6-b200.", "p6-b300.", "p6e-gb200."];
+const EFA_TYPES: [&str; 10] = [
+    "p4d.",
+    "p4de.",
+    "p5.",
+    "p5e.",
+    "p5en.",
+    "p6-b200.",
+    "p6-b300.",
+    "p6e-gb200.",
+    "p6e-gb300.",
+    "p6e-gb300r.",
+];
 
 /// Accelerators of GKE's machines with GPUDirect (GoogleCloudPlatform/container-engine-accelerators).
 const GPUDIRECT: [&str; 6] = [

@@ -133,6 +133,10 @@ impl Sources {
             Kind::Node => {
                 if let Some(node) = Node::read(&decode(json)?) {
                     let name = node.name.clone();
+                    let known = self.nodes.get_mut(&name).filter(|_| !self.complete);
+                    if known.is_some_and(|known| known.merge(&node)) {
+                        return Ok(());
+                    }
                     let differs = self.put(|s| &mut s.nodes, name.clone(), node);
                     self.note(differs, format!("{kind} {name}"), About::Nodes([name].into()));
                 }

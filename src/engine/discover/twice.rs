@@ -3,8 +3,8 @@
 
 use super::copies::About;
 use super::fabric::{Outcome, withheld};
-use super::groups::{EFA, GKE_NETWORKS, Group};
-use super::nics::is_other;
+use super::groups::{EFA, Group};
+use super::nics::{GKE_NETWORKS, is_other};
 use super::sources::Sources;
 use crate::pod::Accelerators;
 

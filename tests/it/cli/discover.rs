@@ -180,6 +180,7 @@ const PROOF: &[(&str, &str, &str)] = &[
     ("GoogleCloudPlatform__container-engine-accelerators__gke-tcpxo-latest.yaml", "gke-tcpx", "h100-tcpxo"),
     ("ROCm__network-operator__workload-amd-nic.yaml", "amd-nic", "mi355x-roce"),
     ("pod.yaml", "oke", "h100-roce"),
+    ("mpijob.yaml", "nebius", "h100-ib"),
     ("pod.yaml", "coreweave", "h100-ib"),
     ("pod.yaml", "coreweave-roce", "gb300-roce"),
     ("pod.yaml", "roce-network-per-rail", "b200-roce"),
