@@ -168,6 +168,13 @@ pub fn is_unprintable(c: char) -> bool {
     c.is_control() || !c.is_ascii() && INVISIBLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
 }
 
+/// The start of a text, at most this many bytes long.
+pub(crate) fn cut(text: &str, max: usize) -> &str {
+    let end = text.len().min(max);
+    // A character takes up to four bytes.
+    (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
 /// Whether a text is printed as it is, as nearly every name is: nothing to escape, and at most `max` bytes.
 pub(crate) fn is_printable(text: &str, max: usize) -> bool {
     text.len() <= max && text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~'))

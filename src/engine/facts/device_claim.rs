@@ -1,7 +1,7 @@
 //! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
 
 use super::device_class::{self, DeviceClass, SRIOV_DRIVER, Selected, Selector};
-use super::object::{Meta, Object, number, text};
+use super::object::{MAX_NAME, Meta, Object, number, text};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
@@ -28,7 +28,8 @@ pub struct FunctionConfig {
     pub vfio: bool,
     /// The first field by which the claim itself chooses its VLAN, or weakens what keeps it from other tenants' frames.
     pub link: Option<&'static str>,
-    /// Whether the parameters cannot be read, so that nothing is known about the network.
+    /// Whether the parameters cannot be read, or have a name that no object can have, so that nothing is known about the
+    /// network.
     pub unreadable: bool,
 }
 
@@ -138,18 +139,22 @@ impl Opaque {
     fn function(&self) -> Option<FunctionConfig> {
         let driver = self.driver.as_deref().filter(|d| *d == SRIOV_DRIVER)?;
         let parameters = self.parameters.as_ref().map(|raw| serde_json::from_str::<Value>(raw.get()));
-        let unreadable = matches!(parameters, Some(Err(_)));
+        let broken = matches!(parameters, Some(Err(_)));
         let parameters = parameters.and_then(Result::ok);
         let field = |key: &str| {
             let value = parameters.as_ref()?.get(key)?.as_str()?;
-            Some(value.to_owned()).filter(|v| !v.is_empty() && !driver.is_empty())
+            Some(value).filter(|v| !v.is_empty() && !driver.is_empty())
         };
+        // Tenants write claims, and each name is kept.
+        let name = |key: &str| field(key).filter(|name| name.len() <= MAX_NAME).map(str::to_owned);
+        let (network, namespace) = ("netAttachDefName", "netAttachDefNamespace");
+        let too_long = [network, namespace].iter().any(|key| field(key).is_some_and(|v| v.len() > MAX_NAME));
         Some(FunctionConfig {
-            network: field("netAttachDefName"),
-            namespace: field("netAttachDefNamespace"),
-            vfio: field("driver").as_deref() == Some("vfio-pci"),
+            network: name(network),
+            namespace: name(namespace),
+            vfio: field("driver") == Some("vfio-pci"),
             link: parameters.as_ref().and_then(link_setting),
-            unreadable,
+            unreadable: broken || too_long,
         })
     }
 }
@@ -193,7 +198,10 @@ impl Exact {
     fn ask(self) -> Option<Ask> {
         let all = self.allocation_mode.as_deref() == Some("All");
         let count = if all { None } else { number(self.count.filter(|c| *c != 0).or(Some(1))) };
-        Some(Ask { class: text(self.device_class_name)?, count, selected: Selected::by(self.selectors) })
+        // No class has a longer name, so its devices are not known, but they count.
+        let class =
+            Some(text(self.device_class_name)?).filter(|name| name.len() <= MAX_NAME).unwrap_or_default();
+        Some(Ask { class, count, selected: Selected::by(self.selectors) })
     }
 }
 
@@ -266,6 +274,26 @@ mod tests {
                 unreadable: false
             }]
         );
+    }
+
+    #[test]
+    fn names_that_no_object_can_have_are_not_kept() {
+        let function = |name: usize, namespace: usize| {
+            let (name, namespace) = ("n".repeat(name), "s".repeat(namespace));
+            let json = format!(
+                r#"{{"spec":{{"devices":{{"config":[{{"opaque":{{"driver":"{SRIOV_DRIVER}","parameters":
+                    {{"netAttachDefName":"{name}","netAttachDefNamespace":"{namespace}"}}}}}}]}}}}}}"#
+            );
+            let found = read_claim(&json).unwrap().1.functions.remove(0);
+            let length = |text: Option<String>| text.map(|text| text.len());
+            (length(found.network), length(found.namespace), found.unreadable)
+        };
+        assert_eq!(function(253, 253), (Some(253), Some(253), false));
+        assert_eq!(function(254, 1), (None, Some(1), true));
+        assert_eq!(function(1, 254), (Some(1), None, true));
+        let class = "c".repeat(254);
+        let asked = options(&format!(r#"{{"exactly":{{"deviceClassName":"{class}","count":2}}}}"#));
+        assert_eq!(asked, [(String::new(), Some(2))]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! DeviceClass: the target of a claim's request, and the extended resource that it may provide.
 
-use super::object::{Meta, Object, text};
+use super::object::{MAX_NAME, Meta, Object, text};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::{Objects, mapping};
 use serde::Deserialize;
@@ -86,8 +86,13 @@ fn compared_driver(expression: &str) -> Option<&str> {
 
 const DRIVER: &str = "device.driver";
 
-/// The driver that an expression compares with the `device.driver` at a place of it.
+/// The driver that an expression compares with the `device.driver` at a place of it. Tenants write expressions, and what is
+/// found is kept for every claim, so a text that no driver can have as its name is not a driver.
 fn compared_at(expression: &str, at: usize) -> Option<&str> {
+    compared_text(expression, at).filter(|driver| driver.len() <= MAX_NAME)
+}
+
+fn compared_text(expression: &str, at: usize) -> Option<&str> {
     let (before, after) = (expression.get(..at)?, expression.get(at + DRIVER.len()..)?);
     if let Some(after) = after.trim_start().strip_prefix("==") {
         let after = after.trim_start();
@@ -216,6 +221,17 @@ mod tests {
             assert_eq!(class.driver.as_deref(), driver, "{expression}");
             assert_eq!(is_accelerator("ours", Some(&class)), accelerator, "{expression}");
         }
+    }
+
+    #[test]
+    fn a_text_that_no_driver_can_have_as_its_name_is_not_kept() {
+        let driver = |expression: &str| compared_driver(expression).map(str::to_owned);
+        let (longest, longer) = ("d".repeat(253), "d".repeat(254));
+        assert_eq!(driver(&format!("device.driver == '{longest}'")), Some(longest));
+        assert_eq!(driver(&format!("device.driver == '{longer}'")), None);
+        assert_eq!(driver(&format!("'{longer}' == device.driver")), None);
+        let other = format!("device.driver == '{longer}' || device.driver == 'dra.net'");
+        assert_eq!(driver(&other).as_deref(), Some("dra.net"));
     }
 
     #[test]

@@ -12,10 +12,24 @@ use crate::multus::ipam::Ipam;
 use crate::multus::{
     Addressing, Class, NODE_SELECTOR_ANNOTATION, NetworkFact, RESOURCE_ANNOTATION, ResourceName, classify,
 };
+use crate::text::cut;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// Most bytes of the name of a resource: a domain, `/` and a name (k8s.io/apimachinery pkg/util/validation,
+/// `IsQualifiedName`).
+const MAX_RESOURCE: usize = 253 + 1 + 63;
+/// Most bytes of the label of a network's nodes that are kept. Tenants write networks, and every network is kept.
+const MAX_SELECTOR: usize = 4 << 10;
+/// Most bytes of the name of a plugin or of an interface that are kept: more than a file, an interface or an object can
+/// have in its name, so that a longer text is not the name of another one when it is cut.
+const MAX_PART: usize = 256;
+
+fn short(text: String) -> String {
+    if text.len() > MAX_PART { cut(&text, MAX_PART).to_owned() } else { text }
+}
 
 /// The part of a network object that decides its NetworkAttachmentDefinition.
 #[derive(Debug, Default, Deserialize)]
@@ -110,11 +124,16 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
         let annotations = object.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         annotations.and_then(|a| a.get(key)?.clone()).filter(|text| !text.is_empty())
     };
+    // A text that is too long for a label is still not a label when it is cut.
+    let label = |text: String| match text.len() > MAX_SELECTOR {
+        true => cut(text.trim(), MAX_SELECTOR).to_owned(),
+        false => text,
+    };
     let node_selector =
-        annotation(NODE_SELECTOR_ANNOTATION).filter(|_| kind == Kind::NetworkAttachmentDefinition);
+        annotation(NODE_SELECTOR_ANNOTATION).filter(|_| kind == Kind::NetworkAttachmentDefinition).map(label);
     let (namespace, resource, config) = match kind {
         Kind::NetworkAttachmentDefinition => {
-            let resource = annotation(RESOURCE_ANNOTATION);
+            let resource = annotation(RESOURCE_ANNOTATION).filter(|name| name.len() <= MAX_RESOURCE);
             let config = object.config().and_then(|c| CniConfig::parse(c).ok());
             (own, resource.map(ResourceName::Full), config)
         }
@@ -129,7 +148,10 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
         }
         _ => return None,
     };
-    let class: Class = config.as_ref().map(classify).unwrap_or_default();
+    let mut class: Class = config.as_ref().map(classify).unwrap_or_default();
+    for text in class.plugin.iter_mut().chain(&mut class.interface) {
+        *text = short(std::mem::take(text));
+    }
     let own_device = config.as_ref().is_some_and(|c| c.plugins.iter().any(|p| p.names_device));
     let takes_device = class.takes_device();
     let addressing = config.map(addressing).unwrap_or_default();
@@ -179,7 +201,7 @@ fn addressing(config: CniConfig) -> Addressing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::multus::{LinkLayer, Sharing};
+    use crate::multus::{LinkLayer, NodeLabel, Sharing};
 
     fn rendered(kind: Kind, json: &str) -> Option<Rendered> {
         render(kind, &serde_json::from_str(json).unwrap(), "default")
@@ -195,6 +217,31 @@ mod tests {
         let class = network.fact.class;
         assert_eq!(class.link, Some(LinkLayer::InfiniBand));
         assert!(class.isolation);
+    }
+
+    #[test]
+    fn long_texts_of_a_nad_are_not_kept() {
+        let fact = |resource: &str, label: &str, part: &str| {
+            let config = serde_json::json!({"type": part, "master": part, "ipam": {"type": "nv-ipam", "poolName": part}});
+            let object = serde_json::json!({"metadata": {"name": "a", "annotations": {RESOURCE_ANNOTATION: resource,
+                NODE_SELECTOR_ANNOTATION: label}}, "spec": {"config": config.to_string()}});
+            rendered(Kind::NetworkAttachmentDefinition, &object.to_string()).unwrap().fact
+        };
+        let longest = format!("{}/{}", "d".repeat(253), "n".repeat(63));
+        assert_eq!(fact(&longest, "a", "sriov").resource, Some(ResourceName::Full(longest.clone())));
+        assert_eq!(fact(&format!("{longest}n"), "a", "sriov").resource, None);
+        let label = |text: &str| {
+            let selector = fact("a.com/b", text, "sriov").node_selector.unwrap();
+            assert!(selector.len() <= 4096, "{}", selector.len());
+            NodeLabel::parse(&selector).map(|l| (l.key.to_owned(), l.value.to_owned()))
+        };
+        assert_eq!(label(&"a=b,".repeat(5000)), None);
+        assert_eq!(label(&format!("{}rack=a", " ".repeat(5000))), Some(("rack".into(), "a".into())));
+        let long = fact("a.com/b", "a", &"ä".repeat(5000));
+        let pool = long.addressing.ipam.unwrap().pool.unwrap().name;
+        for text in [long.class.plugin.unwrap(), long.class.interface.unwrap(), pool.into()] {
+            assert_eq!(text, "ä".repeat(128));
+        }
     }
 
     #[test]

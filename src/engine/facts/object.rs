@@ -50,6 +50,9 @@ pub(super) fn text(field: Option<String>) -> Option<String> {
     field.filter(|t| !t.is_empty())
 }
 
+/// Most bytes of the name of an object or a driver (k8s.io/apimachinery pkg/util/validation, `DNS1123SubdomainMaxLength`).
+pub(super) const MAX_NAME: usize = 253;
+
 /// A count of a field; `None` if it is missing or negative.
 pub(super) fn number(field: Option<i64>) -> Option<u32> {
     field.and_then(|n| u32::try_from(n).ok())

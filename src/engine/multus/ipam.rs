@@ -1,10 +1,14 @@
 //! The source of a network's addresses: the `ipam` object of a CNI configuration.
 
 use super::subnet::Subnet;
+use crate::text::cut;
 use serde_json::{Map, Value};
 
 /// Most subnets of a network that are kept; real networks have one or two. Pods are compared by them.
 const MAX_SUBNETS: usize = 64;
+
+/// Most bytes of the name of a pool that are kept: more than a pool can have in its name.
+const MAX_POOL: usize = 256;
 
 /// A source of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,7 +70,7 @@ impl Ipam {
         subnets.dedup();
         subnets.truncate(MAX_SUBNETS);
         let pool = text("poolName").filter(|_| allocator == Allocator::NvIpam).map(|name| PoolRef {
-            name: name.split(',').next().unwrap_or_default().trim().into(),
+            name: cut(name.split(',').next().unwrap_or_default().trim(), MAX_POOL).into(),
             cidr: text("poolType").is_some_and(|t| t.eq_ignore_ascii_case("cidrpool")),
         });
         let fixed = allocator == Allocator::Static && !subnets.is_empty();

@@ -6,7 +6,8 @@ use super::nccl_conf::{self, ConfFile};
 use super::variables::Variables;
 use super::{Change, Edit, FileRefusal, Reason, Target, annotations};
 use crate::pod::PodView;
-use crate::pod::view::{Container, Volume, VolumeMount};
+use crate::pod::variable_sources::FieldRef;
+use crate::pod::view::{Container, DownwardApi, Volume, VolumeMount};
 use crate::profile::Profile;
 use crate::profile::schema::NcclConf;
 use crate::profile::small_files::MAX_FILE;
@@ -49,17 +50,48 @@ fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Vo
     pod.volume(mount.name.as_deref()?)
 }
 
-/// Whether a container has our `/etc/nccl.conf`.
+/// Whether a container has our `/etc/nccl.conf`, however its mounts are written.
 pub(super) fn has_conf(pod: &PodView<'_>, container: &Container<'_>) -> bool {
-    let find = || {
-        container.mount_at(NCCL_CONF_PATH).is_some_and(|(_, mount)| {
-            let path = volume_of(pod, mount).and_then(|v| path_in(v, NCCL_CONF));
-            let of_preflight =
-                || pod.preflight_volume().filter(|v| mount.name.as_deref() == Some(v)).map(|_| NCCL_CONF);
-            path.or_else(of_preflight).is_some_and(|path| mount.sub_path.as_deref() == Some(path))
-        })
-    };
+    let find = || container.volume_mounts().iter().any(|mount| shows_conf(pod, mount));
     *container.read_once.has_conf.get_or_init(find)
+}
+
+/// Whether a mount shows our `/etc/nccl.conf`: that file of its volume, or a folder with it.
+fn shows_conf(pod: &PodView<'_>, mount: &VolumeMount<'_>) -> bool {
+    let Some(below) = mount.mount_path.as_deref().and_then(below_mount) else { return false };
+    let of_preflight = pod.preflight_volume().is_some_and(|volume| mount.name.as_deref() == Some(volume));
+    let api = volume_of(pod, mount).and_then(|volume| volume.downward_api.as_ref());
+    let Some(shown) = api.map(conf_paths).filter(|shown| !shown.is_empty()) else {
+        return of_preflight && below.is_empty() && mount.sub_path.as_deref() == Some(NCCL_CONF);
+    };
+    let expression = mount.sub_path_expr.as_deref().filter(|text| !text.is_empty());
+    let path = expression.or(mount.sub_path.as_deref()).unwrap_or_default();
+    // The kubelet expands an expression with the container's variables, whose values are not all known.
+    let expanded = expression.is_some_and(|text| text.contains("$("));
+    expanded || shown.contains(&(clean(path) + below))
+}
+
+/// The part of our path below a mount; empty for a mount at the path itself.
+fn below_mount(mounted: &str) -> Option<&'static str> {
+    // Nearly every mount is elsewhere.
+    let first = mounted.split('/').find(|part| !matches!(*part, "" | "."));
+    if first.is_some_and(|part| part != "etc") && !mounted.contains("..") {
+        return None;
+    }
+    let below = NCCL_CONF_PATH.strip_prefix(clean(mounted).as_str())?;
+    (below.is_empty() || below.starts_with('/')).then_some(below)
+}
+
+/// The paths in a volume at which it shows our `nccl.conf`.
+fn conf_paths<'v>(api: &'v DownwardApi<'_>) -> &'v BTreeSet<String> {
+    let paths = || {
+        let field = field_path(NCCL_CONF);
+        let shows = |field_ref: &FieldRef<'_>| field_ref.field_path.as_deref() == Some(&*field);
+        let items = api.items.as_deref().unwrap_or_default().iter();
+        let ours = items.filter(|item| item.field_ref.as_ref().is_some_and(shows));
+        ours.filter_map(|item| item.path.as_deref()).map(clean).filter(|path| !path.is_empty()).collect()
+    };
+    api.conf_paths.get_or_init(paths)
 }
 
 fn has_directory(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {

@@ -201,7 +201,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     let wanted = resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
     let place = in_pod::place(subject, profile, &plan.targets);
     let readers = place.as_ref().map(|p| &p.readers);
-    let own_conf = ConfFile::of(files::text(pod, NCCL_CONF).unwrap_or_default());
+    let own_conf =
+        ConfFile::of(files::text(pod, NCCL_CONF).unwrap_or_default(), subject.snapshot.catalog().variables());
     let unused = &plan.unused_interfaces;
     let mut all = env::wanted(subject, profile, &plan.targets, unused, (&own_conf, readers));
     for variables in &mut all {

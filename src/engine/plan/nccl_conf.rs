@@ -2,6 +2,9 @@
 //! first `=`, nothing trimmed, lines without `=` skipped. A variable that the process already has is not changed.
 
 use crate::profile::EnvEntry;
+use crate::text::cut;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Longest name and value (bytes): NCCL copies each into 1024 bytes with their end.
 const MAX_PART: usize = 1023;
@@ -21,9 +24,12 @@ const OTHERS: [&str; 8] = [
     "NCCL_USE_COMM_NONBLOCKING",
 ];
 
-/// Most bytes and variables of a file that are read; real files have ten lines.
+/// Most bytes and variables of a file of which every line is read; real files have ten lines.
 const MAX_TEXT: usize = 64 << 10;
 const MAX_VARIABLES: usize = 128;
+/// Most bytes of a file: the API server refuses objects with longer annotations (k8s.io/apimachinery
+/// pkg/api/validation, `TotalAnnotationSizeLimitB`).
+const MAX_ANNOTATIONS: usize = 256 << 10;
 
 /// Whether a line of the file can set a variable in time for its reader.
 pub(super) fn carries(entry: &EnvEntry) -> bool {
@@ -45,9 +51,18 @@ pub(super) struct ConfFile {
 }
 
 impl ConfFile {
-    pub(super) fn of(text: &str) -> Self {
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        let mut conf = Self { lines: variables(text).map(owned).collect(), by_name: Vec::new() };
+    /// Of a file with too many lines, the rest has only the variables of profiles, each once: hundreds of containers may
+    /// have the file, but what a profile requires or forbids must be found wherever it stands.
+    pub(super) fn of(text: &str, of_profiles: &HashSet<Arc<str>>) -> Self {
+        let every = variables(text).count();
+        let mut beyond: HashSet<&str> = HashSet::new();
+        let all = cut(text, MAX_ANNOTATIONS).split('\n').filter_map(|line| line.split_once('='));
+        let kept = all.enumerate().filter(|(nth, (name, _))| {
+            *nth < every || is_read(name) && of_profiles.contains(*name) && beyond.insert(name)
+        });
+        let owned =
+            |(_, (name, value)): (_, (&str, &str))| (name.to_owned(), cut(value, MAX_TEXT).to_owned());
+        let mut conf = Self { lines: kept.map(owned).collect(), by_name: Vec::new() };
         let mut places: Vec<usize> = (0..conf.lines.len()).collect();
         places.sort_by(|a, b| conf.name(*a).cmp(&conf.name(*b)));
         conf.by_name = places;
@@ -72,12 +87,9 @@ impl ConfFile {
     }
 }
 
-/// Variables of a file, in the order of its lines.
+/// The first variables of a file, in the order of its lines.
 pub(super) fn variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let end = text.len().min(MAX_TEXT);
-    // A character takes up to four bytes.
-    let read = (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default();
-    read.split('\n').filter_map(|line| line.split_once('=')).take(MAX_VARIABLES)
+    cut(text, MAX_TEXT).split('\n').filter_map(|line| line.split_once('=')).take(MAX_VARIABLES)
 }
 
 /// A file with lines added.
@@ -112,12 +124,29 @@ mod tests {
         let read: Vec<_> = variables(&text).collect();
         assert_eq!(read, [("NCCL_DEBUG", "INFO"), ("NCCL_IB_HCA", "=mlx5_0,mlx5_1"), ("NCCL_NET", "IB")]);
         assert_eq!(with_lines("", entries.iter().take(0)), "");
-        let conf = ConfFile::of("B=1\nC=2\n\nA=3\nB=4");
+        let conf = ConfFile::of("B=1\nC=2\n\nA=3\nB=4", &HashSet::new());
         assert_eq!(
             ["A", "B", "C", "D"].map(|name| conf.value(name)),
             [Some("3"), Some("1"), Some("2"), None]
         );
         assert_eq!(conf.lines().map(|(_, value)| value).collect::<Vec<_>>(), ["1", "2", "3", "4"]);
+    }
+
+    #[test]
+    fn variables_of_profiles_are_found_behind_many_lines() {
+        let of_profiles: HashSet<Arc<str>> = ["NCCL_ALGO", "TORCH_X"].map(Into::into).into();
+        let short: String = (0..30_000).map(|i| format!("A{i}\n")).collect();
+        let many: String = (0..300).map(|i| format!("A{i}=1\n")).collect();
+        let long = format!("#{}\n", "x".repeat(200_000));
+        for (before, kept) in [(&short, 0), (&many, 128), (&long, 0)] {
+            let rest = "NCCL_ALGO=Ring\nTORCH_X=1\nNCCL_IB_HCA=a\nNCCL_ALGO=Tree";
+            let conf = ConfFile::of(&format!("{before}{rest}"), &of_profiles);
+            assert_eq!(conf.lines().count(), kept + 1);
+            let read = ["NCCL_ALGO", "TORCH_X", "NCCL_IB_HCA"].map(|name| conf.value(name));
+            assert_eq!(read, [Some("Ring"), None, None]);
+        }
+        let first = format!("NCCL_ALGO=Tree\n{many}NCCL_ALGO=Ring");
+        assert_eq!(ConfFile::of(&first, &of_profiles).value("NCCL_ALGO"), Some("Tree"));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use super::nccl_conf::{self, ConfFile};
 use super::{Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, files, ulimits};
 use crate::pod::view::{Container, PodView};
+use crate::snapshot::Catalog;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The value of a variable in the final container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +21,21 @@ pub enum Variable<'a> {
 pub struct Overlay<'a> {
     pod: &'a PodView<'a>,
     plan: &'a Plan,
+    /// Names of the variables in all profiles; `None` if it is not asked for variables.
+    of_profiles: Option<&'a HashSet<Arc<str>>>,
 }
 
 impl<'a> Overlay<'a> {
     /// Lays a plan over a pod.
     #[must_use]
     pub fn new(pod: &'a PodView<'a>, plan: &'a Plan) -> Self {
-        Self { pod, plan }
+        Self { pod, plan, of_profiles: None }
+    }
+
+    /// The same, with the names of the variables in all profiles: they are found in a file of any length.
+    #[must_use]
+    pub fn with_profiles(self, catalog: &'a Catalog) -> Self {
+        Self { of_profiles: Some(catalog.variables()), ..self }
     }
 
     /// The unpatched pod.
@@ -159,6 +170,8 @@ impl<'a> Overlay<'a> {
             });
             planned.or_else(|| files::text(self.pod, NCCL_CONF)).unwrap_or_default()
         };
-        Some(self.plan.read_once.conf.get_or_init(|| ConfFile::of(text())))
+        let none = HashSet::new();
+        let of_profiles = self.of_profiles.unwrap_or(&none);
+        Some(self.plan.read_once.conf.get_or_init(|| ConfFile::of(text(), of_profiles)))
     }
 }

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 /// A pod or a pod template: an object with `metadata` and `spec`.
 #[derive(Debug, Default, Deserialize)]
@@ -258,6 +259,9 @@ pub struct VolumeMount<'a> {
     /// Path in the volume; the whole volume if absent.
     #[serde(borrow, default)]
     pub sub_path: Option<Text<'a>>,
+    /// The same, with variables of the container.
+    #[serde(borrow, default)]
+    pub sub_path_expr: Option<Text<'a>>,
     /// Whether the mount is read-only.
     #[serde(default)]
     pub read_only: Option<bool>,
@@ -316,6 +320,9 @@ pub struct DownwardApi<'a> {
     /// Items by the field that they show, built on first use.
     #[serde(skip)]
     pub(super) by_field: PlaceIndex,
+    /// The paths at which it shows our `nccl.conf`; found by the plan.
+    #[serde(skip)]
+    pub(crate) conf_paths: OnceCell<BTreeSet<String>>,
 }
 
 /// `volumes[].downwardAPI.items[]`.
@@ -470,21 +477,6 @@ impl<'a> Container<'a> {
             let name = c.strip_prefix("CAP_").unwrap_or(c);
             name.eq_ignore_ascii_case(capability) || name.eq_ignore_ascii_case("ALL")
         })
-    }
-    /// The mount at a path, without regard to trailing slashes.
-    #[must_use]
-    pub fn mount_at(&self, path: &str) -> Option<(usize, &VolumeMount<'a>)> {
-        self.volume_mounts()
-            .iter()
-            .enumerate()
-            .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
-    }
-    /// Whether a raw block device has a path, without regard to trailing slashes. No mount may have the same path
-    /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
-    #[must_use]
-    pub fn has_device_at(&self, path: &str) -> bool {
-        let devices = self.volume_devices.as_deref().unwrap_or_default();
-        devices.iter().any(|d| d.device_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
     }
     /// Command and arguments, in order.
     pub fn shell_text(&self) -> impl Iterator<Item = &str> {

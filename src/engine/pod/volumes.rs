@@ -1,8 +1,8 @@
-//! Volumes and containers by name. A pod may have thousands of volumes and mounts, so that one search per mount would take
+//! Volumes, mounts and containers by name. A pod may have thousands of volumes and mounts, so that one search per mount would take
 //! seconds.
 
 use super::place_index::FEW;
-use super::view::{Container, DownwardApi, PodView, Volume};
+use super::view::{Container, DownwardApi, PodView, Volume, VolumeMount};
 
 impl<'a> PodView<'a> {
     /// The volume with a name. If two have the same name, which the API server refuses, the first counts.
@@ -32,6 +32,24 @@ impl<'a> PodView<'a> {
         let at = |place: usize| apps.get(place).or_else(|| inits.get(place.checked_sub(apps.len())?));
         let name_of = |place: usize| at(place).map(Container::name);
         at(*self.spec.as_ref()?.by_container.places(length, name_of, name).first()?)
+    }
+}
+
+impl<'a> Container<'a> {
+    /// The mount at a path, without regard to trailing slashes.
+    #[must_use]
+    pub fn mount_at(&self, path: &str) -> Option<(usize, &VolumeMount<'a>)> {
+        self.volume_mounts()
+            .iter()
+            .enumerate()
+            .find(|(_, m)| m.mount_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
+    }
+    /// Whether a raw block device has a path, without regard to trailing slashes. No mount may have the same path
+    /// (k8s.io/kubernetes pkg/apis/core/validation, ValidateVolumeMounts).
+    #[must_use]
+    pub fn has_device_at(&self, path: &str) -> bool {
+        let devices = self.volume_devices.as_deref().unwrap_or_default();
+        devices.iter().any(|d| d.device_path.as_deref().is_some_and(|p| p.trim_end_matches('/') == path))
     }
 }
 

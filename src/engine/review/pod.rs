@@ -149,13 +149,17 @@ impl<'p> Examined<'p> {
         }
     }
 
+    fn overlay(&self) -> Overlay<'_> {
+        Overlay::new(self.subject.pod, &self.plan).with_profiles(self.subject.snapshot.catalog())
+    }
+
     /// What the rules on workloads see of it.
     pub(super) fn asked(&self) -> Option<Asked<'_>> {
         self.injects().then(|| Asked {
             subject: &self.subject,
             resolution: &self.resolution,
             plan: &self.plan,
-            overlay: Overlay::new(self.subject.pod, &self.plan),
+            overlay: self.overlay(),
         })
     }
 
@@ -172,7 +176,7 @@ impl<'p> Examined<'p> {
     /// Judges it by every rule.
     pub(super) fn decide(self, request: PodRequest<'_>) -> Decision {
         let pod = self.subject.pod;
-        let overlay = Overlay::new(pod, &self.plan);
+        let overlay = self.overlay();
         let planned = overlay.planned_networks().map(multus::parse);
         let context = PodContext {
             deadline: request.deadline,

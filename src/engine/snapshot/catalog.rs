@@ -5,7 +5,7 @@ use super::selection::Selection;
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
 use crate::profile::schema::EnvPolicy;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Profiles with their indices.
@@ -26,6 +26,8 @@ pub struct Catalog {
     fabric_of: Vec<usize>,
     fabrics: Vec<Vec<Arc<Profile>>>,
     restricts: bool,
+    /// Names of the variables in all profiles.
+    variables: HashSet<Arc<str>>,
 }
 
 /// Values of a label that profiles list for their nodes: a pod's values are looked up here, whatever the number of profiles.
@@ -43,7 +45,9 @@ impl Catalog {
     pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
         let restricting = |p: &Arc<Profile>| p.env.iter().any(|e| e.policy != EnvPolicy::Default);
         let restricts = profiles.values().any(restricting);
-        let mut catalog = Self { profiles, fabrics: vec![Vec::new()], restricts, ..Self::default() };
+        let variables = profiles.values().flat_map(|p| &p.env).map(|e| Arc::clone(&e.name)).collect();
+        let fabrics = vec![Vec::new()];
+        let mut catalog = Self { profiles, fabrics, restricts, variables, ..Self::default() };
         let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
         for (name, profile) in &catalog.profiles {
             let mut resources: Vec<&str> =
@@ -117,6 +121,11 @@ impl Catalog {
     #[must_use]
     pub fn is_of(&self, profiles: &BTreeMap<String, Arc<Profile>>) -> bool {
         self.profiles == *profiles
+    }
+
+    /// Names of the variables in all profiles.
+    pub(crate) fn variables(&self) -> &HashSet<Arc<str>> {
+        &self.variables
     }
 
     /// A profile by name.

@@ -131,7 +131,7 @@ pub(in crate::plan) fn place<'p>(
         let Some(container) = pod.containers().get(target.index) else { continue };
         match files::conf_refusal(pod, container, profile) {
             // A file of the same pod from before preflight stays.
-            None if container.mount_at(NCCL_CONF_PATH).is_none() || is_reader(pod, container) => {
+            None if !files::has_conf(pod, container) || is_reader(pod, container) => {
                 place.readers.insert(target.index);
             }
             None => {}

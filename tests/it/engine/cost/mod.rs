@@ -13,6 +13,7 @@ mod deadline;
 mod dear;
 mod grow;
 mod guard;
+mod kept;
 mod known;
 mod memory;
 mod names;
@@ -61,6 +62,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::allocations", guard::allocations);
     suite.add("cost::the_page_on_performance_has_the_figures", guard::page);
     memory::add(suite);
+    kept::add(suite);
 }
 
 /// CPU time of this thread.

@@ -18,7 +18,7 @@ pub(super) fn without_link_setting(field: &str) -> String {
 }
 
 /// The fix for parameters that cannot be read.
-const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at most 100 levels of nesting.";
+const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at most 100 levels of nesting and names of at most 253 bytes.";
 
 /// Describes the network of a VfConfig. The name may be missing, because another entry of the claim or the DeviceClass
 /// can set it.
