@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 /// Most bytes that are kept of one object.
 const MOST: i64 = 64 << 10;
+/// How an object is made.
+type Make = fn(usize) -> Object;
 /// Objects of each shape.
 const OBJECTS: usize = 4;
 
@@ -22,7 +24,7 @@ fn kept() -> Outcome {
         allocation_counter::measure(|| snapshots.push(snapshot(objects))).bytes_current
     };
     let none = of(&[]);
-    let shapes: [(&str, fn(usize) -> Object); 2] = [("templates of claims", template), ("networks", network)];
+    let shapes: [(&str, Make); 2] = [("templates of claims", template), ("networks", network)];
     for (what, make) in shapes {
         let objects: Vec<Object> = (0..OBJECTS).map(make).collect();
         let length: usize = objects.iter().map(|(.., object)| object.to_string().len()).sum();
