@@ -1,6 +1,7 @@
 //! Commands with `--live` and an API server that they cannot reach, that never answers, or that is old: the error names
 //! the server and the reason.
 
+use super::discovery::Discovery;
 use super::{node, profile, site};
 use crate::support::round_trip::same;
 use crate::support::server::Server;
@@ -14,6 +15,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_gives_up_a_server_that_never_answers", silent);
     suite.add("live::review_and_why_warn_of_an_old_server", old_server);
     suite.add("live::review_is_partial_without_a_right", forbidden);
+    suite.add("live::review_needs_no_right_to_kinds_that_do_not_exist", absent);
 }
 
 const POD: &str =
@@ -129,4 +131,44 @@ fn forbidden() -> Outcome {
     }
     let ran = live(&scratch, &["why", "--live", "pod.yaml"])?;
     Ok(same(&format!("exit code of why: {}", ran.stderr), 2, ran.code)?)
+}
+
+/// The API server authorizes before it looks for the resource: without the right, a kind that does not exist is refused.
+fn absent() -> Outcome {
+    let script = site()?;
+    for kind in ["MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork", "NicClusterPolicy", "NicNodePolicy"] {
+        script.refuse(kind, Some(403));
+    }
+    let scratch = Scratch::new()?;
+    scratch.write("pod.yaml", POD)?;
+    scratch.write("kubeconfig", script.kubeconfig())?;
+    let commands: [&[&str]; 3] =
+        [&["review", "--live", "pod.yaml"], &["why", "--live", "pod.yaml"], &["audit", "--live"]];
+    // Without an answer of discovery, the kinds may exist. The audit cannot do without it.
+    for (without, fails, codes) in
+        [(None, false, [2, 2, 2]), (Some("mellanox.com"), false, [0, 0, 0]), (None, true, [2, 2, 3])]
+    {
+        script.command(|state| state.discovery = Discovery { without, fails, ..Discovery::default() });
+        for (args, code) in commands.iter().zip(codes) {
+            let ran = live(&scratch, args)?;
+            let what = format!("{args:?} without {without:?}, {fails}: {}{}", ran.stdout, ran.stderr);
+            same(&format!("exit code of {what}"), code, ran.code)?;
+            same(
+                &format!("warnings of {what}"),
+                code == 2,
+                ran.stderr.contains("MacvlanNetwork") || ran.stdout.contains("MacvlanNetwork"),
+            )?;
+        }
+    }
+    // A kind that exists is still unknown, beside those that do not.
+    script.command(|state| state.discovery.fails = false);
+    script.command(|state| state.discovery.without = Some("mellanox.com"));
+    script.refuse("SriovNetwork", Some(403));
+    for args in commands {
+        let ran = live(&scratch, args)?;
+        same(&format!("exit code of {args:?}: {}", ran.stderr), 2, ran.code)?;
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(all.contains("SriovNetwork") && !all.contains("MacvlanNetwork"), "{all}");
+    }
+    Ok(())
 }
