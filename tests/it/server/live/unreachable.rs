@@ -7,6 +7,7 @@ use crate::support::round_trip::same;
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
+use serde_json::Value;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -129,8 +130,12 @@ fn forbidden() -> Outcome {
             same(&warning, 1, ran.stderr.matches(&warning).count())?;
         }
     }
-    let ran = live(&scratch, &["why", "--live", "pod.yaml"])?;
-    Ok(same(&format!("exit code of why: {}", ran.stderr), 2, ran.code)?)
+    let why = |args: &[&str]| live(&scratch, &[&["why", "--live", "pod.yaml"], args].concat());
+    let ran = why(&[])?;
+    same(&format!("exit code of why: {}", ran.stderr), 2, ran.code)?;
+    same("last line of why", Some("partial result: 1 input unreadable"), ran.stdout.lines().last())?;
+    let json: Value = serde_json::from_str(&why(&["-o", "json"])?.stdout).map_err(|e| e.to_string())?;
+    Ok(same("errors of why", 2, json["errors"].as_array().map_or(0, Vec::len))?)
 }
 
 /// The API server authorizes before it looks for the resource: without the right, a kind that does not exist is refused.
