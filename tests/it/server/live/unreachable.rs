@@ -8,6 +8,7 @@ use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -117,6 +118,7 @@ fn forbidden() -> Outcome {
         ("yaml", "# partial result: 1 input unreadable\n"),
         ("diff", "# partial result: 1 input unreadable\n"),
         ("patch", "{\"partial\":true,\"unreadable\":1,\"patch\":[]}\n"),
+        ("sarif", "The result is partial: 2 errors of unreadable inputs"),
         ("sarif", "\"executionSuccessful\":false"),
         ("junit", "<testsuite name=\"unreadable inputs\" tests=\"2\""),
         ("github", "::error file=--live,"),
@@ -129,6 +131,16 @@ fn forbidden() -> Outcome {
             let warning = format!("warning: --live: no permission to read {kind}, so objects");
             same(&warning, 1, ran.stderr.matches(&warning).count())?;
         }
+    }
+    // Two entries, of which no reader may take one for the other.
+    let gitlab = live(&scratch, &["review", "--live", "pod.yaml", "-o", "gitlab"])?;
+    let entries: Vec<Value> = serde_json::from_str(&gitlab.stdout).map_err(|e| e.to_string())?;
+    let unread = entries.iter().filter(|entry| entry["check_name"] == "unreadable-input");
+    let prints: BTreeSet<&str> = unread.filter_map(|entry| entry["fingerprint"].as_str()).collect();
+    same("fingerprints", 2, prints.len())?;
+    let junit = live(&scratch, &["review", "--live", "pod.yaml", "-o", "junit"])?.stdout;
+    for name in ["name=\"--live:1:1\"", "name=\"--live:1:1 (2)\""] {
+        same(name, 1, junit.matches(name).count())?;
     }
     let why = |args: &[&str]| live(&scratch, &[&["why", "--live", "pod.yaml"], args].concat());
     let ran = why(&[])?;
