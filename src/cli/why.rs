@@ -3,7 +3,9 @@
 use super::review::{Ignores, Setting, decide};
 use super::{Exit, input};
 use crate::report::why_layout::{PodEntry, Report, text};
+use crate::text::count;
 use clap::ValueEnum;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
@@ -60,6 +62,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             }
             if first {
                 writeln!(out, "no pods in the inputs")?;
+            }
+            // A reader of a file does not see stderr.
+            let inputs: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
+            if !inputs.is_empty() {
+                writeln!(out, "\npartial result: {} unreadable", count(inputs.len(), "input"))?;
             }
         }
         Format::Json => {

@@ -161,6 +161,12 @@ impl Served {
         other.then(|| versions.iter().map(|served| served.version.as_str()).collect())
     }
 
+    /// Whether the API server has a kind, in any version. Every API server has those of the core group.
+    #[must_use]
+    pub fn has(&self, group: &str, kind: &str) -> bool {
+        group.is_empty() || !self.versions(group, kind).is_empty()
+    }
+
     fn versions(&self, group: &str, kind: &str) -> &[ServedVersion] {
         self.kinds.get(&(group.to_owned(), kind.to_owned())).map(Vec::as_slice).unwrap_or_default()
     }

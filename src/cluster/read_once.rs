@@ -1,6 +1,7 @@
 //! One read of the cluster, for commands that do not watch.
 
 use super::call::{late, reason};
+use super::discovery::Served;
 use super::list::{Failure, get, list};
 use super::pace::CALL;
 use super::shared::Shared;
@@ -21,6 +22,16 @@ pub struct Seen {
     pub forbidden: Vec<(&'static str, String)>,
     /// Kinds whose list failed for another reason. What was read of them before the failure is in the builder.
     pub failed: Vec<OnceError>,
+}
+
+impl Seen {
+    /// Forgets the refusals of kinds that the cluster does not have. The API server authorizes before it looks for the
+    /// resource (k8s.io/apiserver pkg/server/config.go, `DefaultBuildHandlerChain`), so it answers 403 and not 404.
+    pub fn forget_absent(&mut self, served: &Served) {
+        let exists =
+            |name: &str| kinds::WATCHED.iter().any(|w| w.name() == name && served.has(w.group, name));
+        self.forbidden.retain(|(kind, _)| exists(kind));
+    }
 }
 
 /// Why the cluster cannot be read.

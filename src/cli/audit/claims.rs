@@ -1,7 +1,11 @@
 //! Claims of a pod, to know which kinds an audit of files needs.
 
+use crate::facts::DriverKind;
+use crate::snapshot::Snapshot;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+
+const CLAIM: &str = "ResourceClaim";
+const TEMPLATE: &str = "ResourceClaimTemplate";
 
 #[derive(Deserialize)]
 struct Pod {
@@ -24,31 +28,51 @@ struct Claim {
     resource_claim_template_name: Option<String>,
 }
 
-/// The kinds that the claims of a pod or pod template name. An object that cannot be read names none.
-pub(super) fn kinds(json: &str) -> BTreeSet<&'static str> {
+/// What the claims of a pod or pod template name: a kind, and the name of an object. An object that cannot be read names
+/// nothing.
+pub(super) fn named(json: &str) -> Vec<(&'static str, String)> {
     // Most pods have no claims, and an audit reads 100,000.
     if !json.contains("\"resourceClaims\"") {
-        return BTreeSet::new();
+        return Vec::new();
     }
     let claims = serde_json::from_str(json).map(|Pod { spec }| spec.resource_claims).unwrap_or_default();
-    let kinds = claims.into_iter().flat_map(|claim| {
-        let of_template = claim.resource_claim_template_name.map(|_| "ResourceClaimTemplate");
-        [of_template, claim.resource_claim_name.map(|_| "ResourceClaim")].into_iter().flatten()
+    let named = claims.into_iter().flat_map(|claim| {
+        let of_template = claim.resource_claim_template_name.map(|name| (TEMPLATE, name));
+        [of_template, claim.resource_claim_name.map(|name| (CLAIM, name))].into_iter().flatten()
     });
-    kinds.collect()
+    named.collect()
+}
+
+/// The classes of a claim of which nothing says what their devices are: neither a DeviceClass, nor the driver of the
+/// request, nor the name of the class.
+pub(super) fn unknown_classes<'a>(
+    (kind, name): &(&str, String),
+    namespace: &str,
+    snapshot: &'a Snapshot,
+) -> impl Iterator<Item = &'a str> {
+    let claim = match *kind {
+        TEMPLATE => snapshot.claim_template(namespace, name),
+        _ => snapshot.claim(namespace, name),
+    };
+    let asks = claim.into_iter().flat_map(|claim| &claim.requests).flat_map(|request| &request.options);
+    let drivers = &snapshot.settings().harmless_drivers;
+    let unknown = asks.filter(|ask| {
+        snapshot.device_class(&ask.class).is_none() && drivers.kind(ask.driver(None)) == DriverKind::Unknown
+    });
+    unknown.map(|ask| ask.class.as_str())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::kinds;
+    use super::{TEMPLATE, named};
 
     #[test]
     fn the_status_names_no_claims() {
         let pod = r#"{"spec": {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "t"}]},
             "status": {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "p-a"}]}}"#;
-        assert_eq!(kinds(pod).into_iter().collect::<Vec<_>>(), ["ResourceClaimTemplate"]);
+        assert_eq!(named(pod), [(TEMPLATE, "t".to_owned())]);
         let container = r#"{"spec": {"containers": [{"resources": {"claims": [{"name": "a"}]}}]}}"#;
-        assert!(kinds(container).is_empty());
-        assert!(kinds(r#"{"spec": {"resourceClaims": 1}}"#).is_empty());
+        assert!(named(container).is_empty());
+        assert!(named(r#"{"spec": {"resourceClaims": 1}}"#).is_empty());
     }
 }

@@ -51,8 +51,9 @@ pub(super) fn live(
                 writeln!(err, "{warning}").map_err(|e| e.to_string())?;
             }
             let served = Served::read(&client, deadline).await.map_err(|e| e.to_string())?;
-            let seen =
+            let mut seen =
                 each(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
+            seen.forget_absent(&served);
             Ok::<_, String>((served, seen))
         };
         let (served, Seen { mut builder, forbidden, failed }) = match asked.await {

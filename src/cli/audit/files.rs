@@ -125,6 +125,12 @@ pub(super) fn gaps(
             missing("resource.k8s.io/v1", kind, message);
         }
     }
+    if let Some(first) = results.unknown_classes.first().filter(|_| !has("resource.k8s.io", "DeviceClass")) {
+        let classes = results.unknown_classes.len();
+        let message =
+            format!("claims name {}, such as {first}, and the files have none", count(classes, "class"));
+        missing("resource.k8s.io/v1", "DeviceClass", message);
+    }
     for ((api_version, kind), pods) in &results.without_owner {
         let group = group(api_version);
         // Of other kinds nothing is known that would be decided.

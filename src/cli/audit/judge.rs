@@ -13,7 +13,7 @@ use crate::report::fingerprint::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::rules::{Event, ObjectContext, checks_kind};
 use crate::snapshot::Snapshot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Decides as if every namespace had opted in with mode enforce.
@@ -36,6 +36,8 @@ pub(super) struct Results {
     pub(super) without_owner: BTreeMap<(String, String), usize>,
     /// Pods and pod templates with a claim, by the kind that the claim names (count).
     pub(super) with_claims: BTreeMap<&'static str, usize>,
+    /// Classes that claims of pods and pod templates name, and of which no one knows what their devices are.
+    pub(super) unknown_classes: BTreeSet<String>,
     /// Templates and objects that cannot be read, with the reason.
     pub(super) unreadable: Vec<(ObjectName, String)>,
     /// More of them (count).
@@ -54,6 +56,7 @@ impl Results {
         for (kind, pods) in other.with_claims {
             *self.with_claims.entry(kind).or_default() += pods;
         }
+        self.unknown_classes.extend(other.unknown_classes);
         self.unreadable_more += other.unreadable_more;
         for (object, reason) in other.unreadable {
             self.unreadable(&object, reason);
@@ -166,7 +169,14 @@ impl Judge<'_> {
 
     fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
         if matches!(seen, Seen::Template | Seen::Pod) {
-            for kind in claims::kinds(json) {
+            let named = claims::named(json);
+            let namespace = name.namespace.as_deref().unwrap_or("default");
+            for claim in &named {
+                let classes = claims::unknown_classes(claim, namespace, self.snapshot);
+                into.unknown_classes.extend(classes.map(str::to_owned));
+            }
+            let kinds: BTreeSet<&'static str> = named.into_iter().map(|(kind, _)| kind).collect();
+            for kind in kinds {
                 *into.with_claims.entry(kind).or_default() += 1;
             }
         }

@@ -3,7 +3,7 @@
 use super::of_file::unreadable;
 use crate::cli::Exit;
 use crate::cluster::client::{self, Cluster};
-use crate::cluster::discovery;
+use crate::cluster::discovery::{self, Served};
 use crate::cluster::pages::{self, Event, ListError, Listing};
 use crate::cluster::{PageSize, once, pod};
 use crate::kubernetes_version::{OLDEST, Version};
@@ -74,7 +74,13 @@ pub(in crate::cli) fn look(
             }
             Also::Profiles => objects = profiles(&client).await.map_err(failed)?,
         }
-        let seen = once(&client, builder).await.map_err(|e| failed(e.to_string()))?;
+        let mut seen = once(&client, builder).await.map_err(|e| failed(e.to_string()))?;
+        // Without an answer, each kind may exist.
+        if !seen.forbidden.is_empty()
+            && let Ok(served) = Served::read(&client, DEADLINE).await
+        {
+            seen.forget_absent(&served);
+        }
         // The facts are read, so a version that is not known changes nothing.
         let version = discovery::version(&client, DEADLINE).await.ok();
         Ok::<_, (Exit, String)>((seen, objects, version))

@@ -81,6 +81,10 @@ pub fn effect(api_version: &str, kind: &str) -> String {
         "ResourceClaim" | "ResourceClaimTemplate" => {
             "it is unknown which devices their claims request, so pods may get no profile".to_owned()
         }
+        "DeviceClass" => {
+            "it is unknown of which driver the devices of their classes are, so pods may get no profile"
+                .to_owned()
+        }
         _ if reach(api_version, kind) == Reach::Own => {
             "workloads of this kind are checked only through their pods".to_owned()
         }

@@ -276,13 +276,25 @@ fn claims() -> Outcome {
         spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}\n";
     scratch.write("without.yaml", format!("{PROFILE}{job}"))?;
     scratch.write("with.yaml", format!("{PROFILE}{job}---\n{template}"))?;
-    for (file, finding, gap) in [("without.yaml", true, true), ("with.yaml", false, false)] {
+    // Only its DeviceClass says of which driver the devices of such a class are.
+    let ours = template.replace("gpu.nvidia.com", "our-gpus");
+    scratch.write("class.yaml", format!("{PROFILE}{job}---\n{ours}"))?;
+    let class = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: our-gpus}\n\
+        spec: {selectors: [{cel: {expression: device.driver == 'gpu.nvidia.com'}}]}\n";
+    scratch.write("all.yaml", format!("{PROFILE}{job}---\n{ours}---\n{class}"))?;
+    for (file, finding, gap, class) in [
+        ("without.yaml", true, true, false),
+        ("with.yaml", false, false, false),
+        ("class.yaml", false, false, true),
+        ("all.yaml", false, false, false),
+    ] {
         let (_, value) = json(&["--cluster", file], &scratch)?;
         same(&format!("FAB805 of {file}"), finding, value["workloads"].to_string().contains("is not known"))?;
         let kinds: Vec<&str> =
             value["gaps"].as_array().into_iter().flatten().filter_map(|g| g["kind"].as_str()).collect();
         same(&format!("{file}: {kinds:?}"), gap, kinds.contains(&"ResourceClaimTemplate"))?;
         same("ResourceClaim", false, kinds.contains(&"ResourceClaim"))?;
+        same(&format!("DeviceClass of {file}: {kinds:?}"), class, kinds.contains(&"DeviceClass"))?;
     }
     Ok(())
 }

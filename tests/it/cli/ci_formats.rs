@@ -301,6 +301,7 @@ fn partial() -> Result<(), String> {
     let scratch = scratch()?;
     for (format, mark) in [
         ("sarif", "\"executionSuccessful\":false"),
+        ("sarif", "The result is partial: 1 error of unreadable inputs"),
         ("junit", "<testsuite name=\"unreadable inputs\" tests=\"1\" failures=\"0\" errors=\"1\""),
         ("github", "::error file=deploy/broken.yaml,line=2,col=1::the input could not be read"),
         ("gitlab", "\"check_name\":\"unreadable-input\""),

@@ -10,6 +10,7 @@ use crate::support::suite::{Need, Outcome, Suite};
 use crate::support::{Ran, names, run};
 use fabric_admission::pod::templates_by_shape;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
@@ -123,10 +124,10 @@ fn checked(plane: &Plane, namespace: &str) -> Outcome {
     Ok(())
 }
 
-/// A Deployment without replicas for each pod template of the corpus that the API server accepts.
-fn deployments(plane: &Plane, namespace: &str) -> Result<usize, String> {
+/// A Deployment without replicas for each pod template of the corpus that the API server accepts, as it is given.
+fn deployments(plane: &Plane, namespace: &str) -> Result<Vec<Value>, String> {
     let corpus = Need::Shared.find().ok_or("no shared data")?.join("corpus");
-    let mut number = 0;
+    let (mut number, mut accepted) = (0, Vec::new());
     for file in names(&corpus).iter().filter(|name| name.ends_with(".yaml")) {
         let text = std::fs::read(corpus.join(file)).map_err(|e| e.to_string())?;
         for (_, document) in documents(&text) {
@@ -143,11 +144,14 @@ fn deployments(plane: &Plane, namespace: &str) -> Result<usize, String> {
                     "metadata": {"namespace": namespace, "name": format!("corpus-{number}")},
                     "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "corpus"}}, "template": template}});
                 let done = plane.kubectl(&["create", "-f", "-"], &deployment.to_string())?;
-                number += usize::from(done.ok);
+                if done.ok {
+                    number += 1;
+                    accepted.push(deployment);
+                }
             }
         }
     }
-    Ok(number)
+    Ok(accepted)
 }
 
 /// Workloads without what only a live cluster has: the versions that the API server prefers are those of kubectl.
@@ -156,11 +160,53 @@ fn workloads(value: &Value) -> Vec<String> {
     all.map(|w| serde_json::to_string_pretty(w).unwrap_or_default()).collect()
 }
 
+/// The rules of the findings of each workload, by its name.
+fn rules<'a>(results: impl Iterator<Item = (&'a Value, &'a Value)>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut rules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, findings) in results {
+        let found = findings.as_array().into_iter().flatten().filter_map(|f| f["rule"].as_str());
+        let name = name.as_str().unwrap_or_default().to_owned();
+        rules.entry(name).or_default().extend(found.map(str::to_owned));
+    }
+    rules
+}
+
+/// `review --live` of the files finds what the audit finds in the objects that the API server made of them.
+fn reviewed(plane: &Plane, kubeconfig: &str, deployments: &[Value], audit: &Value) -> Outcome {
+    let directory = plane.directory().join("given");
+    std::fs::create_dir_all(&directory).map_err(|e| e.to_string())?;
+    for deployment in deployments {
+        let name = deployment["metadata"]["name"].as_str().unwrap_or_default();
+        std::fs::write(directory.join(format!("{name}.json")), deployment.to_string())
+            .map_err(|e| e.to_string())?;
+    }
+    let args = ["review", "--live", "--kubeconfig", kubeconfig, "-o", "json", "--fail-on", "never", "given"];
+    let ran = run(&args, b"", plane.directory())?;
+    same(&format!("exit code of review: {}", ran.stderr), 0, ran.code)?;
+    let review: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+    same("partial review", false, review["summary"]["partial"] == true)?;
+    let results = review["results"].as_array().into_iter().flatten();
+    let reviewed = rules(results.map(|r| (&r["name"], &r["findings"])));
+    let workloads = audit["workloads"].as_array().into_iter().flatten();
+    let audited = rules(workloads.map(|w| (&w["object"]["name"], &w["findings"])));
+    let differs = audited.iter().filter_map(|(name, audited)| {
+        let mut reviewed = reviewed.get(name).cloned().unwrap_or_default();
+        // A placeholder is the business of the file.
+        reviewed.remove("FAB903");
+        (*audited != reviewed).then(|| format!("{name}: audit {audited:?}, review {reviewed:?}"))
+    });
+    same("workloads that differ", Vec::<String>::new(), differs.collect())?;
+    let all: BTreeSet<&String> = audited.values().flatten().collect();
+    assert!(all.len() > 5, "only the rules {all:?}");
+    Ok(())
+}
+
 fn dumped(plane: &Plane) -> Outcome {
     install(plane)?;
     let _site = Objects::create(plane)?;
     let namespace = plane.namespace(&[])?;
-    let number = deployments(plane, &namespace)?;
+    let given = deployments(plane, &namespace)?;
+    let number = given.len();
     assert!(number > 20, "the API server accepts {number} templates of the corpus");
     let kinds = "ns,nodes,fprof,network-attachment-definitions,deploy,rs,sts,ds,jobs,pods";
     let dump = plane.kubectl(&["get", kinds, "-A", "-o", "json"], "")?;
@@ -171,7 +217,9 @@ fn dumped(plane: &Plane) -> Outcome {
     let args = ["audit", "--cluster", "dump.json", "-o", "json", "--fail-on", "never", "-n", &namespace];
     let ran = run(&args, b"", plane.directory())?;
     let files: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
+    let review = reviewed(plane, &kubeconfig, &given, &live);
     let _ = plane.kubectl(&["delete", "namespace", &namespace, "--wait=false"], "");
+    review?;
     let (live, files) = (workloads(&live), workloads(&files));
     eprintln!("{number} templates of the corpus, {} in scope", live.len());
     assert!(live.len() > 20, "{} in scope", live.len());

@@ -73,7 +73,8 @@ impl CiFormat for GitLab {
                 &Entry {
                     description: format!("The input could not be read, so the report is partial: {message}"),
                     check_name: "unreadable-input",
-                    fingerprint: &format!("unreadable:{file}:{line}:{column}"),
+                    // A cluster has one place for all kinds that may not be read.
+                    fingerprint: &format!("unreadable:{file}:{line}:{column}:{message}"),
                     severity: "blocker",
                     location: Location { path: file, lines: Begin { begin: *line } },
                 },

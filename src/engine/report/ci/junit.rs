@@ -28,6 +28,15 @@ struct Case {
     output: String,
 }
 
+impl Suite {
+    /// The name of a case that is not the name of another one.
+    fn unique(&mut self, name: String) -> String {
+        let number = self.names.entry(name.clone()).or_default();
+        *number += 1;
+        if *number > 1 { format!("{name} ({number})") } else { name }
+    }
+}
+
 impl JUnit {
     fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let suite = std::mem::take(&mut self.suite);
@@ -93,12 +102,7 @@ impl CiFormat for JUnit {
             );
             if issue.fails { &mut failure } else { &mut output }.push_str(&text);
         }
-        let mut name = object(r);
-        let number = self.suite.names.entry(name.clone()).or_default();
-        *number += 1;
-        if *number > 1 {
-            name = format!("{name} ({number})");
-        }
+        let name = self.suite.unique(object(r));
         self.suite.cases.push(Case { name, failure, output });
         Ok(())
     }
@@ -112,10 +116,12 @@ impl CiFormat for JUnit {
                 "  <testsuite name=\"unreadable inputs\" tests=\"{errors}\" failures=\"0\" errors=\"{errors}\" skipped=\"0\">"
             )?;
             for Unread { file, line, column, message } in unread {
-                let (file, place) = (escaped(file), format!("{line}:{column}"));
+                let place = format!("{line}:{column}");
+                let name = escaped(&self.suite.unique(format!("{file}:{place}")));
+                let file = escaped(file);
                 writeln!(
                     out,
-                    "    <testcase classname=\"unreadable inputs\" name=\"{file}:{place}\" file=\"{file}\" time=\"0\">"
+                    "    <testcase classname=\"unreadable inputs\" name=\"{name}\" file=\"{file}\" time=\"0\">"
                 )?;
                 let text = escaped(&format!("{place} {message}\nThe result is partial."));
                 writeln!(out, "      <error message=\"{}\" type=\"input\">{text}</error>", escaped(message))?;

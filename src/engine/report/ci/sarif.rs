@@ -7,6 +7,7 @@ use crate::report::since::BaselineState;
 use crate::report::text::object;
 use crate::report::{Reviewed, Unread};
 use crate::rules::{Rule, Severity, find};
+use crate::text::count;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -152,7 +153,7 @@ impl CiFormat for Sarif {
 fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
     let mut notes: Vec<Value> = Vec::new();
     if !unread.is_empty() {
-        let text = format!("The result is partial: {} errors of unreadable inputs", unread.len());
+        let text = format!("The result is partial: {} of unreadable inputs", count(unread.len(), "error"));
         notes.push(json!({"level": "error", "message": {"text": text}}));
     }
     if left_out > 0 {

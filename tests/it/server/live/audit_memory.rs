@@ -1,8 +1,8 @@
 //! Memory of `audit --live`: it must not grow with the number of pods. The API server here makes its pods as it is
 //! asked for them. `FABRIC_ADMISSION_AUDIT_PODS` sets their number.
 
+use super::discovery::Discovery;
 use super::http::{Request, answer, request};
-use super::script::discovery;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, binary};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn connection(stream: TcpStream, pod: &str, pods: usize) -> std::io::Result<()> 
     while let Some(asked) = request(&mut reader)? {
         let body = match asked.path.as_str() {
             "/version" => json!({"major": "1", "minor": "34"}).to_string(),
-            "/apis" => discovery(None).to_string(),
+            "/apis" => Discovery::default().document().to_string(),
             "/api/v1/pods" => list(&asked, pod, pods),
             "/api/v1/namespaces" => one(&json!([super::namespace("training", None)])),
             "/api/v1/nodes" => one(&json!([super::node("gpu-1", "east", "p")])),

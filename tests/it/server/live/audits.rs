@@ -209,7 +209,7 @@ fn failing_facts() -> Outcome {
 /// Kubernetes 1.33 serves resource.k8s.io in v1beta1 and v1beta2 only.
 fn other_version() -> Outcome {
     let script = site()?;
-    script.command(|state| state.other_version = Some(("resource.k8s.io", "v1beta2")));
+    script.command(|state| state.discovery.other_version = Some(("resource.k8s.io", "v1beta2")));
     for kind in ["DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"] {
         script.refuse(kind, Some(404));
     }

@@ -3,6 +3,7 @@
 mod audit_memory;
 mod audits;
 mod discoveries;
+mod discovery;
 mod doctors;
 mod faults;
 mod http;

@@ -1,5 +1,6 @@
 //! An API server by script: lists and watches of a few resources over plain HTTP, and every fault on command.
 
+use super::discovery::Discovery;
 use super::http::Request;
 use super::serving;
 use serde_json::{Value, json};
@@ -46,23 +47,8 @@ pub(crate) const WORKLOADS: &[(&str, &str)] = &[
 ];
 
 /// Every kind of [`RESOURCES`] and [`WORKLOADS`] with its path.
-fn kinds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+pub(super) fn kinds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     RESOURCES.iter().chain(WORKLOADS)
-}
-
-/// Aggregated discovery of all kinds, but for those of the core group.
-pub(crate) fn discovery(other: Option<(&str, &str)>) -> Value {
-    let items = kinds().filter(|(_, path)| path.starts_with("/apis/")).map(|(kind, path)| {
-        let mut parts = path.split('/').skip(2);
-        let mut next = || parts.next().unwrap_or_default();
-        let (group, version, plural) = (next(), next(), next());
-        let version = other.filter(|(of, _)| *of == group).map_or(version, |(_, version)| version);
-        let cluster = ["FabricProfile", "DeviceClass", "ResourceSlice", "NicClusterPolicy"].contains(kind);
-        let scope = if cluster { "Cluster" } else { "Namespaced" };
-        json!({"metadata": {"name": group}, "versions": [{"version": version, "resources": [
-            {"resource": plural, "responseKind": {"kind": kind}, "scope": scope}]}]})
-    });
-    json!({"kind": "APIGroupDiscoveryList", "items": items.collect::<Vec<_>>()})
 }
 
 /// Whether lists of it leave out `kind` and `apiVersion` of their items, as those of built-in kinds do.
@@ -128,8 +114,7 @@ pub(super) struct State {
     pub(super) up: bool,
     /// Minor version that the server gives.
     pub(super) minor: &'static str,
-    /// A version that the discovery of a group says instead of its own.
-    pub(super) other_version: Option<(&'static str, &'static str)>,
+    pub(super) discovery: Discovery,
     /// Streams that are opened from now on say everything of so many revisions once more.
     pub(super) rewind: u64,
     /// Whether what a stream says at once is in the order of the names of objects, not of revisions.
@@ -180,7 +165,7 @@ impl Script {
             next_connection: 0,
             up: false,
             minor: "34",
-            other_version: None,
+            discovery: Discovery::default(),
             rewind: 0,
             by_name: false,
             expiring: 0,

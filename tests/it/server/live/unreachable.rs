@@ -1,11 +1,14 @@
 //! Commands with `--live` and an API server that they cannot reach, that never answers, or that is old: the error names
 //! the server and the reason.
 
+use super::discovery::Discovery;
 use super::{node, profile, site};
 use crate::support::round_trip::same;
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -14,6 +17,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::audit_gives_up_a_server_that_never_answers", silent);
     suite.add("live::review_and_why_warn_of_an_old_server", old_server);
     suite.add("live::review_is_partial_without_a_right", forbidden);
+    suite.add("live::review_needs_no_right_to_kinds_that_do_not_exist", absent);
 }
 
 const POD: &str =
@@ -114,6 +118,7 @@ fn forbidden() -> Outcome {
         ("yaml", "# partial result: 1 input unreadable\n"),
         ("diff", "# partial result: 1 input unreadable\n"),
         ("patch", "{\"partial\":true,\"unreadable\":1,\"patch\":[]}\n"),
+        ("sarif", "The result is partial: 2 errors of unreadable inputs"),
         ("sarif", "\"executionSuccessful\":false"),
         ("junit", "<testsuite name=\"unreadable inputs\" tests=\"2\""),
         ("github", "::error file=--live,"),
@@ -127,6 +132,60 @@ fn forbidden() -> Outcome {
             same(&warning, 1, ran.stderr.matches(&warning).count())?;
         }
     }
-    let ran = live(&scratch, &["why", "--live", "pod.yaml"])?;
-    Ok(same(&format!("exit code of why: {}", ran.stderr), 2, ran.code)?)
+    // Two entries, of which no reader may take one for the other.
+    let gitlab = live(&scratch, &["review", "--live", "pod.yaml", "-o", "gitlab"])?;
+    let entries: Vec<Value> = serde_json::from_str(&gitlab.stdout).map_err(|e| e.to_string())?;
+    let unread = entries.iter().filter(|entry| entry["check_name"] == "unreadable-input");
+    let prints: BTreeSet<&str> = unread.filter_map(|entry| entry["fingerprint"].as_str()).collect();
+    same("fingerprints", 2, prints.len())?;
+    let junit = live(&scratch, &["review", "--live", "pod.yaml", "-o", "junit"])?.stdout;
+    for name in ["name=\"--live:1:1\"", "name=\"--live:1:1 (2)\""] {
+        same(name, 1, junit.matches(name).count())?;
+    }
+    let why = |args: &[&str]| live(&scratch, &[&["why", "--live", "pod.yaml"], args].concat());
+    let ran = why(&[])?;
+    same(&format!("exit code of why: {}", ran.stderr), 2, ran.code)?;
+    same("last line of why", Some("partial result: 1 input unreadable"), ran.stdout.lines().last())?;
+    let json: Value = serde_json::from_str(&why(&["-o", "json"])?.stdout).map_err(|e| e.to_string())?;
+    Ok(same("errors of why", 2, json["errors"].as_array().map_or(0, Vec::len))?)
+}
+
+/// The API server authorizes before it looks for the resource: without the right, a kind that does not exist is refused.
+fn absent() -> Outcome {
+    let script = site()?;
+    for kind in ["MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork", "NicClusterPolicy", "NicNodePolicy"] {
+        script.refuse(kind, Some(403));
+    }
+    let scratch = Scratch::new()?;
+    scratch.write("pod.yaml", POD)?;
+    scratch.write("kubeconfig", script.kubeconfig())?;
+    let commands: [&[&str]; 3] =
+        [&["review", "--live", "pod.yaml"], &["why", "--live", "pod.yaml"], &["audit", "--live"]];
+    // Without an answer of discovery, the kinds may exist. The audit cannot do without it.
+    for (without, fails, codes) in
+        [(None, false, [2, 2, 2]), (Some("mellanox.com"), false, [0, 0, 0]), (None, true, [2, 2, 3])]
+    {
+        script.command(|state| state.discovery = Discovery { without, fails, ..Discovery::default() });
+        for (args, code) in commands.iter().zip(codes) {
+            let ran = live(&scratch, args)?;
+            let what = format!("{args:?} without {without:?}, {fails}: {}{}", ran.stdout, ran.stderr);
+            same(&format!("exit code of {what}"), code, ran.code)?;
+            same(
+                &format!("warnings of {what}"),
+                code == 2,
+                ran.stderr.contains("MacvlanNetwork") || ran.stdout.contains("MacvlanNetwork"),
+            )?;
+        }
+    }
+    // A kind that exists is still unknown, beside those that do not.
+    script.command(|state| state.discovery.fails = false);
+    script.command(|state| state.discovery.without = Some("mellanox.com"));
+    script.refuse("SriovNetwork", Some(403));
+    for args in commands {
+        let ran = live(&scratch, args)?;
+        same(&format!("exit code of {args:?}: {}", ran.stderr), 2, ran.code)?;
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(all.contains("SriovNetwork") && !all.contains("MacvlanNetwork"), "{all}");
+    }
+    Ok(())
 }
