@@ -282,13 +282,13 @@ fn configurations(plane: &Plane) -> Result<Vec<Value>, String> {
         .collect())
 }
 
-/// Waits until the API server calls the server again.
+/// Waits until the API server calls the server again, and the controllers know that its replicas are ready.
 fn calls(plane: &Plane) -> Result<(), String> {
     let mut last = Vec::new();
     plane
         .until("the webhook is called", Duration::from_secs(60), || {
             let found = doctor("kubeconfig", plane, &[])?;
-            let all = ["pod-is-changed", "pod-is-refused", "ca-bundles"];
+            let all = ["pod-is-changed", "pod-is-refused", "ca-bundles", "deployment"];
             last = all.iter().map(|id| found.results.get(*id).cloned()).collect();
             Ok(all.iter().all(|id| found.results.get(*id).is_some_and(|(kind, _)| kind == "success")))
         })
