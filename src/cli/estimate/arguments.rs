@@ -31,7 +31,7 @@ pub(in crate::cli) struct Arguments {
     /// Number of rails of each node, for --rate; default: 1, or the number of rails of --profile
     #[arg(long, value_name = "COUNT", requires = "rate", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) rails: Option<u32>,
-    /// Transport of the rails, for --rate or --facts; default: roce, or the transport of --profile or of the facts
+    /// Transport of the rails, for --rate or --facts; default: the transport of --profile or of the facts, else roce
     #[arg(long, value_enum)]
     pub(super) transport: Option<Way>,
     /// Built-in base profile with the rails and the transport of your nodes, for --rate

@@ -158,7 +158,7 @@ fn one(
                 "Fix the error, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };
-        out.add(path, format!("an error of {id} is not ignored: {by}"), fix);
+        out.add(path, format!("the errors of {id} are not ignored: {by}"), fix);
     } else if set_aside == 0 && !rule.at_one_point {
         out.add_as(
             Severity::Info,

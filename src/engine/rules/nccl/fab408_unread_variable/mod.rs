@@ -72,11 +72,14 @@ fn words(what: Unread) -> (Severity, String, String) {
     let warning = |message: String, fix: String| (Severity::Warning, message, fix);
     match what {
         Unread::Removed(v) => {
-            let until = v.until.map_or(String::new(), |until| format!(" after version {until}"));
+            let who = match v.until {
+                Some(until) => format!("versions of the library after {until} do"),
+                None => "the library does".to_owned(),
+            };
             let fix = v.instead.map_or("Remove the variable.".to_owned(), |i| {
                 format!("Remove the variable. If you need the setting, use {i}, which has other values.")
             });
-            warning(format!("has no effect: the library does not read this variable{until}"), fix)
+            warning(format!("has no effect: {who} not read this variable"), fix)
         }
         Unread::Misname(v) | Unread::Typo(v) => warning(
             format!("has no effect: no library reads this variable; did you mean {}?", v.name),

@@ -34,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add(
                     path,
                     format!("the webhook does not set {name} of profile {:?}: valueFrom sets {name}", profile.name),
-                    format!("Remove {name} to get the profile's value, or ignore this finding if intended."),
+                    format!("Remove {name} to get the profile's value. If this is intended, ignore the finding."),
                 );
             }
             OwnSetting::Plugin => findings.add(
@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "the webhook does not set {} of profile {:?}: NCCL_NET_PLUGIN names a plugin with its own transport",
                     set.name, profile.name
                 ),
-                "Remove NCCL_NET_PLUGIN to use NCCL's own transport, or ignore this finding if intended.",
+                "Remove NCCL_NET_PLUGIN to use NCCL's own transport. If this is intended, ignore the finding.",
             ),
         }
     }
@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             place(container, index, first),
             format!("{shown} of profile {:?} {is} not injected: the command already sets {it}", profile.name),
-            format!("Remove {what}, or ignore this finding if intended."),
+            format!("Remove {what}. If this is intended, ignore the finding."),
         );
     }
 }

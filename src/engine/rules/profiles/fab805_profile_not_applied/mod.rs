@@ -50,7 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "",
             format!("{whose} only profile {name:?} has, but the profile is not applied: {reason}"),
             format!(
-                "To apply the profile, annotate the pod with {PROFILE_ANNOTATION}: {name}. Ignore this finding if intended."
+                "To apply the profile, annotate the pod with {PROFILE_ANNOTATION}: {name}. If this is intended, ignore the finding."
             ),
         );
         return;
@@ -82,7 +82,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
             "the pod opts out by annotation".to_owned(),
-            format!("Remove annotation {INJECT_ANNOTATION}, or ignore this finding if intended."),
+            format!("Remove annotation {INJECT_ANNOTATION}. If this is intended, ignore the finding."),
         ),
         Withheld::ReviewOnly => (
             String::new(),
@@ -129,7 +129,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::NoTarget => (
             "/spec/containers".to_owned(),
             "no app container requests accelerators".to_owned(),
-            "Request accelerators in the container that trains, or ignore this finding if intended.".to_owned(),
+            "Request accelerators in the container that trains. If this is intended, ignore the finding.".to_owned(),
         ),
         Withheld::ManyContainers => (
             "/spec/containers".to_owned(),
@@ -182,7 +182,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
     let networks = || paths::annotation(NETWORKS_ANNOTATION);
     let full = format!(
-        "Ignore this finding if intended. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
+        "If this is intended, ignore the finding. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
     );
     let has = |what: String| {
         format!(

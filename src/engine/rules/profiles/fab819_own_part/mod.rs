@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for kept in &context.plan.kept {
         let (path, message, fix) = part(name, kept);
-        findings.add(path, message, format!("{fix}, or ignore this finding if intended."));
+        findings.add(path, message, format!("{fix}. If this is intended, ignore the finding."));
     }
     let of_pod = context.plan.set_by_pod.iter().filter(|set| set.by == OwnSetting::HostNetwork);
     let mut names: Vec<&str> = of_pod.map(|set| set.name.as_str()).collect();
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "the webhook does not set {} of profile {name:?}: the values are interfaces of the pod network, but the pod uses the node's network",
                 names.join(", ")
             ),
-            "Set the variables to interfaces of the node, or ignore this finding if intended.",
+            "Set the variables to interfaces of the node. If this is intended, ignore the finding.",
         );
     }
 }
@@ -57,7 +57,7 @@ fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     findings.add(
         paths::annotation(NETWORKS_ANNOTATION),
         format!("{why} of profile {profile:?} ({}): the webhook adds no networks", brought.attachments()),
-        format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks, or ignore this finding if intended."),
+        format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks. If this is intended, ignore the finding."),
     );
 }
 

@@ -115,7 +115,7 @@ fn words(
                 name(*index),
                 why.words()
             ),
-            format!("Remove the mount at {NCCL_CONF_PATH}, or ignore this finding if intended."),
+            format!("Remove the mount at {NCCL_CONF_PATH}. If this is intended, ignore the finding."),
         ),
         InPodRefusal::HostNetwork => (
             Severity::Info,
