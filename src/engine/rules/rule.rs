@@ -175,7 +175,7 @@ impl Waiver {
     pub fn words(self, id: &str) -> String {
         match self {
             Self::Allowed => format!(
-                "annotation `fabric-admission.dev/ignore.{id}` with the reason as its value. An error can be ignored only if the profile allows it"
+                "set the annotation `fabric-admission.dev/ignore.{id}` to your reason. An error can be ignored only if the profile allows it"
             ),
             Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
             Self::Api => "never: the API server refuses such an object anyway".to_owned(),
