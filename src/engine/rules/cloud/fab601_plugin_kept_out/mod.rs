@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB601",
     severity: Severity::Error,
     lesser: &[
-        (Severity::Warning, "the author may want TCP for NCCL, and the devices for another library"),
+        (Severity::Warning, "the author may want TCP for NCCL and use the devices for another library"),
         (Severity::Info, "the variables do no harm"),
     ],
     files: files!(),
