@@ -50,26 +50,66 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn section(page: &mut String, name: &str, spec: &Spec) { let _ = writeln!(page, "\n## {name}\n\n{}.\n",
-spec.description.as_deref().unwrap_or_default()); let mut line = |what: &str, text: String| { let _ = writeln!(page, "-
-{what}: {text}"); }; if let Some(types) = &spec.instance_types { line("instance types", types.iter().map(|t|
-format!("`{t}`")).collect::<Vec<_>>().join(", ")); } if let Some(count) = spec.accelerators_per_node {
-line("accelerators per node", count.to_string()); } if let Some(inject) = spec.inject.filter(|inject| *inject !=
-Inject::Full) { line("inject", format!("`{}`", word(Some(inject)))); } for rail in spec.rails.iter().flatten() { let
-times = rail.count.unwrap_or(1); let resource = match &rail.resource { Some(resource) => format!("one `{resource}`
-each"), None => "no resource".to_owned(), }; line("rails", format!("`{}` x {times}, {resource}", rail.network)); } if
-let Some(gke) = &spec.gke_networks { for (key, value) in gke.annotations() { line("annotation",
-format!("`{key}: {value}`")); } } else if spec.rails.iter().flatten().next().is_none() { line("rails", "none, so no
-network attachment is added".into()); } for resource in spec.resources.iter().flatten() { let per = match resource.per {
-Per::Container => "container that requests accelerators", Per::Rail => "rail", Per::Accelerator => "accelerator", };
-line("resource", format!("{} of `{}` per {per}", resource.quantity, resource.name)); } if let Some(lock) = spec.ipc_lock
-{ line("`IPC_LOCK`", if lock { "added".into() } else { "not added".into() }); } if let Some(memlock) = spec.memlock {
-line("memlock", format!("`{}`", word(Some(memlock)))); } if let Some(memory) = &spec.shared_memory { line("`/dev/shm`",
-format!("{} per accelerator", memory.per_accelerator)); } if let Some(pin) = spec.pin_transport { line("`NCCL_NET`", if
-pin { "`IB` (pinTransport)".into() } else { "not set".into() }); } if let Some(bootstrap) = &spec.bootstrap {
-line("bootstrap", format!("`{bootstrap}`")); } if spec.env.iter().flatten().next().is_none() { return; }
-page.push_str("\n| variable | value | why | source |\n| --- | --- | --- | --- |\n"); for entry in
-spec.env.iter().flatten() { variable(page, entry); } }
+fn section(page: &mut String, name: &str, spec: &Spec) {
+    let _ = writeln!(page, "\n## {name}\n\n{}.\n", spec.description.as_deref().unwrap_or_default());
+    let mut line = |what: &str, text: String| {
+        let _ = writeln!(page, "- {what}: {text}");
+    };
+    if let Some(types) = &spec.instance_types {
+        line("instance types", types.iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "));
+    }
+    if let Some(count) = spec.accelerators_per_node {
+        line("accelerators per node", count.to_string());
+    }
+    if let Some(inject) = spec.inject.filter(|inject| *inject != Inject::Full) {
+        line("inject", format!("`{}`", word(Some(inject))));
+    }
+    for rail in spec.rails.iter().flatten() {
+        let times = rail.count.unwrap_or(1);
+        let resource = match &rail.resource {
+            Some(resource) => format!("one `{resource}` each"),
+            None => "no resource".to_owned(),
+        };
+        line("rails", format!("`{}` x {times}, {resource}", rail.network));
+    }
+    if let Some(gke) = &spec.gke_networks {
+        for (key, value) in gke.annotations() {
+            line("annotation", format!("`{key}: {value}`"));
+        }
+    } else if spec.rails.iter().flatten().next().is_none() {
+        line("rails", "none, so no network attachment is added".into());
+    }
+    for resource in spec.resources.iter().flatten() {
+        let per = match resource.per {
+            Per::Container => "container that requests accelerators",
+            Per::Rail => "rail",
+            Per::Accelerator => "accelerator",
+        };
+        line("resource", format!("{} of `{}` per {per}", resource.quantity, resource.name));
+    }
+    if let Some(lock) = spec.ipc_lock {
+        line("`IPC_LOCK`", if lock { "added".into() } else { "not added".into() });
+    }
+    if let Some(memlock) = spec.memlock {
+        line("memlock", format!("`{}`", word(Some(memlock))));
+    }
+    if let Some(memory) = &spec.shared_memory {
+        line("`/dev/shm`", format!("{} per accelerator", memory.per_accelerator));
+    }
+    if let Some(pin) = spec.pin_transport {
+        line("`NCCL_NET`", if pin { "`IB` (pinTransport)".into() } else { "not set".into() });
+    }
+    if let Some(bootstrap) = &spec.bootstrap {
+        line("bootstrap", format!("`{bootstrap}`"));
+    }
+    if spec.env.iter().flatten().next().is_none() {
+        return;
+    }
+    page.push_str("\n| variable | value | why | source |\n| --- | --- | --- | --- |\n");
+    for entry in spec.env.iter().flatten() {
+        variable(page, entry);
+    }
+}
 
 fn variable(page: &mut String, entry: &EnvVar) {
     let value = match &entry.value {
