@@ -360,10 +360,10 @@ pub struct EnvVar {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
-    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (another value than
-    /// the profile's is an error) or `forbid` (the profile does not set the variable, and a pod that sets it gets an
-    /// error). The webhook never overwrites a pod's value. `require` and `forbid` also apply to pods that choose
-    /// another profile but can run on the nodes of this profile.
+    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (an error if the
+    /// pod's value differs from the profile's value) or `forbid` (the profile does not set the variable, and a pod that
+    /// sets it gets an error). The webhook never overwrites a pod's value. `require` and `forbid` also apply to pods
+    /// that choose another profile but can run on the nodes of this profile.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. If the version in the image is unknown, the webhook
