@@ -44,10 +44,10 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[],
         meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod \
-                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server counts since its \
-                  own start, so the counts may come from an outage that is over.",
-        fix: "Run doctor again later, and compare the counts. If they grow, docs/failures.md explains each kind of \
-              failure.",
+                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server has counted \
+                  since its own start. So the counts may come from an outage that is over.",
+        fix: "Run doctor again later, and compare the counts. If the counts grow, look for the kind of failure in \
+              docs/failures.md.",
         judge: kubernetes::failed_calls,
     },
     Check {
@@ -198,8 +198,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "If no node has the labels in spec.nodeSelector, a pod gets the profile only if the pod names the \
-                  profile, or if its selectors ask for these labels.",
+        meaning: "If no node has the labels in spec.nodeSelector, the profile matches no node. A pod then gets the \
+                  profile only if the pod names the profile, or asks for these labels in its selectors.",
         fix: "Correct spec.nodeSelector or the labels of the nodes.",
         judge: profiles::nodes,
     },
@@ -211,7 +211,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
-                  the profiles. By default, it denies the pod (FAB806).",
+                  the profiles. By default, the webhook denies the pod (FAB806).",
         fix: "Set spec.priority, or select different nodes.",
         judge: profiles::ties,
     },
@@ -223,7 +223,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "Pods on nodes without a profile get no RDMA network, and NCCL falls back to TCP.",
-        fix: "Add a profile for these nodes, if they have a fabric.",
+        fix: "If these nodes have a fabric, add a profile for them.",
         judge: profiles::bare_nodes,
     },
     Check {
@@ -292,8 +292,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
-        meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server \
-                  (x509: certificate signed by unknown authority), and each call fails. doctor asks each replica for \
+        meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server. \
+                  Each call then fails (x509: certificate signed by unknown authority). doctor asks each replica for \
                   its certificate. If doctor reaches no replica, it uses the certificate or the CA of the Secret.",
         fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this field.",
         judge: certificates::trusted,
@@ -316,8 +316,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "Without a ready replica, the API server refuses pods that may need the fabric, in namespaces with \
-                  mode enforce.",
+        meaning: "While no replica is ready, the API server refuses pods that may need the fabric. This applies to \
+                  namespaces with mode enforce.",
         fix: "Look at the pods of the server, at their events and at their logs.",
         judge: server::deployment,
     },
@@ -364,7 +364,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PODS],
         meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
                   version than the server, it may expect other objects.",
-        fix: "Wait until the roll-out ends, and run a doctor that has the server's version.",
+        fix: "Wait until the roll-out ends. Then run doctor in the server's version.",
         judge: server::versions,
     },
     Check {
@@ -421,8 +421,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LIMIT_RANGES, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a LimitRange, even if the webhook added the units of the \
-                  resource.",
+        meaning: "The API server refuses a pod that exceeds a LimitRange. Units of a resource that the webhook added \
+                  count too.",
         fix: "Raise the limit.",
         judge: limits::ranges,
     },
@@ -433,8 +433,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&RESOURCE_QUOTAS, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a quota, even if the webhook added the units of the \
-                  resource.",
+        meaning: "The API server refuses a pod that exceeds a quota. Units of a resource that the webhook added count \
+                  too.",
         fix: "Raise the quota.",
         judge: limits::quotas,
     },
@@ -457,7 +457,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
-        meaning: "The webhook itself must deny the pod. A failed call, or a denial of another webhook, does not count.",
+        meaning: "The webhook itself must deny the pod. It is not enough that the call fails, or that another webhook \
+                  denies the pod.",
         fix: "Correct the other errors first. The message comes from the API server.",
         judge: end_to_end::refused,
     },

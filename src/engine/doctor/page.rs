@@ -24,15 +24,15 @@ fabric-admission doctor -o json        # for programs
 | 0 | no check failed; warnings do not count |
 | 1 | a check failed |
 | 2 | wrong usage |
-| 3 | the API server cannot be reached, or an internal error |
+| 3 | the API server cannot be reached, or an internal error occurred |
 
 A check has one of four results. `ok` means that the check found no problem. `warning` means that something works less
 well or may fail. `error` means that something does not work. `skipped` means that doctor could not check; the line
 shows the reason. A check that could not read its objects is never `ok`. Three checks are essential: `configurations`,
 `pod-is-changed` and `pod-is-refused`. If one of these checks cannot read its objects, its result is `error`. If no
 namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
-`pod-is-refused`. The last line of the output then shows that no dry run has proved that the API server calls the
-webhook.
+`pod-is-refused`. Then no dry run has proved that the API server calls the webhook, and the last line of the output
+reports this.
 
 The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` is true if no check failed. `proved` is true
 if both dry runs succeeded.

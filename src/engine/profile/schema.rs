@@ -77,8 +77,8 @@ pub struct FabricProfile {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Name of a compiled-in profile, such as `roce-sriov`. Its values are the defaults of the fields that this profile
-    /// does not set. Without a base, `transport` and `attachment` are required.
+    /// Name of a compiled-in profile, such as `roce-sriov`. Fields that this profile does not set have the values of
+    /// the compiled-in profile. Without a base, `transport` and `attachment` are required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub base: Option<String>,
@@ -90,7 +90,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<LabelSelector>,
     /// Instance types (label `node.kubernetes.io/instance-type`) of the nodes of this fabric. Without `nodeSelector`,
-    /// they select the nodes. They also describe node pools that are scaled to zero.
+    /// the instance types select the nodes. The instance types also describe node pools that are scaled to zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), inner(length(min = 1, max = 63)))]
     pub instance_types: Option<Vec<String>>,
@@ -98,7 +98,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook, with a note in the status. `{}` selects the same namespaces, without the note.
+    /// webhook. The profile's status then has a note. `{}` selects the same namespaces, and the status has no note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
@@ -129,12 +129,12 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub subsets: Option<Vec<Subset>>,
-    /// Networks of a GKE cluster, which GKE attaches by its own annotations, without Multus. A profile cannot have both
-    /// `gkeNetworks` and `rails`.
+    /// Networks that GKE attaches by its own annotations, without Multus. A profile cannot have both `gkeNetworks` and
+    /// `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gke_networks: Option<GkeNetworks>,
-    /// Extended resources that do not belong to a rail, such as a shared HCA, of which a container requests only one
-    /// unit. A profile with its own rails does not inherit the resources of the base.
+    /// Extended resources that do not belong to a rail. For example, a container requests only one unit of a shared
+    /// HCA. A profile with its own rails does not inherit the resources of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
@@ -151,10 +151,10 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
-    /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses it for images whose name does not
-    /// contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. This version
-    /// also decides whether a pod may set a required or forbidden variable, even if the image's name contains another
-    /// version.
+    /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses this version for images whose name
+    /// does not contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. This
+    /// version also decides whether a pod may set a required or forbidden variable, even if the image's name contains
+    /// another version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -245,8 +245,8 @@ pub struct Resource {
     /// Name of the extended resource, as `domain/name`.
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
-    /// Units of the resource (1 to 1024) per container, per rail or per accelerator. The field `per` selects one of the
-    /// three.
+    /// Number of units of the resource (1 to 1024). The field `per` selects whether a container gets this number once,
+    /// per rail or per accelerator.
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
     /// How often a container that requests accelerators gets `quantity` units: once (`container`, the default), once
@@ -292,10 +292,10 @@ pub enum Attachment {
     None,
 }
 
-/// Which changes the webhook makes to a pod. `full` (default): all settings of the profile. `networks`: the rails,
-/// and the resource and node selector of every network that the pod names, as with network-resources-injector; no
-/// variables, shared memory or capabilities. `annotations`: only annotations, because the cloud provider's own
-/// webhook makes the other changes. `review`: no changes, only findings.
+/// Which changes the webhook makes to a pod. `full` (default): all settings of the profile. `networks`: the rails, and
+/// the resources and node selectors of the networks that the pod names, as with network-resources-injector. With
+/// `networks`, the pod gets no variables, shared memory or capabilities. `annotations`: only annotations, because the
+/// cloud provider's own webhook makes the other changes. `review`: no changes, only findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Inject {
@@ -360,10 +360,10 @@ pub struct EnvVar {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
-    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (another value than
-    /// the profile's is an error) or `forbid` (the profile does not set the variable, and a pod that sets it gets an
-    /// error). The webhook never overwrites a pod's value. `require` and `forbid` also apply to pods that choose
-    /// another profile but can run on the nodes of this profile.
+    /// Policy for a value that the pod sets itself: `default` (the pod's value is kept), `require` (an error if the
+    /// pod's value differs from the profile's value) or `forbid` (the profile does not set the variable, and a pod that
+    /// sets it gets an error). The webhook never overwrites a pod's value. `require` and `forbid` also apply to pods
+    /// that choose another profile but can run on the nodes of this profile.
     #[serde(default)]
     pub policy: EnvPolicy,
     /// First NCCL version that gets the variable, such as `2.21`. If the version in the image is unknown, the webhook

@@ -77,7 +77,7 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
             line("annotation", format!("`{key}: {value}`"));
         }
     } else if spec.rails.iter().flatten().next().is_none() {
-        line("rails", "none: no network attachment is added".into());
+        line("rails", "none, so no network attachment is added".into());
     }
     for resource in spec.resources.iter().flatten() {
         let per = match resource.per {
