@@ -128,7 +128,7 @@ metrics! {
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],
-        "Changes of pods, by kind and result; the result is made or planned (planned: in mode audit, or with --mutate off)");
+        "Changes of pods, by kind and result; planned changes were not made (mode audit, or --mutate off)");
     RESOLUTIONS = Metric::counter("resolutions", &["outcome", "mode"],
         "Searches for the profile of a pod with accelerators, by outcome and mode; if the API server calls the mutating webhook twice for a pod, the pod counts twice");
     FACTS_AGE = Metric::gauge("facts_age", &["kind"],

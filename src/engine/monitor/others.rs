@@ -133,7 +133,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_missing_ranks",
         "ranks",
         "NCCL's RAS",
-        "Highest number of ranks in one communicator that did not answer",
+        "Number of ranks of a communicator that did not answer; the highest number of all communicators",
     ),
     gauge(
         "fabric_monitor_ras_dead_processes",
