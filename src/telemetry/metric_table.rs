@@ -122,7 +122,7 @@ metrics! {
     NAMESPACE_DECISIONS = Metric::counter("namespace_decisions", &["namespace", "entry", "mode", "result"],
         "Decisions on pods and workloads in scope, by namespace; `other` stands for namespaces after the first 200, and for namespaces that are not opted in");
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
-        "Decisions on pods and workloads with accelerators, by profile; `other` stands for profiles after the first 200, `none` for pods without a profile");
+        "Decisions on pods and workloads with accelerators, by profile; `other` stands for profiles after the first 200, and `none` stands for pods without a profile");
     PROFILE_CHANGED = Metric::gauge("profile_changed_timestamp", &["profile"],
         "Unix time at which the server last saw a change of each profile; creation and deletion are changes too; 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],

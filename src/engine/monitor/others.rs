@@ -133,7 +133,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_missing_ranks",
         "ranks",
         "NCCL's RAS",
-        "Number of ranks of a communicator that did not answer; the highest number of all communicators",
+        "Ranks that did not answer, counted for each communicator; the value is the highest of these counts",
     ),
     gauge(
         "fabric_monitor_ras_dead_processes",
