@@ -122,15 +122,15 @@ metrics! {
     NAMESPACE_DECISIONS = Metric::counter("namespace_decisions", &["namespace", "entry", "mode", "result"],
         "Decisions on pods and workloads in scope, by namespace; `other` stands for namespaces after the first 200, and for namespaces that are not opted in");
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
-        "Decisions on pods and workloads with accelerators, by profile; `other` stands for profiles after the first 200, `none` for pods without a profile");
+        "Decisions on pods and workloads with accelerators, by profile; `other` stands for profiles after the first 200, and `none` stands for pods without a profile");
     PROFILE_CHANGED = Metric::gauge("profile_changed_timestamp", &["profile"],
         "Unix time at which the server last saw a change of each profile; creation and deletion are changes too; 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],
-        "Changes of pods, by kind and result: made, or only planned (in mode audit, or with --mutate off)");
+        "Changes of pods, by kind and result; planned changes were not made (mode audit, or --mutate off)");
     RESOLUTIONS = Metric::counter("resolutions", &["outcome", "mode"],
-        "Searches for the profile of a pod with accelerators, by outcome and mode; a pod that the API server sends twice to the mutating webhook counts twice");
+        "Searches for the profile of a pod with accelerators, by outcome and mode; if the API server calls the mutating webhook twice for a pod, the pod counts twice");
     FACTS_AGE = Metric::gauge("facts_age", &["kind"],
         "Time since the last response of the API server for each object kind; for kind `files`, time since the server last found the files of --profiles and --cluster valid").in_unit(Unit::Seconds);
     CERTIFICATE_DAYS = Metric::gauge("certificate_days_left", &[],
@@ -166,7 +166,7 @@ metrics! {
     WATCH_CONTACT = Metric::gauge("watch_last_contact_timestamp", &["kind"],
         "Time of the last response of the API server for each object kind, as Unix time").in_unit(Unit::Seconds);
     WATCH_IGNORED = Metric::gauge("watch_ignored_objects", &["kind"],
-        "Objects of operators that the server does not use, because they are outside the namespaces of --operator-namespaces, by kind");
+        "Operator objects that the server ignores because they are not in a namespace of --operator-namespaces, by kind");
     SNAPSHOTS_PUBLISHED = Metric::counter("snapshots_published", &[],
         "How often the webhook switched to a new snapshot of the cluster's objects");
     STATUS_LEADER = Metric::gauge("status_leader", &[],
@@ -199,11 +199,11 @@ metrics! {
     CERT_ROTATIONS = Metric::counter("cert_rotations", &["kind", "reason"],
         "Certificates issued and CA changes made by this replica, by kind and reason");
     CA_EMERGENCIES = Metric::counter("ca_emergency_rotations", &[],
-        "Emergency replacements of the CA by this replica, because the previous CA could not sign certificates");
+        "How often this replica replaced the CA in an emergency, because the previous CA could not sign certificates");
     CERTIFICATE_FAILURES = Metric::counter("certificate_failures", &["call"],
         "Failed API calls for the server's Secret, caBundles and Events, by type of call");
     CERTIFICATE_CONFLICTS = Metric::counter("certificate_conflicts", &["call"],
-        "Failed writes of the server's Secret or of a caBundle, because another client had changed the object, by type of call");
+        "Writes of the server's Secret or of a caBundle that failed because another client had changed the object, by type of call");
     CERTIFICATE_BACK_OFFS = Metric::counter("certificate_back_offs", &[],
-        "Pauses of this replica in its writes of certificates, because another client kept changing the same objects");
+        "How often this replica paused its certificate writes because another client kept changing the same objects");
 }

@@ -71,7 +71,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_unreadable_files",
         "files",
         "all files and answers",
-        "Number of existing files and kernel answers that the monitor could not read at the last scrape, and of devices that disappeared",
+        "Number of existing files and kernel answers that the monitor could not read at the last scrape, plus the number of devices that disappeared",
     ),
     gauge("fabric_monitor_shm_size_bytes", "bytes", "`/dev/shm`", "Size of /dev/shm in this container"),
     gauge("fabric_monitor_shm_used_bytes", "bytes", "`/dev/shm`", "Used part of /dev/shm"),
@@ -133,7 +133,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_missing_ranks",
         "ranks",
         "NCCL's RAS",
-        "Number of ranks that did not answer, in the communicator with the most such ranks",
+        "Ranks that did not answer, counted for each communicator; the value is the highest of these counts",
     ),
     gauge(
         "fabric_monitor_ras_dead_processes",

@@ -8,9 +8,9 @@ const HEAD: &str = "# monitor
 
 <!-- Generated from src/engine/monitor by `just docs`; a test keeps it current. -->
 
-For operators who want counters of the RDMA devices of a pod, and the transport that a training really uses.
-`fabric-admission monitor` runs beside the training container, reads a fixed list of files at each scrape, and serves
-metrics for Prometheus. It needs no privilege, no token and no RDMA resource.
+For operators who want the counters of a pod's RDMA devices, and who want to know which transport a training job really
+uses. `fabric-admission monitor` runs beside the training container, reads a fixed list of files at each scrape, and
+serves metrics for Prometheus. It needs no privilege, no token and no RDMA resource.
 
 ```
 fabric-admission monitor --listen :9406
@@ -20,18 +20,19 @@ fabric-admission monitor --listen :9406 --ras-port 28028 --rank-index 0
 
 `:9406` listens on all addresses; on a node without IPv6, the monitor listens on 0.0.0.0.
 
-`GET /metrics` returns the metrics, and `GET /healthz` answers with status 200. SIGTERM ends the process at once. If a file
-is missing or cannot be read, its metrics are absent: a metric is never 0 because a file is missing. The monitor counts the
-files that exist but cannot be read, and the devices that disappeared. It logs the reason once for each of them.
+`GET /metrics` returns the metrics, and `GET /healthz` answers with status 200. SIGTERM ends the process at once. If a
+file is missing or cannot be read, its metrics are absent: a metric is never 0 because a file is missing. The monitor
+counts the files that exist but cannot be read, and the devices that disappeared. For each such file or device, the
+monitor logs the reason once.
 
 | flag | effect |
 | --- | --- |
-| `--facts FILE` | the file that `preflight` wrote; the monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node; if preflight found no device, the monitor exports none |
+| `--facts FILE` | the file that `preflight` wrote. The monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node. If preflight found no device, the monitor exports no device |
 | `--expect-transport NAME` | the transport of the profile, such as `roce` or `ethernet`; default: the transport in the facts |
 | `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
 | `--ras-timeout SECONDS` | time for an answer of RAS at each address, 1 to 30; default: 15 |
-| `--rank-index INDEX` | index of the pod in its job, or its role; you can set several; the monitor asks RAS only if one of them is not empty and each that is not empty is `0` or `master`; without this flag, the monitor of every pod asks |
+| `--rank-index INDEX` | index or role of the pod in its job; repeatable. The monitor asks RAS only if at least one value is not empty, and each value that is not empty is `0` or `master`. Without this flag, the monitor of every pod asks RAS |
 
 ## Counters in shared mode
 
@@ -51,13 +52,13 @@ for the counter.
 ## Transport
 
 The log of NCCL shows the transport with certainty. If a log is truncated, replaced or deleted, the monitor forgets the
-old lines, reads the whole folder again, and logs this once. Without a log, the monitor compares the bytes of RDMA
-devices with the bytes of interfaces, in windows of at least a minute:
+old lines, reads the whole folder again, and logs one line about the event. Without a log, the monitor compares the
+bytes of RDMA devices with the bytes of interfaces, in windows of at least a minute:
 
 | in the window | transport |
 | --- | --- |
 | RDMA devices move at least 10 MB/s, or receive at least 100 requests per second | `rdma` |
-| RDMA devices are idle; interfaces receive at least 10 MB/s and send at least 10 MB/s, and the higher rate is at most three times the lower one | `tcp` |
+| RDMA devices are idle. Interfaces receive at least 10 MB/s and send at least 10 MB/s, and the higher of the two rates is at most three times the lower rate | `tcp` |
 | anything else, such as a download, a checkpoint or a pause | same as in the window before |
 
 Bytes of IP over InfiniBand do not count as RDMA. If the RDMA devices have no counters, or if the profile has transport
@@ -69,10 +70,10 @@ the profile has transport ethernet, TCP is expected and does not count as a fall
 
 ## GIDs
 
-At each scrape, the monitor reads the GID rows that belong to the pod. It also reads the whole GID table of one port,
-and takes the next port at the next scrape. So on a pod with 8 ports, the monitor counts a new row after at most 8
-scrapes. On Ethernet, the rows of the pod are the rows with its IP addresses. If the monitor cannot read the addresses
-or the link layer, the metric is absent.
+At each scrape, the monitor reads the GID rows that belong to the pod. The monitor also reads the whole GID table of one
+port. At the next scrape, it reads the table of the next port. So on a pod with 8 ports, the monitor counts a new row
+after at most 8 scrapes. On Ethernet, the rows of the pod are the rows with its IP addresses. If the monitor cannot read
+the addresses or the link layer, the metric is absent.
 
 ## RAS
 
@@ -88,13 +89,13 @@ this memory are private to the process. The rest is pages of the program file. A
 image share these pages, and the kernel drops the pages if memory is scarce.
 
 A scrape of 64 devices takes 17 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, this is 0.12 %
-of a core (the goal is 0.2 %). Once, when the monitor starts beside a long log, it reads the log: 24 MB take 0.5 s of CPU
-time.
+of a core (the goal is 0.2 %). If a log exists when the monitor starts, the monitor first reads the whole log. A log of
+24 MB takes 0.5 s of CPU time.
 
-The figures are from a test with 40 scrapes of a modelled tree on a disk: 64 devices with one port each, 22 counters and a
-table of 256 GIDs of each port, and a log of 24 MB. The same binary in a container of runc (read-only, user 65532, no
-capabilities, memory limit 64 MiB) had the same memory, and took 18 ms for a scrape. The machine had two busy x86-64
-cores, no RDMA hardware and no RAS. To measure again with a static binary:
+The figures are from a test with 40 scrapes of modelled files on a disk. The files show 64 devices with one port each.
+Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. The same binary in a container of runc (read-only,
+user 65532, no capabilities, memory limit 64 MiB) needed the same memory, and 18 ms for a scrape. The machine had two
+busy x86-64 cores, no RDMA hardware and no RAS. To measure again with a static binary:
 
 ```
 FABRIC_ADMISSION_STATIC=/path/to/fabric-admission cargo test --locked --test it -- --nocapture monitor::sixty_four
@@ -106,10 +107,10 @@ Tests run the monitor on modelled files and modelled answers. We did not have RD
 
 | part | what is not proven |
 | --- | --- |
-| counters by netlink | the answers of a driver; tests use messages in the form of the kernel's source |
-| GIDs of a shared port | the rows that a pod sees if other pods share the port |
-| RAS | the answers of a running job; tests use answers in the form of NCCL's source and documentation |
-| ethtool | pause frames and other statistics of ethtool: the monitor does not read them |
+| counters by netlink | how a real driver answers. The messages in the tests follow the source code of the kernel |
+| GIDs of a shared port | which GIDs a pod sees if other pods share the port |
+| RAS | how a running job answers. The answers in the tests follow NCCL's source code and documentation |
+| ethtool | nothing to prove: the monitor does not read pause frames and other statistics of ethtool |
 
 ## Counters of a port
 
