@@ -176,7 +176,7 @@ pub(super) async fn list(
 }
 
 /// Adds an object to the builder. Returns its identity, with an empty name if even that is malformed. An unreadable object
-/// is counted, and its previous facts stay.
+/// is counted, and its previous facts stay. One that its namespace has no room for is counted too, and has no facts.
 pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
     let added =
         shared.change(|b| b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default"));
@@ -185,10 +185,21 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
         Ok(None) => identify(kind, object),
         Err(error) => {
             let identity = identify(kind, object);
-            malformed(kind, shared, &identity, &error);
+            match error {
+                FactError::Full { .. } => left_out(kind, shared, &identity, &error),
+                FactError::Decode { .. } | FactError::Profile(_) => {
+                    malformed(kind, shared, &identity, &error)
+                }
+            }
             identity
         }
     }
+}
+
+fn left_out(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
+    shared.metrics.watch_left_out(kind.name());
+    let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "an object is not kept, and counts as unknown");
 }
 
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {

@@ -36,6 +36,7 @@ pub struct Metrics {
     objects: Family<KindLabel, Gauge>,
     state: Family<PhaseLabel, Gauge>,
     lists: Family<KindLabel, Counter>,
+    left_out: Family<KindLabel, Counter>,
     malformed: Family<KindLabel, Counter>,
     contact: Family<KindLabel, Gauge>,
     ignored: Family<KindLabel, Gauge>,
@@ -53,6 +54,7 @@ impl Metrics {
         table::WATCH_STATE.register(registry, self.state.clone());
         table::WATCH_LISTS.register(registry, self.lists.clone());
         table::WATCH_MALFORMED.register(registry, self.malformed.clone());
+        table::WATCH_LEFT_OUT.register(registry, self.left_out.clone());
         table::WATCH_CONTACT.register(registry, self.contact.clone());
         table::WATCH_IGNORED.register(registry, self.ignored.clone());
         table::SNAPSHOTS_PUBLISHED.register(registry, self.published.clone());
@@ -85,6 +87,10 @@ impl Metrics {
     /// Counts an object that cannot be read.
     pub fn watch_malformed(&self, kind: &'static str) {
         self.malformed.get_or_create_owned(&KindLabel { kind }).inc();
+    }
+    /// Counts an object that is not kept.
+    pub fn watch_left_out(&self, kind: &'static str) {
+        self.left_out.get_or_create_owned(&KindLabel { kind }).inc();
     }
     /// Notes a contact with the API server.
     pub fn watch_contact(&self, kind: &'static str) {

@@ -1,10 +1,17 @@
-//! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known.
+//! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known. In a
+//! large cluster it rests longer: each change, also of a tenant's object, costs a fold of all facts.
 
 use super::pace::PUBLISH;
 use super::shared::Shared;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How many times as long as the last fold took it rests, so that folds take at most a twentieth of one core.
+const REST: u32 = 20;
+
+/// Longest rest: a change counts within a second.
+const LONGEST: Duration = Duration::from_millis(800);
 
 /// Time between two checks of the age of facts.
 const LOOK: Duration = Duration::from_secs(1);
@@ -21,21 +28,32 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
         }
         let making = Arc::clone(&shared);
         // Folding a large cluster takes milliseconds, which would hold up requests on this thread.
-        match tokio::task::spawn_blocking(move || making.with(crate::snapshot::Builder::build)).await {
-            Ok(snapshot) => {
+        let build = move || {
+            let started = Instant::now();
+            let snapshot = making.with(crate::snapshot::Builder::build);
+            (snapshot, started.elapsed())
+        };
+        let took = match tokio::task::spawn_blocking(build).await {
+            Ok((snapshot, took)) => {
                 shared.metrics.watch_ignored(snapshot.ignored());
                 publish(snapshot);
                 shared.sync.published();
                 shared.metrics.snapshot_published();
+                took
             }
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime ends.
                 Err(_) => return,
             },
-        }
-        tokio::time::sleep(PUBLISH).await;
+        };
+        tokio::time::sleep(rest(took)).await;
     }
+}
+
+/// Time until the next Snapshot, after one that took so long.
+fn rest(took: Duration) -> Duration {
+    PUBLISH.max((took * REST).min(LONGEST))
 }
 
 #[cfg(test)]
@@ -44,6 +62,12 @@ mod tests {
     use super::*;
     use crate::snapshot::Builder;
     use std::sync::Mutex;
+
+    #[test]
+    fn the_rest_grows_with_the_cost_of_a_fold() {
+        let rests = [1, 5, 40, 5_000].map(|took| rest(Duration::from_millis(took)).as_millis());
+        assert_eq!(rests, [100, 100, 800, 800]);
+    }
 
     #[tokio::test]
     async fn a_second_run_hands_over_what_the_first_one_lost() {

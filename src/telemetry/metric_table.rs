@@ -163,6 +163,8 @@ metrics! {
         "How often the server received a complete list of objects from the API server, by kind");
     WATCH_MALFORMED = Metric::counter("watch_malformed", &["kind"],
         "Objects from the API server that could not be parsed, by kind");
+    WATCH_LEFT_OUT = Metric::counter("watch_left_out", &["kind"],
+        "Objects from the API server that the server did not keep, because the other objects of their kind in the same namespace use too much memory, by kind");
     WATCH_CONTACT = Metric::gauge("watch_last_contact_timestamp", &["kind"],
         "Time of the last response of the API server for each object kind, as Unix time").in_unit(Unit::Seconds);
     WATCH_IGNORED = Metric::gauge("watch_ignored_objects", &["kind"],

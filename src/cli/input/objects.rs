@@ -235,6 +235,8 @@ pub(in crate::cli) fn facts(
                 let (pointer, message) = match &error {
                     FactError::Decode { pointer, .. } => (pointer.as_str(), error.to_string()),
                     FactError::Profile(profile) => (profile.pointer.as_str(), error.to_string()),
+                    // Only live objects are limited.
+                    FactError::Full { .. } => ("", error.to_string()),
                 };
                 let mut unread = unread(document, object.json, (&object.pointer, pointer), "");
                 unread.message = message;

@@ -13,8 +13,8 @@ use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-fn put<T>(map: &mut ByNamespace<T>, namespace: &str, name: &str, value: Arc<T>) {
-    map.entry(namespace.to_owned()).or_default().insert(name.to_owned(), value);
+fn put<T>(map: &mut ByNamespace<T>, namespace: &Arc<str>, name: &Arc<str>, value: Arc<T>) {
+    map.entry(Arc::clone(namespace)).or_default().insert(Arc::clone(name), value);
 }
 
 /// Adds a resource under a key, merged with the facts already there.
@@ -39,7 +39,8 @@ pub(crate) struct Combined {
 /// Of two entries under one name the last counts: the caller knows the order.
 impl Combined {
     pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
-        put(&mut self.namespaced.networks, &network.namespace, &network.name, Arc::clone(network));
+        let (namespace, name) = (network.namespace.as_str().into(), network.name.as_str().into());
+        put(&mut self.namespaced.networks, &namespace, &name, Arc::clone(network));
     }
 
     /// Records which object a definition is rendered from.
@@ -86,14 +87,14 @@ impl Combined {
         }
     }
 
-    pub(crate) fn add_texts(&mut self, namespace: &str, name: &str, texts: &Arc<Texts>) {
+    pub(crate) fn add_texts(&mut self, namespace: &Arc<str>, name: &Arc<str>, texts: &Arc<Texts>) {
         put(&mut self.namespaced.texts, namespace, name, Arc::clone(texts));
     }
 
     pub(crate) fn add_training_runtime(
         &mut self,
-        namespace: &str,
-        name: &str,
+        namespace: &Arc<str>,
+        name: &Arc<str>,
         runtime: &Arc<TrainingRuntime>,
     ) {
         put(&mut self.namespaced.training_runtimes, namespace, name, Arc::clone(runtime));
@@ -120,12 +121,17 @@ impl Combined {
         self.index.device_classes.insert(name.to_owned(), Arc::clone(class));
     }
 
-    pub(crate) fn add_claim(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
+    pub(crate) fn add_claim(&mut self, namespace: &Arc<str>, name: &Arc<str>, claim: &Arc<DeviceClaim>) {
         self.namespaced.claimed_networks.note_claim(namespace, claim);
         put(&mut self.namespaced.claims, namespace, name, Arc::clone(claim));
     }
 
-    pub(crate) fn add_claim_template(&mut self, namespace: &str, name: &str, claim: &Arc<DeviceClaim>) {
+    pub(crate) fn add_claim_template(
+        &mut self,
+        namespace: &Arc<str>,
+        name: &Arc<str>,
+        claim: &Arc<DeviceClaim>,
+    ) {
         self.namespaced.claimed_networks.note_claim(namespace, claim);
         put(&mut self.namespaced.claim_templates, namespace, name, Arc::clone(claim));
     }

@@ -220,7 +220,10 @@ impl ClaimSpec {
             };
             let first = r.first_available.map(|f| f.0).unwrap_or_default();
             let all = r.exactly.into_iter().chain([old]).chain(first);
-            DeviceRequest { name: r.name.unwrap_or_default(), options: all.filter_map(Exact::ask).collect() }
+            let mut options: Vec<Ask> = all.filter_map(Exact::ask).collect();
+            // A vector that grows has room for at least four, and a cluster may have 100,000 claims of one request.
+            options.shrink_to_fit();
+            DeviceRequest { name: r.name.unwrap_or_default(), options }
         };
         DeviceClaim { requests: requests.into_iter().map(request).collect(), functions }
     }

@@ -4,6 +4,7 @@
 
 pub mod address_pool;
 mod all_nodes;
+mod bytes;
 mod claimed_networks;
 mod combine;
 mod compute_domain;

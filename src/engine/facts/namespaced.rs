@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Values by namespace, then by name.
-pub(super) type ByNamespace<T> = HashMap<String, HashMap<String, Arc<T>>>;
+pub(super) type ByNamespace<T> = HashMap<Arc<str>, HashMap<Arc<str>, Arc<T>>>;
 
 /// Facts by namespace and name.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Namespaced {
 
     /// Namespaces with a network of this name, in no order.
     pub(crate) fn namespaces_of_network(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.networks.iter().filter(move |(_, named)| named.contains_key(name)).map(|(ns, _)| ns.as_str())
+        self.networks.iter().filter(move |(_, named)| named.contains_key(name)).map(|(ns, _)| &**ns)
     }
 
     /// Networks that attach devices of a resource as an interface, by namespace and name.

@@ -2,7 +2,7 @@
 
 use super::audience::View;
 use super::layer::Layer;
-use super::store::{Id, Profiles, Store};
+use super::store::{Counted, Full, Id, Profiles, Store};
 use super::{Known, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode::{DecodeError, object as decode};
@@ -28,6 +28,12 @@ pub enum FactError {
     /// A profile with a value that cannot work.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// The live objects of one kind and namespace take too much memory.
+    #[error("the objects of this kind in namespace {namespace:?} already use {} MiB of memory", super::room::ROOM >> 20)]
+    Full {
+        /// The namespace.
+        namespace: String,
+    },
 }
 
 /// Which object it is, and in which state.
@@ -78,7 +84,8 @@ impl Builder {
     /// are ignored.
     ///
     /// # Errors
-    /// [`FactError`] when the object cannot be read; what was known stays.
+    /// [`FactError`] when the object cannot be read; what was known stays. [`FactError::Full`] when it is read, but not
+    /// kept; then nothing of it is known.
     pub fn add(
         &mut self,
         layer: Layer,
@@ -127,8 +134,13 @@ impl Builder {
             return Ok(None);
         };
         let FactEntry { namespace, name, version, fact } = entry;
-        self.put(layer, Id { kind: known, namespace: namespace.clone(), name: name.clone() }, fact);
-        Ok(Some(Identity { namespace, name, version }))
+        let free = layer != Layer::Live || !known.namespaced() || self.settings.trusts(&namespace);
+        let counted = if free { Counted::Free } else { Counted::Tenants(json.len()) };
+        let id = Id { kind: known, namespace: namespace.as_str().into(), name: name.as_str().into() };
+        match self.put(layer, id, fact, counted) {
+            Ok(()) => Ok(Some(Identity { namespace, name, version })),
+            Err(Full) => Err(FactError::Full { namespace }),
+        }
     }
 
     fn add_node(&mut self, layer: Layer, node: &NodeObject<'_>) {
@@ -156,8 +168,8 @@ impl Builder {
     pub fn add_profile(&mut self, layer: Layer, profile: &FabricProfile) -> Result<(), ProfileError> {
         let resolved = Arc::new(Profile::resolve(profile, &self.bases)?);
         let name = resolved.name.clone();
-        let id = Id { kind: Kind::FabricProfile, namespace: String::new(), name };
-        self.put(layer, id, Some(Fact::Profile(resolved)));
+        let id = Id { kind: Kind::FabricProfile, namespace: "".into(), name: name.into() };
+        self.put_free(layer, id, Some(Fact::Profile(resolved)));
         Ok(())
     }
 
@@ -172,8 +184,8 @@ impl Builder {
             }
             return;
         }
-        let namespace = if kind.namespaced() { namespace.to_owned() } else { String::new() };
-        self.put(layer, Id { kind, namespace, name: name.to_owned() }, None);
+        let namespace = if kind.namespaced() { namespace } else { "" };
+        self.put_free(layer, Id { kind, namespace: namespace.into(), name: name.into() }, None);
     }
 
     /// Removes the objects of a kind that a complete list does not have: those for which `kept` is false, by namespace
@@ -190,7 +202,7 @@ impl Builder {
             return;
         }
         for id in self.store.others(layer, kind, kept) {
-            self.put(layer, id, None);
+            self.put_free(layer, id, None);
         }
     }
 
@@ -215,11 +227,19 @@ impl Builder {
         self.changed
     }
 
-    fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
-        if self.store.put(layer, id, fact) {
+    fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>, counted: Counted) -> Result<(), Full> {
+        let put = self.store.put(layer, id, fact, counted);
+        if put != Ok(false) {
             self.folded = None;
             self.changed = true;
         }
+        put.map(drop)
+    }
+
+    /// The same for what is not limited.
+    fn put_free(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
+        let put = self.put(layer, id, fact, Counted::Free);
+        debug_assert_eq!(put, Ok(()), "only what is counted can be too much");
     }
 
     /// A Snapshot of all objects that were added and not removed. It shares what has not changed with the last one.

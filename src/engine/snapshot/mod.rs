@@ -7,12 +7,15 @@ mod builder;
 mod catalog;
 mod layer;
 mod lookup;
+mod room;
 mod selection;
 mod store;
 mod view;
 
 #[cfg(test)]
 mod index_tests;
+#[cfg(test)]
+mod room_tests;
 
 pub(crate) use admits::admits;
 pub use audience::Audience;

@@ -1,6 +1,7 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
 use super::layer::Layer;
+use super::room::Rooms;
 use super::{Objects, Settings};
 use crate::facts::{Combined, Fact, Kind};
 use crate::profile::Profile;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
     pub(super) kind: Kind,
-    pub(super) namespace: String,
-    pub(super) name: String,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
 }
 
 /// Profiles by name.
@@ -30,7 +31,30 @@ pub(super) struct Folded {
 type Layers = [Option<Fact>; 3];
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Store(BTreeMap<Id, Layers>);
+struct Object {
+    layers: Layers,
+    /// What the fact of the live layer takes of its namespace's room.
+    bytes: usize,
+}
+
+/// The room of a namespace is too small for an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;
+
+/// How an object is counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Counted {
+    /// It takes room of its namespace; the length of its JSON.
+    Tenants(usize),
+    /// It is not limited: it comes from a file, or from a namespace of an operator, or from the whole cluster.
+    Free,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Store {
+    objects: BTreeMap<Id, Object>,
+    rooms: Rooms,
+}
 
 /// Whether an object says something about more than its own namespace: about nodes and what device plugins serve, about
 /// pools of addresses, or about a network in another namespace.
@@ -58,24 +82,67 @@ fn describes_cluster(kind: Kind, namespace: &str, fact: &Fact) -> bool {
 impl Store {
     /// Puts the fact of an object in place of the one before; `None` takes it away.
     /// Whether that changed anything.
-    pub(super) fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>) -> bool {
-        if fact.is_none() && !self.0.contains_key(&id) {
-            return false;
+    ///
+    /// # Errors
+    /// [`Full`] if the namespace has no room for the fact; the object then has none.
+    pub(super) fn put(
+        &mut self,
+        layer: Layer,
+        mut id: Id,
+        fact: Option<Fact>,
+        counted: Counted,
+    ) -> Result<bool, Full> {
+        let known = self.objects.get(&id);
+        // An equal fact is dropped: the Snapshot in use has the old one, and both would stay in memory.
+        if known.and_then(|known| known.layers.get(layer as usize)?.as_ref()) == fact.as_ref() {
+            return Ok(false);
         }
-        let layers = self.0.entry(id.clone()).or_default();
-        let Some(slot) = layers.get_mut(layer as usize) else { return false };
-        let changed = *slot != fact;
-        *slot = fact;
-        if layers.iter().all(Option::is_none) {
-            self.0.remove(&id);
+        let old = known.filter(|_| layer == Layer::Live).map_or(0, |known| known.bytes);
+        let mut bytes = match (&fact, counted) {
+            (Some(fact), Counted::Tenants(json)) => fact.bytes(json),
+            _ => 0,
+        };
+        let full = !self.rooms.fits(id.kind, &id.namespace, old, bytes);
+        let fact = self.shared(layer, &mut id, fact.filter(|_| !full));
+        if full {
+            bytes = 0;
         }
-        changed
+        if old != bytes {
+            self.rooms.replace(id.kind, &id.namespace, old, bytes);
+        }
+        let object = self.objects.entry(id.clone()).or_default();
+        if layer == Layer::Live {
+            object.bytes = bytes;
+        }
+        if let Some(slot) = object.layers.get_mut(layer as usize) {
+            *slot = fact;
+        }
+        if object.layers.iter().all(Option::is_none) {
+            self.objects.remove(&id);
+        }
+        if full { Err(Full) } else { Ok(true) }
+    }
+
+    /// Lets an object share what it has in common with the one before it by name: the namespace, and the devices of claims
+    /// that were made from one template.
+    fn shared(&self, layer: Layer, id: &mut Id, fact: Option<Fact>) -> Option<Fact> {
+        let before = self.objects.range(..&*id).next_back();
+        let Some((known, object)) = before.filter(|(known, _)| known.kind == id.kind) else { return fact };
+        if known.namespace == id.namespace {
+            id.namespace = Arc::clone(&known.namespace);
+        }
+        match (fact, object.layers.get(layer as usize)) {
+            (Some(Fact::DeviceClaim(own)), Some(Some(Fact::DeviceClaim(other)))) if own == *other => {
+                Some(Fact::DeviceClaim(Arc::clone(other)))
+            }
+            (fact, _) => fact,
+        }
     }
 
     /// Names of a kind's objects in a layer that are not to be kept.
     pub(super) fn others(&self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) -> Vec<Id> {
-        let of_kind = self.0.iter().filter(|(id, layers)| {
-            id.kind == kind && layers.get(layer as usize).is_some_and(Option::is_some)
+        let of_kind = self.objects.iter().filter(|(id, object)| {
+            id.kind == kind && object.layers.get(layer as usize).is_some_and(Option::is_some)
         });
         of_kind.filter(|(id, _)| !kept(&id.namespace, &id.name)).map(|(id, _)| id.clone()).collect()
     }
@@ -87,7 +154,7 @@ impl Store {
         let mut folded = Folded::default();
         let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
         let mut networks = HashMap::new();
-        for (id, layers) in &self.0 {
+        for (id, Object { layers, .. }) in &self.objects {
             let found = [Layer::Input, Layer::Cluster, Layer::Live]
                 .into_iter()
                 .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
@@ -98,8 +165,8 @@ impl Store {
             }
             let facts: &mut Combined = &mut objects.facts;
             match fact {
-                Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.clone(), Arc::clone(f))),
-                Fact::Profile(f) => drop(profiles.insert(id.name.clone(), Arc::clone(f))),
+                Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.to_string(), Arc::clone(f))),
+                Fact::Profile(f) => drop(profiles.insert(id.name.to_string(), Arc::clone(f))),
                 Fact::Network(f) => {
                     if id.kind != Kind::NetworkAttachmentDefinition {
                         facts.add_origin(id.kind, &id.namespace, &id.name, f);
@@ -128,7 +195,9 @@ impl Store {
                     facts.add_claim(&id.namespace, &id.name, f);
                 }
                 Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
-                Fact::ChannelTemplate(f) => facts.add_claim_template(&id.namespace, &f.name, &f.claim),
+                Fact::ChannelTemplate(f) => {
+                    facts.add_claim_template(&id.namespace, &f.name.as_str().into(), &f.claim)
+                }
                 Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
                 Fact::Slice(f) => facts.add_slice(f),
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),

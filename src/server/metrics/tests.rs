@@ -46,6 +46,7 @@ fn a_scrape_has_every_listed_metric_and_no_other() {
     watches.watch_phase("Node", Phase::Synced);
     watches.watch_listed("Node");
     watches.watch_malformed("Node");
+    watches.watch_left_out("ResourceClaim");
     watches.watch_contact("Node");
     watches.watch_ignored([("ConfigMap", 1)].into_iter());
     watches.profile_problems([("h100", 1)].into_iter());
