@@ -4,7 +4,7 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 11] = [
+pub(super) const SHAPES: [Shape; 12] = [
     ("UPDATE: a name of a list element, and findings below it", |n| {
         let templates = vec![json!({"template": bad(50)}); n / 10 + 1];
         let parts = json!([{"name": "n".repeat(n * 150), "parts": templates}]);
@@ -33,6 +33,11 @@ pub(super) const SHAPES: [Shape; 11] = [
             ("", "Node", "", object)
         };
         (job_set(jobs(&pod, n / 4)), (0..n).map(node).collect())
+    }),
+    ("templates, and variables of the profiles of their nodes", |n| {
+        let pod = json!({"spec": {"containers": [{"image": "x", "env": [{"name": "NCCL_S0", "value": "1"}],
+            "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
+        (job_set(jobs(&pod, n / 8)), (0..n / 8).flat_map(strict).collect())
     }),
     ("jobs with containers, and variables of their profile", |n| {
         (job_set(jobs(&profiled(100), n / 20)), vec![with_variables()])
@@ -93,6 +98,19 @@ pub(super) fn with_variables() -> Object {
     let object = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
         "metadata": {"name": "v"}, "spec": {"base": "roce-sriov", "env": env}});
     ("fabric-admission.dev", "FabricProfile", "", object)
+}
+
+/// A profile that requires 60 variables, and a node of it.
+fn strict(i: usize) -> [Object; 2] {
+    let variable =
+        |v: usize| json!({"name": format!("NCCL_S{v}"), "value": format!("{i}"), "policy": "require"});
+    let pool = json!({"pool": format!("p{i}")});
+    let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile",
+        "metadata": {"name": format!("p{i}")}, "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": pool},
+            "env": (0..60).map(variable).collect::<Vec<_>>()}});
+    let node = json!({"metadata": {"name": format!("n{i}"), "labels": pool},
+        "status": {"allocatable": {"nvidia.com/gpu": "8"}}});
+    [("fabric-admission.dev", "FabricProfile", "", profile), ("", "Node", "", node)]
 }
 
 fn updated(mut object: Value) -> Value {

@@ -9,7 +9,9 @@ use crate::pod::view::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use crate::rules::pod::PodContext;
+use crate::snapshot::Catalog;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// What several profiles set, require and forbid.
 #[derive(Default)]
@@ -39,27 +41,42 @@ pub(super) struct Compared<'a> {
 }
 
 impl<'a> Held<'a> {
+    /// What profiles have of the variables that a pod sets. Only these are looked up: a job can have hundreds of pod
+    /// templates, and a cluster hundreds of profiles, each with dozens of variables.
+    ///
     /// `own`: the pod's profile; `compared`: profiles whose entries containers are compared with; `beside`: others that
     /// a pod without a profile can name.
     pub(super) fn of(
+        (names, catalog): (&BTreeSet<&str>, &'a Catalog),
         own: Option<&'a Profile>,
         compared: impl Iterator<Item = &'a Profile>,
         beside: impl Iterator<Item = &'a Profile>,
     ) -> Self {
-        let mut held = Self::default();
+        let mut numbers: HashMap<&str, (usize, bool)> = HashMap::new();
         let compared = compared.map(|profile| (profile, true));
         for (nth, (profile, compared)) in compared.chain(beside.map(|p| (p, false))).enumerate() {
-            for (at, entry) in profile.env.iter().enumerate() {
+            numbers.entry(&profile.name).or_insert((nth, compared));
+        }
+        let mut held = Self::default();
+        for name in names {
+            let entry_of = |(profile, at): &'a (Arc<Profile>, usize)| {
+                let (nth, compared) = *numbers.get(&*profile.name)?;
+                let entry = profile.env.get(*at)?;
+                Some(((nth, *at), compared, &**profile, entry))
+            };
+            let mut entries: Vec<_> = catalog.with_variable(name).iter().filter_map(entry_of).collect();
+            entries.sort_unstable_by_key(|(at, ..)| *at);
+            for (at, compared, profile, entry) in entries {
                 let variable = held.by_name.entry(&entry.name).or_default();
                 if entry.policy != EnvPolicy::Forbid {
                     held.longest = held.longest.max(entry.value.len());
                     let setters = variable.others.entry(&entry.value).or_default();
-                    if setters.last() != Some(&nth) {
-                        setters.push(nth);
+                    if setters.last() != Some(&at.0) {
+                        setters.push(at.0);
                     }
                 }
                 if compared && entry.policy != EnvPolicy::Default {
-                    variable.compared.push(Compared { at: (nth, at), profile, entry });
+                    variable.compared.push(Compared { at, profile, entry });
                 }
             }
         }
@@ -75,10 +92,8 @@ impl<'a> Held<'a> {
     /// The variables of a container that some profile refuses.
     pub(super) fn refused<'c>(&self, context: &'c PodContext<'_>, place: &Place<'c>) -> Refused<'_, 'a, 'c> {
         let container = place.container;
-        let in_env = container.env().iter().filter_map(|e| e.name.as_deref());
-        let in_file = context.overlay.file_lines(place.app, container).map(|(name, _)| name);
         let names: BTreeSet<&str> =
-            in_env.chain(in_file).filter(|name| self.by_name.contains_key(name)).collect();
+            names(context, place).filter(|name| self.by_name.contains_key(name)).collect();
         let each = names
             .into_iter()
             .flat_map(|name| own_variables(context, place, name).map(move |own| (name, own)));
@@ -107,6 +122,12 @@ impl<'a> Held<'a> {
         }
         refused
     }
+}
+
+/// The variables that a container sets.
+pub(super) fn names<'c>(context: &'c PodContext<'_>, place: &Place<'c>) -> impl Iterator<Item = &'c str> {
+    let in_env = place.container.env().iter().filter_map(|e| e.name.as_deref());
+    in_env.chain(context.overlay.file_lines(place.app, place.container).map(|(name, _)| name))
 }
 
 /// Whether an entry is compared in a container.

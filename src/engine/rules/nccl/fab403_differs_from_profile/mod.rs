@@ -4,7 +4,7 @@ mod held;
 mod own_values;
 mod places;
 
-use self::held::{Compared, Held, Setters};
+use self::held::{Compared, Held, Setters, names};
 use self::own_values::{Entry, Own, own_variables};
 use self::places::{Place, places};
 use crate::plan::{is_checked, unused_interface};
@@ -14,6 +14,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
+use std::collections::BTreeSet;
 use std::iter;
 
 pub(super) static RULE: Rule = Rule {
@@ -40,8 +41,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let also = || also.iter().map(|p| &**p);
-    let held = (!context.also_held.is_empty()).then(|| Held::of(own, also(), iter::empty()));
-    let perhaps = (!perhaps.is_empty()).then(|| Held::of(own, perhaps.iter().map(|p| &**p), also()));
+    let catalog = context.subject.snapshot.catalog();
+    let of_pod = places(context).flat_map(|place| names(context, &place).collect::<Vec<_>>());
+    let of_pod: BTreeSet<&str> = of_pod.filter(|name| catalog.variables().contains(*name)).collect();
+    let set = (!of_pod.is_empty()).then_some((&of_pod, catalog));
+    let held = set.filter(|_| !context.also_held.is_empty());
+    let held = held.map(|set| Held::of(set, own, also(), iter::empty()));
+    let perhaps = set.filter(|_| !perhaps.is_empty()).map(|set| {
+        let perhaps = perhaps.iter().map(|p| &**p);
+        Held::of(set, own, perhaps, also())
+    });
     // A pod without a profile could name one of these.
     let as_named = |held: &Held<'_>, unread: bool| {
         let mut setters = Setters::default();
