@@ -292,15 +292,17 @@ fn gke(fabric: &Fabric, base: Option<&FabricProfile>) -> Option<Entry> {
     if inherited {
         return None;
     }
+    // The pod's annotation gives its interfaces their names, so no object of the cluster has them.
+    let named = base.map(|base| format!("as in base {}", base.metadata.name)).unwrap_or_default();
     let item = |of: &super::fabric::GkeInterface| Item {
         value: Tree::Map(vec![
-            entry("interfaceName", Tree::text(&of.interface), ""),
+            entry("interfaceName", Tree::text(&of.interface), &named),
             entry("network", Tree::text(&of.network.value), &of.network.from),
         ]),
         from: String::new(),
     };
     let networks = Tree::Map(vec![
-        entry("defaultInterface", Tree::text("eth0"), ""),
+        entry("defaultInterface", Tree::text("eth0"), &named),
         entry("interfaces", Tree::List(fabric.gke.iter().map(item).collect()), ""),
     ]);
     Some(entry("gkeNetworks", networks, ""))

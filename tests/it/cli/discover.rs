@@ -46,6 +46,7 @@ fn dump(name: &str) -> Result<(), String> {
     let text = discover(&cluster, &case)?;
     golden(&case.join("expected.yaml"), Some(&text.stdout))?;
     golden(&case.join("expected.txt"), Some(&format!("exit {}\n{}", text.code, text.stderr)))?;
+    named(&text.stdout)?;
     let existing = discover(&[&cluster[..], &["--diff"]].concat(), &case)?;
     let shown = format!("exit {}\n{}{}", existing.code, existing.stdout, existing.stderr);
     let has_profiles = read(&case.join("cluster.yaml"))?.contains("kind: FabricProfile");
@@ -67,6 +68,19 @@ fn dump(name: &str) -> Result<(), String> {
         return Ok(());
     }
     used(&case, &text, &json)
+}
+
+/// Each value of a profile has a comment with its origin: the values of lists after their key, and of a label's expression
+/// after the key of the label.
+fn named(yaml: &str) -> Result<(), String> {
+    const OWN: [&str; 5] = ["apiVersion", "kind", "  name", "  description", "operator"];
+    for line in yaml.lines().filter(|line| !line.trim_start().starts_with('#') && !line.contains("  # ")) {
+        let Some((key, value)) = line.split_once(": ") else { continue };
+        if !value.is_empty() && !OWN.contains(&key) && !OWN.contains(&key.trim()) {
+            return Err(format!("without its origin: {line}"));
+        }
+    }
+    Ok(())
 }
 
 /// The profiles are read by the program itself, give their own rails to a pod, and agree with their own cluster.
