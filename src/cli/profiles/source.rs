@@ -77,15 +77,18 @@ impl Source {
         }
         // Only profiles are errors here; the result shows their problems.
         problems.errors = errors;
-        let mut live = Vec::new();
+        let (mut live, mut forbidden) = (Vec::new(), Vec::new());
         if self.live {
             match look(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
-                Ok(seen) => (builder, live) = (seen.builder, seen.objects),
+                Ok(seen) => {
+                    (builder, live) = (seen.builder, seen.objects);
+                    forbidden = seen.unread;
+                }
                 Err(exit) => return Ok(Err(exit)),
             }
         }
         input::report(&problems, err)?;
-        let unread = problems.errors.into_iter().map(|(unread, _)| unread).collect();
+        let unread = problems.errors.into_iter().map(|(unread, _)| unread).chain(forbidden).collect();
         let built_in = BASES.iter().flat_map(|(name, text)| {
             let items = manifest::read(&format!("policies/{name}.yaml"), text.as_bytes());
             items.into_iter().filter_map(|item| match item {

@@ -72,18 +72,12 @@ impl Draft {
         spec.extend(resources(fabric));
         spec.extend(gke(fabric, base));
         let verbs = transport.value.is_verbs();
-        if base.is_none() && verbs {
-            spec.push(entry(
-                "bootstrap",
-                Tree::text("eth0"),
-                "not observed: the usual name; see the question",
-            ));
-        }
         let mut questions: Vec<String> = fabric.questions.iter().map(|question| question.0.clone()).collect();
         if base.is_none() && verbs {
             questions.push(
                 "Is eth0 the interface of the cluster network in the pods? Most CNI plugins use this name, but no object shows \
-                 it. If the name is different, set bootstrap."
+                 it. If it is, set bootstrap: eth0; if not, set NCCL_SOCKET_IFNAME in env. Without either, NCCL chooses the \
+                 interface itself, and may choose a rail."
                     .to_owned(),
             );
         }
@@ -298,15 +292,17 @@ fn gke(fabric: &Fabric, base: Option<&FabricProfile>) -> Option<Entry> {
     if inherited {
         return None;
     }
+    // The pod's annotation gives its interfaces their names, so no object of the cluster has them.
+    let named = base.map(|base| format!("as in base {}", base.metadata.name)).unwrap_or_default();
     let item = |of: &super::fabric::GkeInterface| Item {
         value: Tree::Map(vec![
-            entry("interfaceName", Tree::text(&of.interface), ""),
+            entry("interfaceName", Tree::text(&of.interface), &named),
             entry("network", Tree::text(&of.network.value), &of.network.from),
         ]),
         from: String::new(),
     };
     let networks = Tree::Map(vec![
-        entry("defaultInterface", Tree::text("eth0"), ""),
+        entry("defaultInterface", Tree::text("eth0"), &named),
         entry("interfaces", Tree::List(fabric.gke.iter().map(item).collect()), ""),
     ]);
     Some(entry("gkeNetworks", networks, ""))

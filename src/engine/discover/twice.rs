@@ -4,7 +4,7 @@
 use super::copies::About;
 use super::fabric::{Outcome, withheld};
 use super::groups::{EFA, Group};
-use super::nics::{GKE_NETWORKS, is_other};
+use super::nics::{GKE_NETWORKS, is_gke_address, is_other};
 use super::sources::Sources;
 use crate::pod::Accelerators;
 
@@ -14,7 +14,8 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     let lists = |wanted: &dyn Fn(&str) -> bool| {
         group.nodes.iter().flat_map(|node| node.resources()).any(|name| !known.contains(name) && wanted(name))
     };
-    let gke = |name: &str| name.starts_with(GKE_NETWORKS);
+    // As in the choice of a fabric: addresses of a network are not its NICs.
+    let gke = |name: &str| name.starts_with(GKE_NETWORKS) && !is_gke_address(name);
     let depends = |about: &About| match about {
         About::Nodes(names) => group.nodes.iter().any(|node| names.contains(&node.name)),
         About::Attached => lists(&|name| name != EFA && !gke(name) && !is_other(name)),

@@ -1,5 +1,6 @@
-//! Messages of NCCL that tell which transport is used. The forms are those of NVIDIA/nccl 2.18 to 2.30; a message of
-//! another form is [`Message::Other`], and one that begins like a known form and ends otherwise is [`Message::Cut`].
+//! Messages of NCCL that tell which transport is used. The forms are those of NVIDIA/nccl 2.18 to 2.30, and of public logs of
+//! 2.31 and 2.32; a message of another form is [`Message::Other`], and one that begins like a known form and ends otherwise
+//! is [`Message::Cut`].
 
 /// A communicator as a line names it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -202,13 +203,15 @@ fn channel(rest: &str) -> Message<'_> {
     parsed().unwrap_or(Message::Cut)
 }
 
-/// `NET/IB/0(3)/GDRDMA(PCI)/Shared`, `COLLNET/SHARP/0/GDRDMA`, `P2P/CUMEM/read`, `SHM/direct/direct`.
+/// `NET/IB/0(3)/GDRDMA(PCI)/Shared`, `NET/IB/0/GDRDMA/flush=None`, `COLLNET/SHARP/0/GDRDMA`, `P2P/CUMEM/read`, `SHM/direct/direct`.
 fn path(text: &str) -> Option<Path<'_>> {
     let net = text.strip_prefix("NET/").or_else(|| text.strip_prefix("COLLNET/"));
     let Some(net) = net else {
         let local = ["P2P/", "SHM/", "direct shared memory"].iter().any(|kind| text.starts_with(kind));
         return local.then_some(Path::Local);
     };
+    // What the receiver flushes: `flush=None`, `flush=Always` (logs of 2.31.2; 2.30.7 does not write it).
+    let net = net.rsplit_once("/flush=").map_or(net, |(net, _)| net);
     let net = net.strip_suffix("/Shared").unwrap_or(net);
     let net = net.strip_suffix("(PCI)").unwrap_or(net);
     let (net, gpu_direct) = net.strip_suffix("/GDRDMA").map_or((net, false), |net| (net, true));

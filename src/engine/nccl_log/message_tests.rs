@@ -1,6 +1,6 @@
 use super::message::{Comm, Message, Path, message};
 
-/// The forms of 2.18, 2.21, 2.23, 2.27 and 2.30, one of each.
+/// The forms of 2.18, 2.21, 2.23, 2.27, 2.30 and 2.31, one of each.
 #[test]
 fn every_form_is_read() {
     let net = |transport, device, gpu_direct| Path::Net { transport, device, gpu_direct };
@@ -29,6 +29,18 @@ fn every_form_is_read() {
         (
             "Channel 03/1 : 0[0] -> 8[0] [send] via NET/IB/3/GDRDMA(PCI)/Shared",
             channel(0, 8, net("IB", 3, true)),
+        ),
+        (
+            "Channel 00/0 : 9[1] -> 0[0] [receive] via NET/IB/0/GDRDMA/flush=None",
+            channel(0, 9, net("IB", 0, true)),
+        ),
+        (
+            "Channel 03/0 : 1[3] -> 0[3] [receive] via NET/IB-CAST/1/GDRDMA/flush=Always",
+            channel(0, 1, net("IB-CAST", 1, true)),
+        ),
+        (
+            "Channel 03/0 : 1[3] -> 0[3] [receive] via NET/IB/1/GDRDMA(PCI)/flush=Always/Shared",
+            channel(0, 1, net("IB", 1, true)),
         ),
         ("Channel 03/1 : 0[0] -> 8[0] [send] via NET/IB/3/Shared", channel(0, 8, net("IB", 3, false))),
         ("Channel 00/0 : 1[0] -> 0[0] [receive] via NET/Socket/0", channel(0, 1, net("Socket", 0, false))),

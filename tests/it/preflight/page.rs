@@ -1,6 +1,7 @@
 //! docs/preflight.md: the part about the checks comes from their declarations, their texts and the broken trees.
 
 use super::trees::{text, trees};
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::tree::{Tree, path};
 use crate::support::{golden, read, root, run};
@@ -27,9 +28,26 @@ pub(crate) fn add(suite: &mut Suite) {
         }
         Ok(golden(&place, Some(&page))?)
     });
+    suite.add("preflight::the_table_of_other_tools_is_what_preflight_prints", || Ok(table()?));
     for check in CHECKS {
         suite.add(format!("preflight::{}::texts", check.id), || texts(check));
     }
+}
+
+/// Each row of the table "What others see": the failures that the page names are all that the tree's output has.
+fn table() -> Result<(), String> {
+    let page = read(&root().join("docs/preflight.md"))?;
+    let mut rows = 0;
+    for row in page.lines().filter_map(|line| line.strip_prefix("| `pf")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let tree = format!("broken/pf{}", cells[0].split_once('`').ok_or(row)?.0);
+        let printed = text(&Tree::listed(&tree)?)?;
+        let failed: Vec<&str> =
+            printed.lines().filter(|line| line.get(5..11) == Some("  fail")).map(|line| &line[..5]).collect();
+        same(&tree, cells[1].to_owned(), failed.join(", "))?;
+        rows += 1;
+    }
+    same("rows", 12, rows)
 }
 
 /// The title of the group that a check's id belongs to.

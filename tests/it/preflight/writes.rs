@@ -205,7 +205,6 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("preflight::five_hundred_devices_are_counted", || Ok(many()?));
 }
 
-/// 500 devices, all of them usable.
 /// A tmpfs without a free page: the kernel makes the file, and refuses its first byte (ENOSPC).
 fn full_volume() -> Result<(), String> {
     let scratch = Scratch::new()?;
@@ -224,6 +223,7 @@ fn full_volume() -> Result<(), String> {
     same("exit code", Some(70), done.status.code())
 }
 
+/// 500 devices, all of them usable.
 fn many() -> Result<(), String> {
     let listing = "sys/class/infiniband/mlx5_{0..499}/ports/1/state = 4: ACTIVE\n\
                    sys/class/infiniband/mlx5_{0..499}/ports/1/phys_state = 5: LinkUp\n\

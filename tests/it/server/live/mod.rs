@@ -12,6 +12,7 @@ mod lists;
 mod of_script;
 mod outages;
 mod prerequisites;
+mod profile_lists;
 mod random;
 mod rights;
 mod script;
@@ -40,6 +41,7 @@ pub(crate) fn add(suite: &mut Suite) {
     faults::add(suite);
     rights::add(suite);
     prerequisites::add(suite);
+    profile_lists::add(suite);
     kinds::add(suite);
     outages::add(suite);
     random::add(suite);
