@@ -113,7 +113,19 @@ pub struct NicIndex<'a> {
     addresses: HashSet<&'a str>,
 }
 
-impl NicIndex<'_> {
+impl<'a> NicIndex<'a> {
+    /// The selector.
+    #[must_use]
+    pub fn selector(&self) -> &'a NicSelector {
+        self.selector
+    }
+
+    /// PCI addresses.
+    #[must_use]
+    pub fn addresses(&self) -> &HashSet<&'a str> {
+        &self.addresses
+    }
+
     /// Whether it selects a physical function of a node (api/v1/helper.go, `Selected`).
     #[must_use]
     pub fn takes(&self, nic: &Interface) -> bool {

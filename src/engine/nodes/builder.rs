@@ -107,6 +107,8 @@ impl NodeBuilder {
             self.strings.retain(|s| Arc::strong_count(s) > 1);
             self.stale = false;
         }
+        // The nodes of this view may differ from those of the last one.
+        self.view.firsts = Arc::default();
         self.view.clone()
     }
 

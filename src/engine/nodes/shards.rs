@@ -32,6 +32,11 @@ impl<V: Clone> Shards<V> {
         self.parts.get(part(name))?.get(name)
     }
 
+    /// The value of a name, with the name as the map has it.
+    pub(super) fn get_key_value(&self, name: &str) -> Option<(&str, &V)> {
+        self.parts.get(part(name))?.get_key_value(name).map(|(name, value)| (&**name, value))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

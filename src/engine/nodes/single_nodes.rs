@@ -81,18 +81,27 @@ impl<'a> SingleNodeCondition<'a> {
 }
 
 /// The nodes behind a value.
-struct Behind<'a> {
+pub(super) struct Behind<'a> {
     having: &'a [Arc<str>],
     named: Option<&'a str>,
 }
 
 impl<'a> Behind<'a> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.having.len() + usize::from(self.named.is_some())
     }
 
-    fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.having.iter().map(|name| &**name).chain(self.named)
+    }
+}
+
+impl NodeView {
+    /// The nodes with a value of a label that is not part of the classes.
+    pub(super) fn behind<'a>(&'a self, key: &str, value: &'a str) -> Behind<'a> {
+        let having = self.values.get(&value_key(key, value)).map(Vec::as_slice).unwrap_or_default();
+        let named = key == HOSTNAME_LABEL && self.nodes.get(value).is_some_and(|entry| entry.named);
+        Behind { having, named: named.then_some(value) }
     }
 }
 
@@ -173,7 +182,7 @@ impl<'a> Conditions<'a> {
             return Some(names.values.iter().map(|name| Behind { having: &[], named: Some(name) }).collect());
         }
         let label = self.labels().find(|c| c.is(Relation::In))?;
-        Some(label.values.iter().map(|value| self.with(label.requirement.key, value)).collect())
+        Some(label.values.iter().map(|value| self.view.behind(label.requirement.key, value)).collect())
     }
 
     /// The nodes that the conditions exclude, if all of them only exclude nodes.
@@ -185,15 +194,8 @@ impl<'a> Conditions<'a> {
         let mut excluded: Vec<Behind<'a>> =
             names.map(|name| Behind { having: &[], named: Some(name) }).collect();
         for label in self.labels() {
-            excluded.extend(label.values.iter().map(|value| self.with(label.requirement.key, value)));
+            excluded.extend(label.values.iter().map(|value| self.view.behind(label.requirement.key, value)));
         }
         Some(excluded)
-    }
-
-    /// The nodes with a value of a label that is not part of the classes.
-    fn with(&self, key: &str, value: &'a str) -> Behind<'a> {
-        let having = self.view.values.get(&value_key(key, value)).map(Vec::as_slice).unwrap_or_default();
-        let named = key == HOSTNAME_LABEL && self.view.nodes.get(value).is_some_and(|entry| entry.named);
-        Behind { having, named: named.then_some(value) }
     }
 }

@@ -6,7 +6,7 @@ use super::classes::{Class, ClassSet, Classes};
 use super::requirement::Requirement;
 use super::shards::Shards;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A node: its class, and the labels that are its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct NodeView {
     pub(super) values: Shards<Vec<Arc<str>>>,
     /// The labels that are not part of the classes, and how many nodes of each class have them.
     pub(super) own_keys: BTreeMap<Arc<str>, Vec<usize>>,
+    /// The first node by name of each class, in order of names; made at the first question.
+    pub(super) firsts: Arc<OnceLock<Vec<(Box<str>, usize)>>>,
 }
 
 impl NodeView {
@@ -99,14 +101,23 @@ impl NodeView {
         Some(self.holds(requirements, node, entry))
     }
 
-    /// A node that satisfies every requirement, the first by name: without regard to taints, as operators select
-    /// nodes.
-    #[must_use]
-    pub fn selected(&self, requirements: &[Requirement<'_>]) -> Option<&str> {
-        self.all_selected(requirements).min()
+    /// The first node by name of a set of classes. All nodes are visited once for a view, not at each question.
+    pub(super) fn first_of(&self, set: &ClassSet) -> Option<&str> {
+        let firsts = self.firsts.get_or_init(|| {
+            let mut first: BTreeMap<usize, &str> = BTreeMap::new();
+            for (name, entry) in self.nodes.iter() {
+                first.entry(entry.class()).and_modify(|first| *first = name.min(*first)).or_insert(name);
+            }
+            let mut firsts: Vec<(Box<str>, usize)> =
+                first.into_iter().map(|(class, name)| (name.into(), class)).collect();
+            firsts.sort_unstable();
+            firsts
+        });
+        firsts.iter().find(|(_, class)| set.contains(*class)).map(|(name, _)| &**name)
     }
 
-    /// Whether any node satisfies every requirement. It stops at the first one.
+    /// Whether any node satisfies every requirement, without regard to taints, as operators select nodes. It stops at the
+    /// first one.
     #[must_use]
     pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
         self.all_selected(requirements).next().is_some()

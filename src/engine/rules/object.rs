@@ -1,6 +1,7 @@
 //! An object that is not a pod, as its rules see it.
 
 use super::network_definition::Definition;
+use super::operators::Other;
 use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
 use crate::facts::node_state::Interface;
@@ -46,6 +47,7 @@ struct Views<'a> {
     ipam: OnceCell<Option<Map<String, Value>>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
     taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
+    others: OnceCell<Vec<Other<'a>>>,
     profile: OnceCell<Result<FabricProfile, DecodeError>>,
 }
 
@@ -159,6 +161,11 @@ impl<'a> ObjectContext<'a> {
             self.selected_nics().iter().flat_map(of_node).collect()
         };
         self.views.taken.get_or_init(read)
+    }
+
+    /// The other policies, compared with the one that the object is. Several rules ask for them.
+    pub(super) fn other_policies(&self, read: impl FnOnce() -> Vec<Other<'a>>) -> &[Other<'a>] {
+        self.views.others.get_or_init(read)
     }
 
     /// The object as the SriovNetworkNodePolicy it is. The operator passes over the one of name `default`.

@@ -1,27 +1,41 @@
 //! The other SriovNetworkNodePolicies that are known.
 
+use super::nodes_in_common::{Common, OurNodes};
+use super::policy_nodes::requirements;
 use crate::facts::NodePolicy;
 use crate::rules::object::ObjectContext;
 
 /// Another policy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Other<'a> {
+pub(in crate::rules) struct Other<'a> {
     /// Its name.
     pub(super) name: &'a str,
     /// Its fields.
     pub(super) policy: &'a NodePolicy,
+    /// What its nodes have in common with those of the policy under review.
+    pub(super) shared: Common<'a>,
 }
 
 /// Every policy but the one under review and its own copy among the facts, which may be an older one. Policies of
-/// another namespace belong to another operator, or to none.
-pub(super) fn others<'a>(context: &'a ObjectContext<'_>) -> impl Iterator<Item = Other<'a>> {
-    let name = context.text("/metadata/name");
-    let namespace = context.text("/metadata/namespace");
-    let all = context.snapshot.facts().node_policies();
-    all.filter(move |(other, own, _)| {
-        Some(*own) != name && *own != "default" && namespace.is_none_or(|n| n == *other)
-    })
-    .map(|(_, name, policy)| Other { name, policy })
+/// another namespace belong to another operator, or to none. The list ends where the time of the decision is over.
+pub(super) fn others<'c, 'a>(
+    context: &'c ObjectContext<'a>,
+) -> impl Iterator<Item = Other<'a>> + use<'c, 'a> {
+    let compared = context.other_policies(|| {
+        let Some(own) = context.node_policy() else { return Vec::new() };
+        let (deadline, name, namespace) =
+            (context.deadline, context.text("/metadata/name"), context.text("/metadata/namespace"));
+        let nodes = OurNodes::new(&requirements(own), context.snapshot.nodes(), deadline);
+        let all = context.snapshot.facts().node_policies().filter(|(other, own, _)| {
+            Some(*own) != name && *own != "default" && namespace.is_none_or(|n| n == *other)
+        });
+        let compared = all.map(|(_, name, policy)| {
+            let shared = nodes.common(&requirements(policy));
+            Other { name, policy, shared }
+        });
+        compared.take_while(|_| !deadline.is_over()).collect()
+    });
+    compared.iter().copied().take_while(|_| !context.deadline.is_over())
 }
 
 /// Which of two policies the operator applies first: the one with the greater priority number, then by name
@@ -48,7 +62,7 @@ mod tests {
         };
         let first = |own: &str, other: &str| {
             let (own, other) = (policy(own), policy(other));
-            applied_first(("b", &own), Other { name: "c", policy: &other })
+            applied_first(("b", &own), Other { name: "c", policy: &other, shared: Common::Implied })
         };
         assert_eq!(first(r#","priority":99"#, r#","priority":10"#), Some(true));
         assert_eq!(first(r#","priority":10"#, r#","priority":99"#), Some(false));

@@ -1,9 +1,9 @@
 //! Two SriovNetworkNodePolicies on the virtual functions of one NIC.
 
 use crate::facts::NodePolicy;
-use crate::facts::node_policy::{Functions, NicSelector};
+use crate::facts::node_policy::{Functions, NicIndex, NicSelector};
 use crate::snapshot::Snapshot;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Where two policies meet.
 pub(super) struct Meeting {
@@ -16,17 +16,16 @@ pub(super) struct Meeting {
 }
 
 /// Whether a NIC could answer to both selectors, names of NICs aside.
-pub(super) fn compatible(a: &NicSelector, b: &NicSelector) -> bool {
+pub(super) fn compatible(a: &NicIndex<'_>, b: &NicSelector) -> bool {
+    let (addresses, a) = (a.addresses(), a.selector());
     let same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
-    let of_b: HashSet<&str> = b.addresses.iter().map(String::as_str).collect();
-    let addresses = a.addresses.is_empty()
-        || b.addresses.is_empty()
-        || a.addresses.iter().any(|address| of_b.contains(address.as_str()));
     a.net_filter.is_none()
         && b.net_filter.is_none()
         && same(&a.vendor, &b.vendor)
         && same(&a.device_id, &b.device_id)
-        && addresses
+        && (addresses.is_empty()
+            || b.addresses.is_empty()
+            || b.addresses.iter().any(|address| addresses.contains(address.as_str())))
 }
 
 pub(super) fn overlap(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> bool {
@@ -44,45 +43,76 @@ pub(super) fn names<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<P
     policy.nics.interfaces.iter().enumerate().filter_map(read).collect()
 }
 
-/// The first NIC that both policies name, with VFs that both take. `ranges_matter` is off for what applies to a NIC
-/// as a whole.
-pub(super) fn meeting(
-    a: &NodePolicy,
-    b: &NodePolicy,
-    snapshot: &Snapshot,
-    ranges_matter: bool,
-) -> Option<Meeting> {
-    if !compatible(&a.nics, &b.nics) {
-        return None;
-    }
-    let (ours, theirs) = (names(a, snapshot), names(b, snapshot));
-    if !ours.is_empty() && !theirs.is_empty() {
-        let mut by_name: HashMap<&str, Vec<Option<(u32, u32)>>> = HashMap::new();
-        for (_, name, range) in &theirs {
-            by_name.entry(name).or_default().push(*range);
+/// The NICs of the policy under review, which are compared with those of hundreds of other policies: a comparison costs as
+/// much as the other policy is long.
+pub(super) struct OurNics<'a> {
+    own: &'a NodePolicy,
+    snapshot: &'a Snapshot,
+    index: NicIndex<'a>,
+    names: Vec<PfSelection<'a>>,
+    /// Places in `names`, by name.
+    by_name: HashMap<&'a str, Vec<usize>>,
+    /// The first place of each address.
+    addresses: HashMap<&'a str, usize>,
+}
+
+impl<'a> OurNics<'a> {
+    pub(super) fn new(own: &'a NodePolicy, snapshot: &'a Snapshot) -> Self {
+        let names = names(own, snapshot);
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, (_, name, _)) in names.iter().enumerate() {
+            by_name.entry(name).or_default().push(at);
         }
-        return ours.iter().find_map(|(index, name, range)| {
-            let same = by_name.get(name).into_iter().flatten();
-            let mut ranges = same.map(|other| (a.functions(*range), b.functions(*other), *range, *other));
-            let (_, _, ours, theirs) = ranges.find(|(x, y, _, _)| !ranges_matter || overlap(*x, *y))?;
-            Some(Meeting {
+        let mut addresses = HashMap::new();
+        for (index, address) in own.nics.addresses.iter().enumerate() {
+            addresses.entry(address.as_str()).or_insert(index);
+        }
+        Self { own, snapshot, index: own.nics.index(), names, by_name, addresses }
+    }
+
+    /// To compare with NICs of nodes.
+    pub(super) fn index(&self) -> &NicIndex<'a> {
+        &self.index
+    }
+
+    /// The first NIC that another policy names too, with VFs that both take. `ranges_matter` is off for what applies to a
+    /// NIC as a whole.
+    pub(super) fn meeting(&self, other: &NodePolicy, ranges_matter: bool) -> Option<Meeting> {
+        if !compatible(&self.index, &other.nics) {
+            return None;
+        }
+        let (own, theirs) = (self.own, names(other, self.snapshot));
+        let both_take =
+            |ours, theirs| !ranges_matter || overlap(own.functions(ours), other.functions(theirs));
+        if !self.names.is_empty() && !theirs.is_empty() {
+            let pairs = theirs.iter().flat_map(|(_, name, theirs)| {
+                let places = self.by_name.get(name).into_iter().flatten();
+                places.filter_map(|at| self.names.get(*at)).map(move |ours| (ours, *theirs))
+            });
+            let met = pairs.filter(|((_, _, ours), theirs)| both_take(*ours, *theirs));
+            let ((index, name, ours), theirs) = met.min_by_key(|((index, ..), _)| *index)?;
+            return Some(Meeting {
                 path: format!("/spec/nicSelector/pfNames/{index}"),
                 nic: (*name).to_owned(),
-                ranges: [ours, theirs],
-            })
-        });
+                ranges: [*ours, theirs],
+            });
+        }
+        // One of them takes NICs only by address: all VFs of them, whatever names the other has.
+        let shared = other
+            .nics
+            .addresses
+            .iter()
+            .filter_map(|address| self.addresses.get(address.as_str()).map(|index| (*index, address)));
+        let (index, address) = shared.min_by_key(|(index, _)| *index)?;
+        let whole = |own: &[PfSelection<'_>]| own.first().and_then(|(_, _, range)| *range);
+        let ranges = [whole(&self.names), whole(&theirs)];
+        let single = self.names.len() <= 1 && theirs.len() <= 1;
+        let meet =
+            !ranges_matter || (single && overlap(own.functions(ranges[0]), other.functions(ranges[1])));
+        meet.then(|| Meeting {
+            path: format!("/spec/nicSelector/rootDevices/{index}"),
+            nic: address.clone(),
+            ranges,
+        })
     }
-    let of_b: HashSet<&str> = b.nics.addresses.iter().map(String::as_str).collect();
-    // One of them takes NICs only by address: all VFs of them, whatever names the other has.
-    let (index, address) =
-        a.nics.addresses.iter().enumerate().find(|(_, address)| of_b.contains(address.as_str()))?;
-    let whole = |own: &[PfSelection<'_>]| own.first().and_then(|(_, _, range)| *range);
-    let ranges = [whole(&ours), whole(&theirs)];
-    let single = ours.len() <= 1 && theirs.len() <= 1;
-    let meet = !ranges_matter || (single && overlap(a.functions(ranges[0]), b.functions(ranges[1])));
-    meet.then(|| Meeting {
-        path: format!("/spec/nicSelector/rootDevices/{index}"),
-        nic: address.clone(),
-        ranges,
-    })
 }

@@ -1,27 +1,20 @@
 //! SriovNetworkNodePolicies of one resource.
 
-use super::nodes_in_common::{Common, common};
+use super::nodes_in_common::Common;
 use super::other_policies::{Other, others};
-use super::policy_nodes::requirements;
 use crate::facts::NodePolicy;
 use crate::rules::finding::Severity;
 use crate::rules::object::ObjectContext;
 
-/// The other policies of the same resource, with what their nodes have in common.
-pub(super) fn of_resource<'a>(
-    context: &'a ObjectContext<'_>,
-    own: &'a NodePolicy,
-) -> impl Iterator<Item = (Other<'a>, Common)> {
-    let nodes = requirements(own);
-    let same =
-        others(context).filter(|other| !own.resource.is_empty() && other.policy.resource == own.resource);
-    same.map(move |other| {
-        let shared = common(&nodes, &requirements(other.policy), context.snapshot.nodes());
-        (other, shared)
-    })
-    .filter(|(_, shared)| *shared != Common::None)
+/// The other policies of the same resource on nodes of this one.
+pub(super) fn of_resource<'c, 'a>(
+    context: &'c ObjectContext<'a>,
+    own: &'c NodePolicy,
+) -> impl Iterator<Item = Other<'a>> + use<'c, 'a> {
+    let same = |other: &Other<'_>| !own.resource.is_empty() && other.policy.resource == own.resource;
+    others(context).filter(move |other| same(other) && other.shared != Common::None)
 }
 
-pub(super) fn severity(shared: &Common) -> Severity {
+pub(super) fn severity(shared: Common<'_>) -> Severity {
     if shared.certain() { Severity::Error } else { Severity::Warning }
 }

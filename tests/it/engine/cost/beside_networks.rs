@@ -4,7 +4,7 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 11] = [
+pub(super) const SHAPES: [Shape; 12] = [
     ("containers with an old NCCL, and names of resources beside shared networks", |n| {
         let old = json!({"image": "x:nccl2.19.3", "resources": {"limits": {"nvidia.com/gpu": "1", "rdma/a_roce": "1"}}});
         let more = named(n * 4, "ab/", "1").into_iter().chain(vec![old; n / 4]);
@@ -77,6 +77,12 @@ pub(super) const SHAPES: [Shape; 11] = [
         pod["spec"]["volumes"] = json!([{"name": "v", "configMap": {"name": "m"}}]);
         let map = json!({"metadata": {"name": "m", "namespace": "team"}, "data": {"run.sh": "export NCCL_DEBUG=INFO\n"}});
         (pod, vec![("", "ConfigMap", "team", map)])
+    }),
+    ("names of NCCL_SOCKET_IFNAME, and interfaces of the pod", |n| {
+        let mut pod = pod(&vec!["m".to_owned(); (n / 100).pow(2).min(64)], vec![]);
+        let value = format!("={}", "z,".repeat(n * 100));
+        pod["spec"]["containers"][0]["env"] = json!([{"name": "NCCL_SOCKET_IFNAME", "value": value}]);
+        (pod, vec![macvlan("m", json!({}))])
     }),
 ];
 

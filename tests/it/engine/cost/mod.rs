@@ -8,6 +8,7 @@
 mod beside_claims;
 mod beside_facts;
 mod beside_networks;
+mod beside_policies;
 mod crafted;
 mod deadline;
 mod dear;

@@ -31,6 +31,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let known = context.attachments().interfaces.as_deref();
         known.filter(|_| !other_networks(context))
     });
+    let all = LazyCell::new(|| {
+        let networks = interfaces.iter().flat_map(|networks| networks.iter()).map(|name| &**name);
+        let mut all: Vec<&str> = networks.chain(["eth0", "lo"]).collect();
+        all.sort_unstable();
+        all
+    });
     for variables in context.variables() {
         let Some(given) = variables.said(NAME) else { continue };
         let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !is_open(v)) else { continue };
@@ -53,8 +59,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let Some(networks) = *interfaces else { return };
-        let there = |name: &str| list.chooses(name);
-        if ["eth0", "lo"].into_iter().any(there) || networks.iter().any(|n| there(n)) {
+        if list.has_any(&all) {
             continue;
         }
         // A controller may still give a template its annotation.

@@ -1,8 +1,6 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::nodes_in_common::common;
 use super::other_policies::{Other, others};
-use super::policy_nodes::requirements;
 use super::policy_overlap::{compatible, names, overlap};
 use crate::facts::NodePolicy;
 use crate::facts::node_policy::Functions;
@@ -61,23 +59,24 @@ struct Sibling<'c> {
     /// Whether it names no NIC, and could take those of the policy under review.
     whole: bool,
     /// Whether both are certain to select a node in common.
-    shared: OnceCell<bool>,
+    shared: bool,
 }
 
 /// The other policies. The operator's webhook refuses the range all the same (k8snetworkplumbingwg/sriov-network-operator
 /// pkg/webhook/validate.go): it must be known to be off.
-fn siblings<'c>(context: &'c ObjectContext<'_>, own: &NodePolicy) -> Vec<Sibling<'c>> {
+fn siblings<'c>(context: &ObjectContext<'c>, own: &NodePolicy) -> Vec<Sibling<'c>> {
     if context.snapshot.facts().operator_webhook(context.text("/metadata/namespace")) != Some(false) {
         return Vec::new();
     }
-    let read = |Other { name, policy }: Other<'c>| {
+    let index = own.nics.index();
+    let read = |Other { name, policy, shared }: Other<'c>| {
         let entries = names(policy, context.snapshot);
-        let whole = entries.is_empty() && compatible(&own.nics, &policy.nics);
+        let whole = entries.is_empty() && compatible(&index, &policy.nics);
         let mut named = HashMap::new();
         for (_, nic, range) in entries {
             named.entry(nic).or_insert_with(|| policy.functions(range));
         }
-        Sibling { name, policy, named, whole, shared: OnceCell::new() }
+        Sibling { name, policy, named, whole, shared: shared.certain() }
     };
     others(context).map(read).collect()
 }
@@ -101,8 +100,7 @@ fn sibling<'c>(
         let theirs = other.named.get(interface).copied().or_else(whole)?;
         let side_by_side = policy.resource != own.resource && !overlap(range, theirs);
         let merged = side_by_side || policy.priority == own.priority;
-        let nodes = || common(&requirements(own), &requirements(policy), context.snapshot.nodes()).certain();
-        (merged && *other.shared.get_or_init(nodes)).then_some((other.name, most))
+        (merged && other.shared).then_some((other.name, most))
     })
 }
 

@@ -1,9 +1,8 @@
 //! FAB312: SriovNetworkNodePolicy that takes VFs of another policy, but has no priority.
 
-use super::nodes_in_common::{Common, common};
+use super::nodes_in_common::Common;
 use super::other_policies::others;
-use super::policy_nodes::requirements;
-use super::policy_overlap::meeting;
+use super::policy_overlap::OurNics;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
@@ -21,12 +20,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy().filter(|policy| policy.priority.is_none()) else { return };
-    let nodes = requirements(own);
+    let nics = OurNics::new(own, context.snapshot);
     // FAB325 reports policies of different resources, and that their order depends on the priority.
-    let met = others(context).filter(|other| other.policy.resource == own.resource).find(|other| {
-        meeting(own, other.policy, context.snapshot, true).is_some()
-            && common(&nodes, &requirements(other.policy), context.snapshot.nodes()) != Common::None
-    });
+    let met = others(context)
+        .filter(|other| other.policy.resource == own.resource)
+        .find(|other| other.shared != Common::None && nics.meeting(other.policy, true).is_some());
     if let Some(other) = met {
         findings.add(
             "/spec/priority",

@@ -1,14 +1,17 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
-use super::nodes_in_common::{Common, common};
+use super::nodes_in_common::Common;
 use super::other_policies::{Other, applied_first, others};
 use super::policy_nodes::requirements;
-use super::policy_overlap::{Meeting, meeting};
-use crate::facts::NodePolicy;
+use super::policy_overlap::{Meeting, OurNics, compatible};
+use crate::facts::node_policy::{NicIndex, NicSelector};
+use crate::facts::node_state::Interface;
+use crate::facts::{NicSet, NodePolicy};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
+use std::cell::LazyCell;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB325",
@@ -28,7 +31,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if own.nics.is_empty() || own.num_vfs == Some(0) {
         return;
     }
-    let nodes = requirements(own);
+    let nics = OurNics::new(own, context.snapshot);
+    let taken = LazyCell::new(|| taken(context, nics.index()));
     for other in others(context) {
         let findings = &mut findings.with(other.name);
         let policy = other.policy;
@@ -36,31 +40,51 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         if policy.nics.is_empty() || policy.num_vfs == Some(0) || policy.resource == own.resource {
             continue;
         }
-        let met = meeting(own, policy, context.snapshot, true);
-        let shared = common(&nodes, &requirements(policy), context.snapshot.nodes());
-        if shared == Common::None {
+        if other.shared == Common::None {
             continue;
         }
-        let outcome = outcome(context, own, other);
-        match met {
+        match nics.meeting(policy, true) {
             Some(met) => {
-                let severity = match shared.certain() && !replaces(own, policy, &met) {
+                let severity = match other.shared.certain() && !replaces(own, policy, &met) {
                     true => Severity::Error,
                     false => Severity::Warning,
                 };
+                if !findings.takes(severity) {
+                    continue;
+                }
                 findings.add_as(
                     severity,
                     met.path,
                     format!(
-                        "this policy and policy {1:?} take the same VFs of NIC {0} {2}: {outcome}",
+                        "this policy and policy {1:?} take the same VFs of NIC {0} {2}: {3}",
                         met.nic,
                         other.name,
-                        shared.words()
+                        other.shared.words(),
+                        outcome(context, own, other)
                     ),
                     "Give the policies different VFs or nodes.",
                 );
             }
-            None => other_fields(context, own, &other, &outcome, findings),
+            None => {
+                // Two different numbers are a deliberate order.
+                let severity =
+                    if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
+                if !findings.takes(severity) || !by_other_fields(&nics, policy) {
+                    continue;
+                }
+                let Some((node, nic)) = taken_by_both(context, own, policy, &taken) else { continue };
+                findings.add_as(
+                    severity,
+                    "/spec/nicSelector",
+                    format!(
+                        "policy {1:?} also takes VFs of NIC {0} on node {node}, through other fields of nicSelector: {2}",
+                        nic.name,
+                        other.name,
+                        outcome(context, own, other)
+                    ),
+                    "Select the NICs by pfNames in both policies.",
+                );
+            }
         }
     }
 }
@@ -90,42 +114,57 @@ fn replaces(a: &NodePolicy, b: &NodePolicy, met: &Meeting) -> bool {
     met.ranges == [None, None] && a.priority != b.priority && a.nodes != b.nodes
 }
 
-/// NICs that both take by different fields of their selectors, on nodes that are known.
-fn other_fields(
+/// Whether two policies may take all VFs of a NIC, by different fields of their selectors.
+fn by_other_fields(ours: &OurNics<'_>, policy: &NodePolicy) -> bool {
+    let own = ours.index().selector();
+    let ranged = |nics: &NicSelector| nics.interfaces.iter().any(|name| name.contains('#'));
+    (own.interfaces.is_empty() || policy.nics.interfaces.is_empty())
+        && !ranged(own)
+        && !ranged(&policy.nics)
+        && compatible(ours.index(), &policy.nics)
+}
+
+/// The NICs that the policy takes on its nodes.
+fn taken<'a>(context: &ObjectContext<'a>, index: &NicIndex<'_>) -> Vec<(&'a NicSet, Vec<&'a Interface>)> {
+    let of_set = |(_, set): &(&str, &'a NicSet)| {
+        let nics: Vec<&Interface> = set.interfaces().iter().filter(|nic| index.takes(nic)).collect();
+        (!nics.is_empty()).then_some((*set, nics))
+    };
+    context.selected_nics().iter().filter_map(of_set).collect()
+}
+
+/// The first NIC that both take, on a node that is known. Of many NICs only as many are compared as the decision may look
+/// at.
+fn taken_by_both<'a>(
     context: &ObjectContext<'_>,
     own: &NodePolicy,
-    other: &Other<'_>,
-    outcome: &str,
-    findings: &mut Findings<'_>,
-) {
-    let policy = other.policy;
-    if !own.nics.interfaces.is_empty() && !policy.nics.interfaces.is_empty() {
-        return;
-    }
-    let ranged = |policy: &NodePolicy| policy.nics.interfaces.iter().any(|name| name.contains('#'));
-    if ranged(own) || ranged(policy) {
-        return;
-    }
-    let theirs = requirements(policy);
-    let (nodes, ours) = (context.snapshot.nodes(), requirements(own));
+    other: &NodePolicy,
+    taken: &[(&'a NicSet, Vec<&'a Interface>)],
+) -> Option<(&'a str, &'a Interface)> {
+    let (nodes, deadline) = (context.snapshot.nodes(), context.deadline);
+    let (ours, theirs, index) = (requirements(own), requirements(other), other.nics.index());
     let on_both =
-        |node: &&str| nodes.selects(&ours, node) == Some(true) && nodes.selects(&theirs, node) == Some(true);
-    let (our_nics, their_nics) = (own.nics.index(), policy.nics.index());
-    let both = context.selected_nics().iter().find_map(|(_, set)| {
-        let nic = set.interfaces().iter().find(|nic| our_nics.takes(nic) && their_nics.takes(nic))?;
-        Some((set.nodes().find(on_both)?, nic))
-    });
-    if let Some((node, nic)) = both {
-        // Two different numbers are a deliberate order.
-        let severity = if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
-        findings.add_as(
-            severity,
-            "/spec/nicSelector",
-            format!(
-                "policy {1:?} also takes VFs of NIC {0} on node {node}, through other fields of nicSelector: {outcome}",
-                nic.name, other.name
-            ),
-            "Select the NICs by pfNames in both policies.",
-        );
+        |node: &str| nodes.selects(&ours, node) == Some(true) && nodes.selects(&theirs, node) == Some(true);
+    for (set, nics) in taken {
+        let mut found = None;
+        for nic in nics {
+            if !deadline.looks(1) {
+                return None;
+            }
+            if index.takes(nic) {
+                found = Some(*nic);
+                break;
+            }
+        }
+        let Some(nic) = found else { continue };
+        for node in set.nodes() {
+            if !deadline.looks(1) {
+                return None;
+            }
+            if on_both(node) {
+                return Some((node, nic));
+            }
+        }
     }
+    None
 }

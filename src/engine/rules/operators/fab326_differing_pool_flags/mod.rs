@@ -32,7 +32,7 @@ const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let name = context.text("/metadata/name").unwrap_or_default();
-    for (other, shared) in of_resource(context, own) {
+    for other in of_resource(context, own) {
         let findings = &mut findings.with(other.name);
         let policy = other.policy;
         let first = applied_first((name, own), other);
@@ -65,7 +65,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         for (flag, ours, theirs, breaks, so) in flags.iter().filter(|(_, ours, theirs, ..)| ours != theirs) {
             let (severity, because, why) = match breaks {
                 Some(true) => (
-                    severity(&shared),
+                    severity(other.shared),
                     LABELS,
                     format!("{first_name:?} wins, so resource {} {so}", own.resource),
                 ),
@@ -85,7 +85,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 format!(
                     "{flag} is {ours} in this policy but {theirs} in policy {:?} ({}): {why}",
                     other.name,
-                    shared.words()
+                    other.shared.words()
                 ),
                 FIX,
             );
@@ -99,7 +99,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     own.exclude_topology,
                     policy.exclude_topology,
                     other.name,
-                    shared.words()
+                    other.shared.words()
                 ),
                 FIX,
             );

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let driver = |p: &NodePolicy| if p.vfio { "vfio-pci" } else { "netdevice" };
-    for (other, shared) in of_resource(context, own) {
+    for other in of_resource(context, own) {
         let findings = &mut findings.with(other.name);
         let policy = other.policy;
         let links = own.link.zip(policy.link).filter(|(ours, theirs)| ours != theirs);
@@ -29,13 +29,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let drivers = (own.vfio != policy.vfio).then(|| ("deviceType", driver(own), driver(policy)));
         for (field, ours, theirs) in links.into_iter().chain(drivers) {
             findings.add_as(
-                severity(&shared),
+                severity(other.shared),
                 format!("/spec/{field}"),
                 format!(
                     "{field} is {ours} in this policy but {theirs} in policy {1:?} ({2}): pods with {0:?} get a VF of either type at random",
                     own.resource,
                     other.name,
-                    shared.words()
+                    other.shared.words()
                 ),
                 "Give each policy its own resourceName.",
             );

@@ -1,9 +1,8 @@
 //! FAB328: two SriovNetworkNodePolicies for one NIC with different values of externallyManaged.
 
-use super::nodes_in_common::{Common, common};
+use super::nodes_in_common::Common;
 use super::other_policies::others;
-use super::policy_nodes::requirements;
-use super::policy_overlap::meeting;
+use super::policy_overlap::OurNics;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
@@ -21,15 +20,14 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
-    let nodes = requirements(own);
-    for other in others(context).filter(|o| o.policy.external != own.external) {
+    let nics = OurNics::new(own, context.snapshot);
+    for other in others(context).filter(|o| o.policy.external != own.external && o.shared != Common::None) {
         let findings = &mut findings.with(other.name);
-        let Some(met) = meeting(own, other.policy, context.snapshot, false) else { continue };
-        let shared = common(&nodes, &requirements(other.policy), context.snapshot.nodes());
-        if shared == Common::None {
+        let severity = if other.shared.certain() { Severity::Error } else { Severity::Warning };
+        if !findings.takes(severity) {
             continue;
         }
-        let severity = if shared.certain() { Severity::Error } else { Severity::Warning };
+        let Some(met) = nics.meeting(other.policy, false) else { continue };
         findings.add_as(
             severity,
             "/spec/externallyManaged",
@@ -39,7 +37,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 own.external,
                 other.policy.external,
                 other.name,
-                shared.words()
+                other.shared.words()
             ),
             "Set the same value in all policies of this NIC.",
         );

@@ -1,6 +1,6 @@
 //! FAB329: nodes in more than one SriovNetworkPoolConfig.
 
-use super::nodes_in_common::{Common, common};
+use super::nodes_in_common::{Common, OurNodes};
 use crate::facts::PoolConfig;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::POOL_CONFIG;
@@ -23,19 +23,26 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let counted = |pool: &PoolConfig| !pool.hardware_offload;
     let Some(nodes) = own.nodes.as_ref().filter(|_| counted(&own)) else { return };
     let nodes: Vec<_> = nodes.iter().map(|c| c.requirement()).collect();
+    let nodes = OurNodes::new(&nodes, context.snapshot.nodes(), context.deadline);
     let name = context.text("/metadata/name");
     let namespace = context.text("/metadata/namespace");
     for (other_namespace, other, pool) in context.snapshot.facts().pool_configs() {
         let findings = &mut findings.with(other);
+        if context.deadline.is_over() {
+            return;
+        }
         // The operator reads the pools of all namespaces.
         let same = Some(other) == name && namespace.is_none_or(|n| n == other_namespace);
         let Some(theirs) = pool.nodes.as_ref().filter(|_| !same && counted(pool)) else { continue };
         let theirs: Vec<_> = theirs.iter().map(|c| c.requirement()).collect();
-        let shared = common(&nodes, &theirs, context.snapshot.nodes());
+        let shared = nodes.common(&theirs);
         if shared == Common::None {
             continue;
         }
         let severity = if shared.certain() { Severity::Error } else { Severity::Warning };
+        if !findings.takes(severity) {
+            continue;
+        }
         findings.add_as(
             severity,
             "/spec/nodeSelector",

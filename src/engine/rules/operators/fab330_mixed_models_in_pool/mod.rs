@@ -24,18 +24,18 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         supported_nics::of(policy.nics.vendor.as_deref()).find(|m| m.physical == device).map(|m| m.name)
     };
     let Some(ours) = model(own) else { return };
-    for (other, shared) in of_resource(context, own) {
+    for other in of_resource(context, own) {
         let Some(theirs) = model(other.policy).filter(|m| *m != ours && other.policy.rdma()) else {
             continue;
         };
-        if shared.certain() {
+        if other.shared.certain() {
             findings.add(
                 "/spec/nicSelector/deviceID",
                 format!(
                     "for resource {:?} this policy selects {ours}, but policy {:?} selects {theirs} {}: rails may differ in speed",
                     own.resource,
                     other.name,
-                    shared.words()
+                    other.shared.words()
                 ),
                 "Use one resourceName per model.",
             );
