@@ -27,6 +27,7 @@ pub mod templates_by_shape;
 mod templates_by_shape_tests;
 pub mod units;
 mod user;
+mod variable_list;
 pub mod variable_sources;
 pub mod variable_value;
 pub mod view;
