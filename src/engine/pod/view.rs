@@ -159,7 +159,7 @@ pub struct Container<'a> {
     #[serde(borrow, default)]
     pub args: Option<List<Text<'a>>>,
     /// Variables.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "super::variable_list::read")]
     pub env: Option<Objects<EnvVar<'a>>>,
     /// Sources of variables whose names are not in the pod.
     #[serde(borrow, default)]

@@ -7,7 +7,8 @@ use crate::rules::pod::PodContext;
 use std::collections::BTreeMap;
 
 /// A volume that containers with accelerators have at `/dev/shm`.
-pub(super) struct Mounted<'a> {
+#[derive(Debug)]
+pub(crate) struct Mounted<'a> {
     /// It and its index; `None` where it is planned.
     pub(super) volume: Option<(usize, &'a Volume<'a>)>,
     /// Index and bytes, where it is planned.
@@ -43,7 +44,7 @@ pub(super) fn accelerators(context: &PodContext<'_>, users: &[usize]) -> u32 {
 }
 
 /// Every volume that a container with accelerators has at `/dev/shm`, in the order of the pod's; a planned one last.
-pub(super) fn mounted<'a>(context: &PodContext<'a>) -> Vec<Mounted<'a>> {
+pub(in crate::rules) fn mounted<'a>(context: &PodContext<'a>) -> Vec<Mounted<'a>> {
     let pod = context.pod();
     let planned = context.plan.changes.iter().find_map(|c| match &c.edit {
         Edit::ShmVolume { name, size, index } => Some((name.as_str(), (*index, *size))),
