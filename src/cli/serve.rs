@@ -107,7 +107,7 @@ impl Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Do not change pods. Deny a pod only if it would be denied even with the webhook's changes
+    /// Do not change pods. Deny a pod only if the webhook's changes would not prevent the denial
     Off,
 }
 

@@ -57,8 +57,8 @@ pub(super) struct Arguments {
     /// Time for an answer of RAS at each address, in seconds. RAS itself waits up to 10 s for the other processes
     #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
     ras_timeout: u64,
-    /// For --ras-port: the pod's index or role in its job; repeatable. The monitor asks RAS only if at least one
-    /// value is not empty, and each value that is not empty is 0 or master. Every process of the job answers each
+    /// For --ras-port: the pod's index or role in its job; repeatable. The monitor asks RAS only if
+    /// every non-empty value is 0 or master. At least one value must be non-empty. Every process of the job answers each
     /// question, so one pod is enough. Without this flag, the monitor of every pod asks
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,

@@ -32,7 +32,7 @@ monitor logs the reason once.
 | `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
 | `--ras-timeout SECONDS` | time for an answer of RAS at each address, 1 to 30; default: 15 |
-| `--rank-index INDEX` | index or role of the pod in its job; repeatable. The monitor asks RAS only if at least one value is not empty, and each value that is not empty is `0` or `master`. Without this flag, the monitor of every pod asks RAS |
+| `--rank-index INDEX` | index or role of the pod in its job; repeatable. The monitor asks RAS only if every non-empty value is `0` or `master`. At least one value must be non-empty. Without this flag, the monitor of every pod asks RAS |
 
 ## Counters in shared mode
 

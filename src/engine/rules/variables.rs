@@ -192,9 +192,10 @@ impl<'a> ContainerVariables<'a> {
                 continue;
             };
             // Every rule reads the values, for each container.
-            let values = || texts.data.values().map(|value| value.len().min(MAX_VALUE)).sum();
+            let values = || texts.data.values().map(|value| value.len().min(MAX_VALUE)).sum::<usize>();
             let entries = texts.data.len().saturating_mul(ENTRY + prefix.len());
-            if !budget.take(entries) || !budget.take_known(values()) {
+            // A job can name the map in hundreds of templates, and each has a budget of its own.
+            if !budget.take(entries) || !budget.take_known(entries.saturating_add(values())) {
                 self.open = true;
                 continue;
             }

@@ -4,7 +4,7 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 12] = [
+pub(super) const SHAPES: [Shape; 14] = [
     ("UPDATE: a name of a list element, and findings below it", |n| {
         let templates = vec![json!({"template": bad(50)}); n / 10 + 1];
         let parts = json!([{"name": "n".repeat(n * 150), "parts": templates}]);
@@ -38,6 +38,24 @@ pub(super) const SHAPES: [Shape; 12] = [
         let pod = json!({"spec": {"containers": [{"image": "x", "env": [{"name": "NCCL_S0", "value": "1"}],
             "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
         (job_set(jobs(&pod, n / 8)), (0..n / 8).flat_map(strict).collect())
+    }),
+    ("templates, and keys of a ConfigMap without values", |n| {
+        let pod = json!({"spec": {"containers": [{"image": "x", "envFrom": [{"configMapRef": {"name": "m"}}],
+            "resources": {"limits": {"nvidia.com/gpu": 8}}}]}});
+        let data: Map<_, _> = (0..n * 8).map(|i| (format!("NCCL_X{i}"), "".into())).collect();
+        let map = json!({"metadata": {"name": "m", "namespace": "team"}, "data": data});
+        (job_set(jobs(&pod, n / 4)), vec![("", "ConfigMap", "team", map)])
+    }),
+    ("templates with an unknown subset, and subsets of their profile", |n| {
+        let subset = |i: usize| json!({"name": format!("{}{i:02}", "s".repeat(50)), "rails": ["rail0"]});
+        let spec =
+            json!({"base": "roce-sriov", "subsets": (0..(n / 8).min(64)).map(subset).collect::<Vec<_>>()});
+        let annotations =
+            json!({"fabric-admission.dev/profile": "v", "fabric-admission.dev/rails": "t".repeat(50)});
+        let container = json!({"image": "x", "resources": {"limits": {"nvidia.com/gpu": 8}}});
+        let pod = json!({"metadata": {"annotations": annotations}, "spec": {"containers": [container]}});
+        let profile = json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": "v"}, "spec": spec});
+        (job_set(jobs(&pod, n / 4)), vec![("fabric-admission.dev", "FabricProfile", "", profile)])
     }),
     ("jobs with containers, and variables of their profile", |n| {
         (job_set(jobs(&profiled(100), n / 20)), vec![with_variables()])
