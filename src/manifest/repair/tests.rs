@@ -23,7 +23,7 @@ fn other_colons_are_read_as_before() {
     );
     assert_eq!(
         json("a: &x b\nc: {d:, *x :, e: !!str f:}\n"),
-        [r#"{"a":"b","c":{"b":null,"d:":null,"e":"f:"}}"#]
+        [r#"{"a":"b","c":{"d:":null,"b":null,"e":"f:"}}"#]
     );
     assert_eq!(json("a: |\n  {b:,c:}\nd: [e:]\nf: \"g:,\"\n"), [r#"{"a":"{b:,c:}\n","d":["e:"],"f":"g:,"}"#]);
 }
