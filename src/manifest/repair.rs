@@ -6,8 +6,9 @@
 
 use libyaml_safer::ScalarStyle;
 
-/// Most times that a text is read again for a colon, one colon each time.
-const ATTEMPTS: usize = 32;
+/// Most times that a text is read again for colons: for all of them, and then for single ones that are hard to recognize.
+/// A text may have megabytes.
+const ATTEMPTS: usize = 4;
 
 /// A text with stand-ins.
 pub(super) struct Repair {
@@ -35,7 +36,13 @@ impl Repair {
         match problem {
             "found unexpected ':'" if self.attempts < ATTEMPTS => {
                 self.attempts += 1;
-                self.replace(at, ':', self.colon)
+                let stopped = self.text.get(at..).is_some_and(|rest| rest.starts_with(':'));
+                match (stopped, self.attempts) {
+                    (true, 1) => self.replace_colons(at),
+                    (true, _) => self.text.replace_range(at..=at, self.colon.encode_utf8(&mut [0; 4])),
+                    (false, _) => {}
+                }
+                stopped
             }
             "found unknown escape character" if !self.escapes_done => {
                 self.escapes_done = true;
@@ -57,12 +64,30 @@ impl Repair {
         }
     }
 
-    fn replace(&mut self, at: usize, old: char, new: char) -> bool {
-        let found = self.text.get(at..).is_some_and(|rest| rest.starts_with(old));
-        if found {
-            self.text.replace_range(at..at + old.len_utf8(), new.encode_utf8(&mut [0; 4]));
+    /// The colon that stopped the parser, and all behind it that would stop it as well: those that end a plain scalar. Some
+    /// of them are in quotes or comments, which does no harm: scalars get them back.
+    fn replace_colons(&mut self, at: usize) {
+        let (before, rest) = self.text.split_at(at);
+        let mut text = String::with_capacity(self.text.len() + 16);
+        text.push_str(before);
+        text.push(self.colon);
+        let mut chars = rest.chars().peekable();
+        let mut last = chars.next();
+        // The first character of the word, which shows that it is no plain scalar.
+        let mut first = Some('a');
+        while let Some(c) = chars.next() {
+            let ends = c == ':' && matches!(chars.peek(), Some(',' | ']' | '}'));
+            let plain = first.is_some_and(|c| !matches!(c, '"' | '\'' | '*' | '&' | '!'));
+            let quoted = matches!(last, Some('"' | '\''));
+            text.push(if ends && plain && !quoted { self.colon } else { c });
+            first = match c {
+                ',' | '[' | ']' | '{' | '}' => None,
+                _ if c.is_whitespace() => None,
+                _ => first.or(Some(c)),
+            };
+            last = Some(c);
         }
-        found
+        self.text = text;
     }
 
     /// All of them at once: in styles other than double quotes the backslash is restored.

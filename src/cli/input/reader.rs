@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Text whose documents stay decoded (bytes). Further documents are decoded a second time as they are reviewed.
 const KEEP: usize = 8 << 20;
+/// What a decoded document takes at least (bytes), however short it is.
+const DOCUMENT: usize = 1 << 10;
 /// Text that is decoded in parallel (bytes), about.
 const AT_ONCE: usize = 2 << 20;
 /// Parts that are decoded in parallel.
@@ -34,9 +36,9 @@ pub(super) struct Reader<'v> {
     kinds: FactKinds,
     allow_empty: bool,
     waiting: Vec<Waiting>,
-    /// Bytes in `waiting`.
+    /// What the text in `waiting` counts for (bytes).
     bytes: usize,
-    /// Bytes whose documents stay decoded.
+    /// What the text counts for whose documents stay decoded (bytes).
     kept: usize,
     spool: Spool,
     of_file: OfFile,
@@ -105,7 +107,9 @@ impl<'v> Reader<'v> {
 
     /// Adds a part behind those before it.
     pub(super) fn add(&mut self, waiting: Waiting) {
-        self.bytes += waiting.part.text.len();
+        let text = &waiting.part.text;
+        let separators = text.windows(4).filter(|window| *window == b"\n---").count();
+        self.bytes += weight(text, separators);
         self.waiting.push(waiting);
         if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
             self.decode();
@@ -162,7 +166,7 @@ impl<'v> Reader<'v> {
         let of_part = OfPart { name: &name, bytes: &part.text, continues, last };
         let documents = self.of_file.part(of_part, decoded);
         (self.visit)(&documents);
-        self.kept = self.kept.saturating_add(part.text.len());
+        self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
         let content = match self.kept <= KEEP {
             true => Content::Decoded(File { text: part.text, line, continues, documents }),
@@ -177,6 +181,11 @@ impl<'v> Reader<'v> {
             self.loaded.note(problems);
         }
     }
+}
+
+/// What a text counts for (bytes). A million documents of a few bytes would otherwise take 70 times their text.
+fn weight(text: &[u8], documents: usize) -> usize {
+    text.len().max(documents.saturating_mul(DOCUMENT))
 }
 
 impl Waiting {

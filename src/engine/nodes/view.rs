@@ -47,6 +47,9 @@ impl NodeEntry {
     }
 }
 
+/// Nodes with the number of their class.
+type Firsts = Vec<(Box<str>, usize)>;
+
 /// All nodes, as classes and by name. Cheap to copy.
 #[derive(Debug, Clone, Default)]
 pub struct NodeView {
@@ -60,7 +63,7 @@ pub struct NodeView {
     /// The labels that are not part of the classes, and how many nodes of each class have them.
     pub(super) own_keys: BTreeMap<Arc<str>, Vec<usize>>,
     /// The first node by name of each class, in order of names; made at the first question.
-    pub(super) firsts: Arc<OnceLock<Vec<(Box<str>, usize)>>>,
+    pub(super) firsts: Arc<OnceLock<Firsts>>,
 }
 
 impl NodeView {
@@ -108,8 +111,7 @@ impl NodeView {
             for (name, entry) in self.nodes.iter() {
                 first.entry(entry.class()).and_modify(|first| *first = name.min(*first)).or_insert(name);
             }
-            let mut firsts: Vec<(Box<str>, usize)> =
-                first.into_iter().map(|(class, name)| (name.into(), class)).collect();
+            let mut firsts: Firsts = first.into_iter().map(|(class, name)| (name.into(), class)).collect();
             firsts.sort_unstable();
             firsts
         });

@@ -89,6 +89,9 @@ const CHECKS: &[Check] = &[
         message: "defaultInterface is not one of the interfaces",
         field: Some(".defaultInterface"),
     },
+    Check { at: "nodeSelector/matchExpressions", rule: FEW_VALUES, message: VALUES, field: None },
+    Check { at: "namespaces/matchExpressions", rule: FEW_VALUES, message: VALUES, field: None },
+    Check { at: "when/podSelector/matchExpressions", rule: FEW_VALUES, message: VALUES, field: None },
     Check {
         at: "rails",
         rule: "self.map(r, has(r.count) ? r.count : 1).sum() <= 64",
@@ -152,6 +155,10 @@ const CHECKS: &[Check] = &[
 /// `domain/name` has one slash, so that the domain ends where it stands.
 const NO_KUBERNETES_DOMAIN: &str = "!self.contains('kubernetes.io/')";
 const EXTENDED: &str = "not an extended resource: the domain kubernetes.io is reserved for Kubernetes";
+
+/// The limit of the profile's reader.
+const FEW_VALUES: &str = "self.map(e, has(e.values) ? size(e.values) : 0).sum() <= 1024";
+const VALUES: &str = "expected at most 1024 values in all expressions";
 
 /// How lists and maps merge under server-side apply (`x-kubernetes-list-type` and its keys). A list of type map is
 /// also refused when a key is there twice.

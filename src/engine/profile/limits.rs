@@ -7,6 +7,10 @@
 use super::error::{Fail, ProfileError};
 use super::schema::{LabelSelector, Spec};
 
+/// Most values in all expressions of a selector. 64 expressions of 256 values would take 2 MB, and each of hundreds of
+/// profiles has three selectors.
+const MAX_VALUES: usize = 1_024;
+
 /// Checks the length of every list and map of the profile itself; a base is within the limits.
 ///
 /// # Errors
@@ -42,6 +46,12 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
         length(&format!("{pointer}/matchExpressions"), match_expressions.len(), 64)?;
         for (i, expression) in match_expressions.iter().enumerate() {
             length(&format!("{pointer}/matchExpressions/{i}/values"), expression.values.len(), 256)?;
+        }
+        let values: usize = match_expressions.iter().map(|expression| expression.values.len()).sum();
+        if values > MAX_VALUES {
+            let message =
+                format!("{values} values in total; expected at most {MAX_VALUES} in all expressions");
+            return Err(fail(&format!("{pointer}/matchExpressions"), message));
         }
     }
     Ok(())

@@ -19,6 +19,7 @@ mod network_definition;
 mod networks;
 mod object;
 mod operators;
+mod other_policy;
 mod page;
 mod paths;
 mod placement;

@@ -1,7 +1,7 @@
 //! An object that is not a pod, as its rules see it.
 
 use super::network_definition::Definition;
-use super::operators::Other;
+use super::other_policy::Other;
 use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
 use crate::facts::node_state::Interface;

@@ -22,6 +22,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("streams::unreadable_documents_are_counted_above_a_limit", || Ok(unreadable()?));
     if cfg!(target_os = "linux") {
         suite.add("streams::memory_does_not_grow_with_the_documents", || Ok(memory()?));
+        suite.add("streams::tiny_documents_take_little_memory", || Ok(tiny_documents()?));
     }
 }
 
@@ -88,14 +89,8 @@ fn unreadable() -> Result<(), String> {
 }
 
 /// The largest memory of the process at any time (KiB), for so many documents.
-fn peak(documents: usize) -> Result<u64, String> {
+fn peak(documents: usize, one: impl Fn(usize) -> String) -> Result<u64, String> {
     let scratch = Scratch::new()?;
-    let one = |n: usize| {
-        let note = "x".repeat(700);
-        format!(
-            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n# {note}\n"
-        )
-    };
     scratch.write("many.yaml", (0..documents).map(one).collect::<String>())?;
     let input = File::open(scratch.path().join("many.yaml")).map_err(|e| e.to_string())?;
     let mut child = Command::new(binary())
@@ -120,9 +115,25 @@ fn peak(documents: usize) -> Result<u64, String> {
 
 /// Above the documents that stay decoded, twice as many take no more memory.
 fn memory() -> Result<(), String> {
-    let (once, twice) = (peak(14_000)?, peak(28_000)?);
+    let one = |n: usize| {
+        let note = "x".repeat(700);
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{n}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n# {note}\n"
+        )
+    };
+    let (once, twice) = (peak(14_000, one)?, peak(28_000, one)?);
     match twice.saturating_sub(once) / 1024 {
         0..12 => Ok(()),
         more => Err(format!("{more} MiB more for twice the documents: {once} KiB, {twice} KiB")),
+    }
+}
+
+/// Documents of a few bytes, which take much more memory than their text when they are decoded: only some of them are kept.
+fn tiny_documents() -> Result<(), String> {
+    let one = |n: usize| format!("---\na: {n}\n");
+    let (some, many) = (peak(30_000, one)?, peak(90_000, one)?);
+    match many.saturating_sub(some) / 1024 {
+        0..30 => Ok(()),
+        more => Err(format!("{more} MiB more for 60,000 documents: {some} KiB, {many} KiB")),
     }
 }

@@ -44,6 +44,24 @@ const MANY: &str = r#"{"base":"roce-sriov","instanceTypes":["00","01","02","03",
     "37","38","39","40","41","42","43","44","45","46","47","48","49","50","51","52","53","54","55","56","57","58","59","60",
     "61","62","63","64"]}"#;
 
+/// The text four times.
+macro_rules! four {
+    ($($text:tt)*) => { concat!($($text)*, $($text)*, $($text)*, $($text)*) };
+}
+
+/// 1,029 values: four times 241, and 65.
+const MANY_VALUES: &str = concat!(
+    r#"{"base":"roce-sriov","nodeSelector":{"matchExpressions":["#,
+    four!(
+        r#"{"key":"a","operator":"NotIn","values":["#,
+        four!(four!(r#""","","","","","","","","","","","","","","","#)),
+        r#"""]},"#
+    ),
+    r#"{"key":"b","operator":"NotIn","values":["#,
+    four!(four!(r#""","","","","#)),
+    r#"""]}]}}"#
+);
+
 #[rustfmt::skip]
 pub(crate) const TABLE: &[Row] = &[
     row("a-base", r#"{"base":"roce-sriov"}"#, By::Nobody, ""),
@@ -133,6 +151,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("instance-type-twice", r#"{"base":"roce-sriov","instanceTypes":["a","a"]}"#, By::Crd("it does no harm; a set is how two appliers share the list"), "spec.instanceTypes[1]"),
     row("base-is-null", r#"{"base":null,"transport":"roce"}"#, By::Both, "spec.attachment"),
     row("priority-is-null", r#"{"base":"roce-sriov","priority":null}"#, By::Nobody, ""),
+    row("many-values", MANY_VALUES, By::Both, "spec.nodeSelector.matchExpressions"),
     row("many-instance-types", MANY, By::Both, "spec.instanceTypes"),
     row("transport-misspelt", r#"{"transport":"rocev2","attachment":"none"}"#, By::Both, "spec.transport"),
     row("preflight", r#"{"base":"roce-sriov","preflight":{"image":"r.io/f@sha256:4f6d1d1e7b0a3c5e9d8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d","verdict":"fail","checks":{"PF101":"skip"},"install":"imageVolume"}}"#, By::Nobody, ""),

@@ -62,8 +62,6 @@ mod policy_overlap;
 mod policy_pools;
 mod supported_nics;
 
-pub(super) use other_policies::Other;
-
 use crate::rules::rule::Rule;
 
 /// Rules of the group, by id.

@@ -2,36 +2,8 @@
 
 use crate::deadline::Deadline;
 use crate::nodes::{InCommon, NodeSelection, NodeView, Relation, Requirement};
+use crate::rules::other_policy::Common;
 use std::collections::{HashMap, HashSet};
-
-/// What two selectors have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::rules) enum Common<'v> {
-    /// No node can match both.
-    None,
-    /// A node could, and no list of nodes shows whether one does.
-    Possible,
-    /// Every node that matches one of them matches the other.
-    Implied,
-    /// This node does.
-    Node(&'v str),
-}
-
-impl Common<'_> {
-    /// Words for where the two meet.
-    pub(super) fn words(&self) -> String {
-        match self {
-            Self::Node(node) => format!("on node {node}"),
-            Self::Implied => "on the same nodes".to_owned(),
-            Self::None | Self::Possible => "perhaps on the same nodes".to_owned(),
-        }
-    }
-
-    /// Whether it is certain that they meet.
-    pub(super) fn certain(&self) -> bool {
-        matches!(self, Self::Implied | Self::Node(_))
-    }
-}
 
 /// The nodes of the object under review, which are compared with those of hundreds of other objects: what can be read once
 /// is read once, and a comparison costs as much as the other object is long.

@@ -1,20 +1,10 @@
 //! The other SriovNetworkNodePolicies that are known.
 
-use super::nodes_in_common::{Common, OurNodes};
+use super::nodes_in_common::OurNodes;
 use super::policy_nodes::requirements;
 use crate::facts::NodePolicy;
 use crate::rules::object::ObjectContext;
-
-/// Another policy.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::rules) struct Other<'a> {
-    /// Its name.
-    pub(super) name: &'a str,
-    /// Its fields.
-    pub(super) policy: &'a NodePolicy,
-    /// What its nodes have in common with those of the policy under review.
-    pub(super) shared: Common<'a>,
-}
+use crate::rules::other_policy::Other;
 
 /// Every policy but the one under review and its own copy among the facts, which may be an older one. Policies of
 /// another namespace belong to another operator, or to none. The list ends where the time of the decision is over.
@@ -54,6 +44,7 @@ pub(super) fn applied_first(own: (&str, &NodePolicy), other: Other<'_>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::other_policy::Common;
 
     #[test]
     fn the_greater_number_and_then_the_name_is_applied_first() {

@@ -1,10 +1,10 @@
 //! SriovNetworkNodePolicies of one resource.
 
-use super::nodes_in_common::Common;
-use super::other_policies::{Other, others};
+use super::other_policies::others;
 use crate::facts::NodePolicy;
 use crate::rules::finding::Severity;
 use crate::rules::object::ObjectContext;
+use crate::rules::other_policy::{Common, Other};
 
 /// The other policies of the same resource on nodes of this one.
 pub(super) fn of_resource<'c, 'a>(

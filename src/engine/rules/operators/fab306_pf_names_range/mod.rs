@@ -1,12 +1,13 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::other_policies::{Other, others};
+use super::other_policies::others;
 use super::policy_overlap::{compatible, names, overlap};
 use crate::facts::NodePolicy;
 use crate::facts::node_policy::Functions;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
+use crate::rules::other_policy::Other;
 use crate::rules::rule::{Rule, files};
 use serde_json::Value;
 use std::cell::OnceCell;

@@ -1,11 +1,11 @@
 //! FAB312: SriovNetworkNodePolicy that takes VFs of another policy, but has no priority.
 
-use super::nodes_in_common::Common;
 use super::other_policies::others;
 use super::policy_overlap::OurNics;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
+use crate::rules::other_policy::Common;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
 

@@ -1,7 +1,6 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
-use super::nodes_in_common::Common;
-use super::other_policies::{Other, applied_first, others};
+use super::other_policies::{applied_first, others};
 use super::policy_nodes::requirements;
 use super::policy_overlap::{Meeting, OurNics, compatible};
 use crate::facts::node_policy::{NicIndex, NicSelector};
@@ -10,6 +9,7 @@ use crate::facts::{NicSet, NodePolicy};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
+use crate::rules::other_policy::{Common, Other};
 use crate::rules::rule::{Rule, files};
 use std::cell::LazyCell;
 

@@ -1,11 +1,11 @@
 //! FAB328: two SriovNetworkNodePolicies for one NIC with different values of externallyManaged.
 
-use super::nodes_in_common::Common;
 use super::other_policies::others;
 use super::policy_overlap::OurNics;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
+use crate::rules::other_policy::Common;
 use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {

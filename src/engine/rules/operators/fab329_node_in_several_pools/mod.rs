@@ -1,10 +1,11 @@
 //! FAB329: nodes in more than one SriovNetworkPoolConfig.
 
-use super::nodes_in_common::{Common, OurNodes};
+use super::nodes_in_common::OurNodes;
 use crate::facts::PoolConfig;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::POOL_CONFIG;
 use crate::rules::object::ObjectContext;
+use crate::rules::other_policy::Common;
 use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
