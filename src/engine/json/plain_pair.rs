@@ -1,6 +1,6 @@
 //! A short way for the objects that a training pod has most of: `{"name":"A","value":"b"}`, as the API server writes a
-//! variable with a literal value. serde takes 1,100 instructions for one of them, field by field; this way takes 300, and a
-//! pod has dozens. An object that looks otherwise is read by serde.
+//! variable with a literal value. With serde, which goes through their fields, the containers of a training pod took 50,000
+//! instructions; with this way, they take 27,000. An object that looks otherwise is read by serde.
 
 use super::wrong::Wrong;
 use serde::de::value::BorrowedStrDeserializer;

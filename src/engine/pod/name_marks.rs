@@ -1,5 +1,5 @@
-//! Which names a list surely lacks. Rules and the plan ask a container for about sixty variables, of which it sets a few;
-//! to search forty names for one takes 500 instructions, and to look at its mark ten.
+//! Which names a list surely lacks. Rules and the plan ask a container for dozens of variables, of which it sets a few. To
+//! compare the forty names of a training container with each took a twentieth of a review's instructions.
 
 /// A bit for each mark that a name of the list has. Names that differ may have the same mark.
 #[derive(Debug, Clone, Copy, Default)]

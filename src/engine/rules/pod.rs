@@ -13,7 +13,7 @@ use crate::profile::Profile;
 use crate::resolve::{IfAccelerated, Resolution};
 use crate::rules::attachments::Attachments;
 use crate::rules::devices::{Devices, Sources};
-use crate::rules::memory_security::shm_volumes::{Mounted, mounted};
+use crate::rules::shm_volumes::{Mounted, mounted};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl<'a> PodContext<'a> {
 
     /// Its volumes at `/dev/shm`.
     pub(crate) fn shm_volumes(&self) -> &[Mounted<'a>] {
-        self.shm_volumes.get_or_init(|| mounted(self))
+        self.shm_volumes.get_or_init(|| mounted(self.overlay, self.subject, self.plan))
     }
 
     /// Its attachments as rules on variables see them.

@@ -14,7 +14,7 @@ mod fab510_pod_security_refuses;
 mod fab511_privileged_with_rdma;
 mod fab512_host_ipc;
 mod ipc_lock;
-pub(super) mod shm_volumes;
+mod shm_volumes;
 mod without_nccl;
 
 use crate::rules::rule::Rule;

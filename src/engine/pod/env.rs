@@ -1,10 +1,34 @@
-//! Reading the variables of a container: nearly all have a literal value, for which the reader has a short way.
+//! The variables of a container. Nearly all have a literal value, for which the reader has a short way.
 
-use super::view::EnvVar;
+use super::variable_sources::ValueFrom;
 use crate::json::plain_pair::PLAIN_PAIR;
-use crate::json::values::{Objects, mapping, objects};
+use crate::json::values::{Objects, Text, mapping, objects};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;
+
+/// `env[]`.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvVar<'a> {
+    /// Name.
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    /// Literal value, before `$(VAR)` is expanded.
+    #[serde(borrow, default)]
+    pub value: Option<Text<'a>>,
+    /// Value from another source. Boxed: a training container has dozens of variables, nearly all with a literal value.
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    pub value_from: Option<Box<ValueFrom<'a>>>,
+}
+
+impl EnvVar<'_> {
+    /// Its text; `None` if it has another source. A variable without a value has the empty text: the API server drops
+    /// an empty `value` (`omitempty` in k8s.io/api core/v1), so a live pod does not have it.
+    #[must_use]
+    pub fn literal(&self) -> Option<&str> {
+        self.value_from.is_none().then(|| self.value.as_deref().unwrap_or_default())
+    }
+}
 
 /// For `deserialize_with`: the variables of a container.
 ///
@@ -56,17 +80,23 @@ impl<'de> Visitor<'de> for ElementVisitor {
 
 #[cfg(test)]
 mod tests {
-    use crate::pod::PodView;
+    use super::*;
 
-    /// The names and values of a container's variables, read by our reader and by serde_json.
+    #[derive(serde::Deserialize)]
+    struct Holder<'a> {
+        #[serde(borrow, default, deserialize_with = "super::read")]
+        env: Option<Objects<EnvVar<'a>>>,
+    }
+
+    /// The names and values of variables, read by our reader and by serde_json.
     fn read(env: &str) -> Option<String> {
-        let json = format!(r#"{{"spec":{{"containers":[{{"env":{env}}}]}}}}"#);
-        let shown = |pod: &PodView<'_>| {
-            let of = |v: &super::EnvVar<'_>| format!("{:?}={:?}/{}", v.name, v.value, v.value_from.is_some());
-            pod.containers().iter().flat_map(|c| c.env().iter().map(of)).collect::<Vec<_>>().join(" ")
+        let json = format!(r#"{{"env":{env}}}"#);
+        let shown = |holder: Holder<'_>| {
+            let of = |v: &EnvVar<'_>| format!("{:?}={:?}/{}", v.name, v.value, v.value_from.is_some());
+            holder.env.unwrap().iter().map(of).collect::<Vec<_>>().join(" ")
         };
-        let ours = PodView::read(&json).ok().map(|pod| shown(&pod));
-        let serdes = serde_json::from_str::<PodView<'_>>(&json).ok().map(|pod| shown(&pod));
+        let ours = crate::json::decode::object(&json).ok().map(shown);
+        let serdes = serde_json::from_str(&json).ok().map(shown);
         assert_eq!(ours, serdes, "{env}");
         ours
     }
