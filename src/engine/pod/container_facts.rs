@@ -1,6 +1,7 @@
 //! Facts about a container that planning and rules ask for again and again. Each is found once, so a long list or text of a
 //! container is not read again for each variable of a profile.
 
+use super::name_marks::NameMarks;
 use super::view::{Container, EnvVar};
 use crate::nccl::version::{NcclVersion, of_image};
 
@@ -10,7 +11,11 @@ const FEW: usize = 64;
 impl<'a> Container<'a> {
     /// The entries of a variable with their places, the last one first.
     pub fn entries<'c>(&'c self, name: &str) -> impl Iterator<Item = (usize, &'c EnvVar<'a>)> {
-        let env = self.env();
+        let marks = self
+            .read_once
+            .variables
+            .get_or_init(|| NameMarks::of(self.env().iter().filter_map(|variable| variable.name.as_deref())));
+        let env = if marks.may_have(name) { self.env() } else { &[] };
         let few = (env.len() < FEW).then(|| env.iter().enumerate().rev());
         let places = match few {
             Some(_) => &[],

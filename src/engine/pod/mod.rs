@@ -11,6 +11,7 @@ pub mod gang;
 mod gang_size;
 pub mod limits;
 mod memory;
+mod name_marks;
 pub mod nic;
 pub mod own_containers;
 mod place_index;

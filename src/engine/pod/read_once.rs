@@ -1,5 +1,6 @@
 //! Facts that follow from the fields of a pod, each kept where it was found first.
 
+use super::name_marks::NameMarks;
 use super::place_index::PlaceIndex;
 use crate::nccl::NcclVersion;
 use std::cell::OnceCell;
@@ -7,6 +8,8 @@ use std::cell::OnceCell;
 /// Facts about a container.
 #[derive(Debug, Default)]
 pub struct ContainerFacts {
+    /// Marks of the names of its variables.
+    pub(super) variables: OnceCell<NameMarks>,
     /// Its variables by name.
     pub(super) by_variable: PlaceIndex,
     /// The version of NCCL by the name of its image.
