@@ -4,6 +4,7 @@
 pub mod annotated;
 pub mod decode;
 pub(crate) mod go;
+pub(crate) mod plain_pair;
 pub mod quantity;
 pub(crate) mod reader;
 mod skip;

@@ -28,10 +28,6 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at)
     }
 
-    fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
-    }
-
     /// The next byte that is not white space; the place is then at this byte.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
@@ -66,21 +62,30 @@ impl<'a> Cursor<'a> {
         if self.peek()? != b'"' {
             return None;
         }
-        let (start, end) = (self.at + 1, quote_or_backslash(self.text.as_bytes(), self.at + 1)?);
-        let text = self.text.get(start..end)?;
-        if self.text.as_bytes().get(end) != Some(&b'"') || self.controls && has_controls(text) {
+        let (text, _) = until_quote(self.text.get(self.at + 1..)?)?;
+        if self.controls && has_controls(text) {
             return None;
         }
-        self.at = end + 1;
+        self.at += text.len() + 2;
         Some(text)
+    }
+
+    /// The texts of `{"name":"…","value":"…"}` without escapes and white space; else the place does not move.
+    pub(super) fn plain_pair(&mut self) -> Option<[&'a str; 2]> {
+        if self.controls {
+            return None;
+        }
+        let (name, rest) = until_quote(self.text.get(self.at..)?.strip_prefix(r#"{"name":""#)?)?;
+        let (value, rest) = until_quote(rest.strip_prefix(r#"","value":""#)?)?;
+        let rest = rest.strip_prefix("\"}")?;
+        self.at = self.text.len() - rest.len();
+        Some([name, value])
     }
 
     /// Moves past a value; `None` where it is not JSON.
     pub(super) fn skip_value(&mut self) -> Option<()> {
-        // A copy stays in registers.
-        let mut here = *self;
-        here.skip()?;
-        self.at = here.at;
+        let rest = self.after_value(self.text.as_bytes().get(self.at..)?)?;
+        self.at = self.text.len() - rest.len();
         Some(())
     }
 
@@ -101,124 +106,155 @@ impl<'a> Cursor<'a> {
         String::deserialize(&mut serde_json::Deserializer::from_str(self.text.get(place..)?)).ok()
     }
 
-    #[inline(always)]
-    fn skip(&mut self) -> Option<()> {
+    /// What follows a value.
+    fn after_value(&self, mut rest: &'a [u8]) -> Option<&'a [u8]> {
         // A bit for each open container, one for an object; the topmost bit ends the list.
         let mut open: u64 = 1;
         loop {
-            match self.peek()? {
-                b'"' => self.skip_text()?,
-                first @ (b'{' | b'[') => {
-                    self.step();
+            rest = match rest {
+                [b'"', text @ ..] => self.after_text(text)?,
+                [b'{', b'}', after @ ..] | [b'[', b']', after @ ..] => after,
+                [first @ (b'{' | b'['), within @ ..] => {
+                    let within = after_space(within);
                     // `{` and `}` differ by two, as `[` and `]` do.
-                    if self.peek()? == first + 2 {
-                        self.step();
-                    } else {
-                        if open >> 63 == 1 {
-                            return None;
+                    match within.split_first() {
+                        Some((end, after)) if *end == first + 2 => after,
+                        _ => {
+                            if open >> 63 == 1 {
+                                return None;
+                            }
+                            open = open << 1 | u64::from(*first == b'{');
+                            rest = if *first == b'{' { self.after_key(within)? } else { within };
+                            continue;
                         }
-                        open = open << 1 | u64::from(first == b'{');
-                        if first == b'{' {
-                            self.skip_key()?;
-                        }
-                        continue;
                     }
                 }
-                _ => self.skip_scalar()?,
-            }
+                [b' ' | b'\n' | b'\t' | b'\r', after @ ..] => {
+                    rest = after;
+                    continue;
+                }
+                _ => after_scalar(rest)?,
+            };
             // A value has ended: the containers that end with it, then a comma.
             loop {
                 if open == 1 {
-                    return Some(());
+                    return Some(rest);
                 }
-                let next = self.peek()?;
-                self.step();
-                if next == b',' {
-                    break;
+                let (next, after) = rest.split_first()?;
+                rest = after;
+                match next {
+                    b',' => break,
+                    b' ' | b'\n' | b'\t' | b'\r' => continue,
+                    end if *end == if open & 1 == 1 { b'}' } else { b']' } => open >>= 1,
+                    _ => return None,
                 }
-                if next != if open & 1 == 1 { b'}' } else { b']' } {
-                    return None;
-                }
-                open >>= 1;
             }
             if open & 1 == 1 {
-                self.skip_key()?;
+                rest = self.after_key(rest)?;
             }
         }
     }
 
-    /// Moves past a key and its colon.
+    /// What follows a key and its colon.
     #[inline(always)]
-    fn skip_key(&mut self) -> Option<()> {
-        if self.peek()? != b'"' {
+    fn after_key(&self, mut rest: &'a [u8]) -> Option<&'a [u8]> {
+        loop {
+            let text = match rest {
+                [b'"', text @ ..] => text,
+                spaced => after_space(spaced).strip_prefix(b"\"")?,
+            };
+            let after = self.after_text(text)?;
+            // Nearly all members of managed fields are such.
+            rest = match after {
+                [b':', b'{', b'}', b',', next @ ..] => next,
+                [b':', value @ ..] => return Some(value),
+                spaced => return after_space(spaced).strip_prefix(b":"),
+            };
+        }
+    }
+
+    /// What follows a text; its first quote is read.
+    #[inline(always)]
+    fn after_text(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let mut rest = text;
+        let after = loop {
+            match from_quote_or_backslash(rest)? {
+                [b'"', after @ ..] => break after,
+                [b'\\', b'"', after @ ..] => rest = after,
+                escape => rest = after_escape(escape)?,
+            }
+        };
+        if self.controls && text.iter().take(text.len() - after.len()).any(|byte| *byte < b' ') {
             return None;
         }
-        self.skip_text()?;
-        self.take(b':')
+        Some(after)
     }
+}
 
-    /// Moves past a text; the place is at its first quote.
-    #[inline(always)]
-    fn skip_text(&mut self) -> Option<()> {
-        let start = self.at;
-        let bytes = self.text.as_bytes();
-        self.at = quote_or_backslash(bytes, start + 1)?;
-        while bytes.get(self.at) != Some(&b'"') {
-            self.skip_escape()?;
-            self.at = quote_or_backslash(bytes, self.at)?;
+/// A text without the white space at its start.
+fn after_space(mut rest: &[u8]) -> &[u8] {
+    while let [b' ' | b'\n' | b'\t' | b'\r', after @ ..] = rest {
+        rest = after;
+    }
+    rest
+}
+
+/// What follows an escape sequence.
+#[inline(never)]
+fn after_escape(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [_, b'u', digits @ ..] => {
+            let (digits, after) = digits.split_first_chunk::<4>()?;
+            digits.iter().all(u8::is_ascii_hexdigit).then_some(after)
         }
-        self.step();
-        if self.controls && has_controls(self.since(start)?) {
-            return None;
+        [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
+        _ => None,
+    }
+}
+
+/// What follows a number, `true`, `false` or `null`.
+#[inline(never)]
+fn after_scalar(rest: &[u8]) -> Option<&[u8]> {
+    let end = rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'-' | b'+' | b'.' | b'E'));
+    let (scalar, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+    let known = match scalar {
+        b"true" | b"false" | b"null" | b"0" => true,
+        [b'1'..=b'9', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => true,
+        other => serde_json::from_slice::<IgnoredAny>(other).is_ok(),
+    };
+    known.then_some(after)
+}
+
+/// The text from the next quote or backslash on. Eight bytes at once: most texts are too short for a call of memchr.
+#[inline(always)]
+fn from_quote_or_backslash(mut rest: &[u8]) -> Option<&[u8]> {
+    const ONES: u64 = u64::MAX / 0xff;
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*word);
+        // The top bit of the first byte that is a quote or a backslash, and perhaps of bytes behind it.
+        let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+        let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+        let found = (quote | backslash) & !word & (ONES << 7);
+        if found != 0 {
+            return rest.get(found.trailing_zeros() as usize / 8..);
         }
-        Some(())
+        rest = after;
     }
+    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    rest.get(at..)
+}
 
-    fn skip_escape(&mut self) -> Option<()> {
-        self.at += match self.rest() {
-            [_, b'u', digits @ ..] if digits.get(..4)?.iter().all(u8::is_ascii_hexdigit) => 6,
-            [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
-            _ => return None,
-        };
-        Some(())
+/// A text without escapes, and what follows it from its last quote on.
+#[inline(always)]
+fn until_quote(text: &str) -> Option<(&str, &str)> {
+    let rest = from_quote_or_backslash(text.as_bytes())?;
+    if rest.first() != Some(&b'"') {
+        return None;
     }
-
-    /// Moves past a number, `true`, `false` or `null`.
-    #[inline(never)]
-    fn skip_scalar(&mut self) -> Option<()> {
-        let rest = self.rest();
-        let end =
-            rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'-' | b'+' | b'.' | b'E'));
-        let scalar = rest.get(..end.unwrap_or(rest.len()))?;
-        let known = match scalar {
-            b"true" | b"false" | b"null" | b"0" => true,
-            [b'1'..=b'9', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => true,
-            other => serde_json::from_slice::<IgnoredAny>(other).is_ok(),
-        };
-        self.at += scalar.len();
-        known.then_some(())
-    }
+    text.split_at_checked(text.len() - rest.len())
 }
 
 /// Whether a text has a control character. It looks at every byte, so that the compiler uses vectors.
 fn has_controls(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | (byte < b' '))
-}
-
-/// The place of the next quote or backslash. Eight bytes at once: most texts are too short for a call of memchr.
-#[inline(always)]
-fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 0xff;
-    // The top bit of the first byte that is zero, and perhaps of bytes behind it.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
-    while let Some(word) = bytes.get(at..)?.first_chunk::<8>() {
-        let word = u64::from_le_bytes(*word);
-        let found = zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64));
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
-        }
-        at += 8;
-    }
-    let rest = bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-    Some(at + rest)
 }

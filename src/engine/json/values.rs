@@ -129,27 +129,46 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Element<T> {
     }
 }
 
+impl<T> From<Element<T>> for Option<T> {
+    fn from(element: Element<T>) -> Self {
+        element.0
+    }
+}
+
 impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Objects<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct ObjectsVisitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ObjectsVisitor<T> {
-            type Value = Objects<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Objects<T>, A::Error> {
-                let mut items = Vec::new();
-                while let Some(Element(item)) = seq.next_element()? {
-                    if items.len() == MAX_OBJECTS {
-                        return Err(de::Error::custom(format!("more than {MAX_OBJECTS} items")));
-                    }
-                    items.push(item.unwrap_or_default());
-                }
-                Ok(Objects(items))
-            }
-        }
-        d.deserialize_seq(ObjectsVisitor(PhantomData))
+        objects::<D, T, Element<T>>(d)
     }
+}
+
+/// For `deserialize_with`: a list of structs whose elements are read in a way of their own.
+///
+/// # Errors
+/// Those of the deserializer, and too many elements.
+pub(crate) fn objects<'de, D, T, E>(d: D) -> Result<Objects<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default,
+    E: Deserialize<'de> + Into<Option<T>>,
+{
+    struct ObjectsVisitor<T, E>(PhantomData<(T, E)>);
+    impl<'de, T: Default, E: Deserialize<'de> + Into<Option<T>>> Visitor<'de> for ObjectsVisitor<T, E> {
+        type Value = Objects<T>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Objects<T>, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = seq.next_element::<E>()? {
+                if items.len() == MAX_OBJECTS {
+                    return Err(de::Error::custom(format!("more than {MAX_OBJECTS} items")));
+                }
+                items.push(item.into().unwrap_or_default());
+            }
+            Ok(Objects(items))
+        }
+    }
+    d.deserialize_seq(ObjectsVisitor(PhantomData::<(T, E)>))
 }
 
 /// A string-keyed map in the order of the body. A key given twice counts with its last value, as in Go.

@@ -6,6 +6,7 @@ pub mod affinity;
 mod annotations;
 mod claim;
 mod container_facts;
+mod env;
 pub mod fabric_signs;
 pub mod gang;
 mod gang_size;

@@ -3,11 +3,12 @@
 
 use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
+pub use super::env::EnvVar;
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
 use super::read_once::{ContainerFacts, PreflightAt};
 pub use super::source::Source;
-use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef, ValueFrom};
+use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef};
 use crate::json::quantity::Quantity;
 use crate::json::values::{
     List, Nullable, Objects, Pairs, Quantities, QuantityText, Text, mapping, resources,
@@ -159,7 +160,7 @@ pub struct Container<'a> {
     #[serde(borrow, default)]
     pub args: Option<List<Text<'a>>>,
     /// Variables.
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "super::env::read")]
     pub env: Option<Objects<EnvVar<'a>>>,
     /// Sources of variables whose names are not in the pod.
     #[serde(borrow, default)]
@@ -189,21 +190,6 @@ pub struct Container<'a> {
 
 fn yes() -> bool {
     true
-}
-
-/// `env[]`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EnvVar<'a> {
-    /// Name.
-    #[serde(borrow, default)]
-    pub name: Option<Text<'a>>,
-    /// Literal value, before `$(VAR)` is expanded.
-    #[serde(borrow, default)]
-    pub value: Option<Text<'a>>,
-    /// Value from another source. Boxed: a training container has dozens of variables, nearly all with a literal value.
-    #[serde(borrow, default, deserialize_with = "mapping")]
-    pub value_from: Option<Box<ValueFrom<'a>>>,
 }
 
 /// `resources`.
@@ -347,15 +333,6 @@ pub struct EmptyDir<'a> {
     /// Size.
     #[serde(borrow, default)]
     pub size_limit: Option<QuantityText<'a>>,
-}
-
-impl EnvVar<'_> {
-    /// Its text; `None` if it has another source. A variable without a value has the empty text: the API server drops
-    /// an empty `value` (`omitempty` in k8s.io/api core/v1), so a live pod does not have it.
-    #[must_use]
-    pub fn literal(&self) -> Option<&str> {
-        self.value_from.is_none().then(|| self.value.as_deref().unwrap_or_default())
-    }
 }
 
 impl<'a> PodView<'a> {
