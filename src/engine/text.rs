@@ -108,6 +108,21 @@ pub(crate) fn push_inner(out: &mut String, text: &str) {
     out.push_str(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
 }
 
+/// A text of parts that is probably no longer than this (bytes). `format!` guesses a length, and copies a longer text.
+pub(crate) fn formatted(length: usize, parts: fmt::Arguments<'_>) -> String {
+    let mut text = String::with_capacity(length);
+    // Writing into a String does not fail.
+    let _ = fmt::Write::write_fmt(&mut text, parts);
+    text
+}
+
+/// What stands before and behind the first of an ASCII character. Names are short: `str::split_once` prepares a search with
+/// vectors, which takes longer than a look at each byte.
+pub(crate) fn split_at_first(text: &str, separator: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|byte| byte == separator)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
 /// Names in a sentence: `a`, `a and b`, `a, b and c`.
 #[must_use]
 pub fn listed<S: Borrow<str>>(names: &[S]) -> String {
@@ -187,6 +202,16 @@ pub fn printable(text: &str, max: usize) -> String {
         return text.to_owned();
     }
     let mut out = String::new();
+    push_printable(&mut out, text, max);
+    out
+}
+
+/// Writes a text as [`printable`] gives it.
+pub(crate) fn push_printable(out: &mut String, text: &str, max: usize) {
+    if is_printable(text, max) {
+        out.push_str(text);
+        return;
+    }
     for (i, c) in text.chars().enumerate() {
         if i == max {
             out.push('…');
@@ -194,7 +219,6 @@ pub fn printable(text: &str, max: usize) -> String {
         }
         if is_unprintable(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
-    out
 }
 
 /// Longest text that becomes a generic document (bytes). In memory it takes up to fifty times its length

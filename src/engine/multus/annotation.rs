@@ -6,6 +6,7 @@ use super::error::{AnnotationError, shorten};
 use super::request::{self, Requests};
 use crate::json::go::is_key;
 use crate::json::values::{Pairs, Text};
+use crate::text::split_at_first;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -14,6 +15,8 @@ const MAX_BYTES: usize = 256 * 1024;
 /// Most networks of a pod; real pods have as many as rails. Each is compared with the pod's devices, its node selector and
 /// the known objects.
 pub const MAX_NETWORKS: usize = 256;
+/// Longest name of a network (bytes; k8s.io/apimachinery pkg/util/validation, `DNS1123SubdomainMaxLength`).
+const MAX_NAME: usize = 253;
 /// IFNAMSIZ - 1.
 const MAX_INTERFACE: usize = 15;
 
@@ -65,7 +68,8 @@ fn read(text: &str, most: usize) -> Result<Networks<'_>, AnnotationError> {
     if text.len() > MAX_BYTES {
         return Err(AnnotationError::TooLong(text.len()));
     }
-    if text.bytes().any(|b| matches!(b, b'[' | b'{' | b'"')) {
+    // It looks at every byte, so that the compiler uses vectors.
+    if text.bytes().fold(false, |found, b| found | matches!(b, b'[' | b'{' | b'"')) {
         return Ok(Networks { text, form: Form::Json, items: parse_json(text, most)? });
     }
     // Multus takes only the empty text for no networks (pkg/k8sclient/k8sclient.go, GetPodNetwork).
@@ -84,43 +88,46 @@ fn few(networks: usize, most: usize) -> Result<(), AnnotationError> {
 fn parse_short(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
     let networks = text.bytes().filter(|b| *b == b',').count() + 1;
     few(networks, most)?;
-    text.split(',')
-        .enumerate()
-        .map(|(i, item)| {
-            let index = i + 1;
-            let item = item.trim();
-            let (network, interface) = match item.split_once('@') {
-                Some((_, rest)) if rest.contains('@') => return Err(AnnotationError::Shape(index)),
-                // Multus skips empty parts (pkg/k8sclient/k8sclient.go, parsePodNetworkObjectName).
-                Some((network, interface)) => {
-                    (network.trim(), Some(interface.trim()).filter(|i| !i.is_empty()))
-                }
-                None => (item, None),
-            };
-            let (namespace, name) = match network.split_once('/') {
-                Some((_, rest)) if rest.contains('/') => return Err(AnnotationError::Shape(index)),
-                Some((namespace, name)) => (Some(namespace.trim()).filter(|n| !n.is_empty()), name.trim()),
-                None => (None, network),
-            };
-            if name.is_empty() {
-                return Err(AnnotationError::NoName(index));
-            }
-            // The short form accepts only labels: no dot, unlike the JSON form.
-            check(index, "network name", name, |n| is_subdomain(n) && !n.contains('.'))?;
-            if let Some(namespace) = namespace {
-                check(index, "namespace", namespace, is_label)?;
-            }
-            if let Some(interface) = interface {
-                check(index, "interface", interface, is_interface)?;
-            }
-            Ok(Selection {
-                namespace: namespace.map(Cow::Borrowed),
-                name: Cow::Borrowed(name),
-                interface: interface.map(Cow::Borrowed),
-                requests: None,
-            })
-        })
-        .collect()
+    let mut items = Vec::with_capacity(networks.min(MAX_NETWORKS));
+    let mut rest = text;
+    while let Some((item, after)) = split_at_first(rest, b',') {
+        items.push(short_item(item.trim(), items.len() + 1)?);
+        rest = after;
+    }
+    items.push(short_item(rest.trim(), items.len() + 1)?);
+    Ok(items)
+}
+
+/// An element of the short form, without the white space around it.
+fn short_item(item: &str, index: usize) -> Result<Selection<'_>, AnnotationError> {
+    let (network, interface) = match split_at_first(item, b'@') {
+        Some((_, rest)) if rest.as_bytes().contains(&b'@') => return Err(AnnotationError::Shape(index)),
+        // Multus skips empty parts (pkg/k8sclient/k8sclient.go, parsePodNetworkObjectName).
+        Some((network, interface)) => (network.trim(), Some(interface.trim()).filter(|i| !i.is_empty())),
+        None => (item, None),
+    };
+    let (namespace, name) = match split_at_first(network, b'/') {
+        Some((_, rest)) if rest.as_bytes().contains(&b'/') => return Err(AnnotationError::Shape(index)),
+        Some((namespace, name)) => (Some(namespace.trim()).filter(|n| !n.is_empty()), name.trim()),
+        None => (None, network),
+    };
+    if name.is_empty() {
+        return Err(AnnotationError::NoName(index));
+    }
+    // The short form accepts only labels: no dot, unlike the JSON form.
+    check(index, "network name", name, |n| n.len() <= MAX_NAME && is_part(n))?;
+    if let Some(namespace) = namespace {
+        check(index, "namespace", namespace, is_label)?;
+    }
+    if let Some(interface) = interface {
+        check(index, "interface", interface, is_interface)?;
+    }
+    Ok(Selection {
+        namespace: namespace.map(Cow::Borrowed),
+        name: Cow::Borrowed(name),
+        interface: interface.map(Cow::Borrowed),
+        requests: None,
+    })
 }
 
 fn parse_json(text: &str, most: usize) -> Result<Vec<Selection<'_>>, AnnotationError> {
@@ -195,7 +202,8 @@ pub fn is_label(name: &str) -> bool {
 /// (k8s.io/apimachinery pkg/util/validation).
 #[must_use]
 pub fn is_subdomain(name: &str) -> bool {
-    name.len() <= 253 && name.split('.').all(is_part)
+    // Most names have no dot.
+    name.len() <= MAX_NAME && (is_part(name) || name.split('.').all(is_part))
 }
 
 fn is_part(name: &str) -> bool {

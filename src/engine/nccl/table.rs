@@ -219,7 +219,8 @@ const PREFIXES: [&str; 13] = [
 #[must_use]
 pub fn is_prefixed(name: &str) -> bool {
     matches!(name.as_bytes().first(), Some(b'F' | b'G' | b'H' | b'I' | b'N' | b'O' | b'R' | b'T' | b'U'))
-        && PREFIXES.iter().any(|p| name.starts_with(p))
+        // The first byte leaves one or two of them to be compared.
+        && PREFIXES.iter().any(|p| p.as_bytes().first() == name.as_bytes().first() && name.starts_with(p))
 }
 
 static PARTS: LazyLock<[Finder<'static>; 6]> =

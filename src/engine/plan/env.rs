@@ -11,6 +11,7 @@ use super::{
     VariablesLeftOut, nccl_conf,
 };
 use crate::demands::Subject;
+use crate::nccl::table::mentions;
 use crate::nccl::version::NcclVersion;
 use crate::pod::PodView;
 use crate::pod::shell::{assigned, sets_variable};
@@ -23,7 +24,7 @@ use std::collections::BTreeSet;
 fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
-        || container.shell_text().any(|text| sets_variable(text, "NCCL_NET_PLUGIN"))
+        || container.shell_text().any(|text| mentions(text) && sets_variable(text, "NCCL_NET_PLUGIN"))
         || files::has_conf(pod, container) && conf.value("NCCL_NET_PLUGIN").is_some()
 }
 

@@ -1,7 +1,7 @@
 //! Small files in containers: an annotation of the pod that a downward-API volume shows as a file. No ConfigMap is
 //! needed, nothing is read, and the dump of a pod has its files when it is created again.
 
-use super::names::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
+use super::names::{CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
 use super::nccl_conf::{self, ConfFile};
 use super::variables::Variables;
 use super::{Change, Edit, FileRefusal, Reason, Target, annotations};
@@ -156,7 +156,10 @@ pub(super) fn reach(pod: &PodView<'_>, container: &Container<'_>, profile: &Prof
 
 /// The file annotation of a pod.
 pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
-    pod.annotation(&format!("{FILE_ANNOTATION}{name}"))
+    match name {
+        NCCL_CONF => pod.annotation(CONF_ANNOTATION),
+        name => pod.annotation(&format!("{FILE_ANNOTATION}{name}")),
+    }
 }
 
 /// The annotations and the volume. `planned`: the changes so far, which take room and places among the volumes. `own`: the

@@ -128,9 +128,10 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     if plan.withheld.is_none() && plan.targets.is_empty() {
         plan.withheld = Some(Withheld::NoTarget);
     }
-    let (targets, most) = (plan.targets.len(), size::most_targets(profile));
-    if plan.withheld.is_none() && targets > most {
-        plan.withheld = Some(Withheld::ManyTargets { targets, most });
+    let targets = plan.targets.len();
+    if plan.withheld.is_none() && targets > size::LEAST {
+        let most = size::most_targets(profile);
+        plan.withheld = (targets > most).then_some(Withheld::ManyTargets { targets, most });
     }
     if plan.withheld.is_some() {
         return plan;

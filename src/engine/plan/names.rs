@@ -4,6 +4,8 @@
 pub const FILE_ANNOTATION: &str = "fabric-admission.dev/file.";
 /// Name of NCCL's file.
 pub const NCCL_CONF: &str = "nccl.conf";
+/// The annotation that holds it.
+pub(super) const CONF_ANNOTATION: &str = "fabric-admission.dev/file.nccl.conf";
 /// Where NCCL looks for it.
 pub const NCCL_CONF_PATH: &str = "/etc/nccl.conf";
 /// Directory of a profile's other files.
@@ -22,3 +24,13 @@ pub const CONTAINERS_ANNOTATION: &str = "fabric-admission.dev/containers";
 /// Annotation by which a pod limits or extends injection: `"false"` stops the plan, not the rules; `"full"` adds the
 /// profile's networks and units beside whatever fabric the pod has.
 pub const INJECT_ANNOTATION: &str = "fabric-admission.dev/inject";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_annotation_of_nccl_conf_is_one_of_a_file() {
+        assert_eq!(CONF_ANNOTATION, format!("{FILE_ANNOTATION}{NCCL_CONF}"));
+    }
+}

@@ -10,7 +10,7 @@ use crate::multus::{Networks, Selection};
 use crate::profile::schema::Inject;
 use crate::profile::{Profile, Rail};
 use crate::resolve::Evidence;
-use crate::text::Count;
+use crate::text::{Count, formatted};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,7 +82,8 @@ pub(super) fn plan<'a>(
             || profile.rail_on(namespace, &item.name, subject.namespace).is_some()
     };
     let on_rails = networks().filter(is_rail);
-    let mut there: Vec<&str> = on_rails.filter_map(|item| item.interface.as_deref()).collect();
+    let mut there: Vec<&str> = Vec::with_capacity(items.len() + added.len());
+    there.extend(on_rails.filter_map(|item| item.interface.as_deref()));
     there.sort_unstable();
     let is_there = |name: &str| there.binary_search(&name).is_ok();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !is_there(name));
@@ -99,7 +100,7 @@ pub(super) fn plan<'a>(
         let devices = Count(rails.len() - left_out, "rail");
         format!("the pod requests devices for {devices}; {have} of {whole} are attached so far")
     } else if have == 0 {
-        format!("{whole} ({})", evidence.words())
+        formatted(128, format_args!("{whole} ({})", evidence.words()))
     } else {
         format!("{have} of {whole} are attached, {} missing", missing.len())
     };
@@ -151,7 +152,8 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
         *times -= usize::from(found);
         !found
     };
-    let mut rest: Vec<&Rail> = rails.iter().filter(|rail| by_name(rail)).collect();
+    let mut rest: Vec<&Rail> = Vec::with_capacity(rails.len());
+    rest.extend(rails.iter().filter(|rail| by_name(rail)));
     rest.retain(|rail| match left.get_mut(&key(rail)) {
         Some((times, _)) if *times > 0 => {
             *times -= 1;

@@ -12,7 +12,7 @@ use crate::pod::units::units;
 use crate::pod::view::Container;
 use crate::profile::schema::Per;
 use crate::profile::{Profile, fixed_units};
-use crate::text::{Count, count};
+use crate::text::{Count, count, formatted};
 use std::collections::{BTreeMap, HashMap};
 
 /// Units of one resource for one container.
@@ -94,17 +94,22 @@ struct Dealt<'a> {
 fn deal<'a>(targets: &[Target], attached: &[Attachment<'a>]) -> Dealt<'a> {
     let total = u64::from(accelerators(targets).max(1));
     let mut dealt = Dealt::default();
-    let attached: Vec<_> = attached.iter().filter(|a| a.rail).collect();
-    let mut rails = attached.iter().enumerate().peekable();
+    let rails = || attached.iter().filter(|a| a.rail);
+    let count = rails().count();
+    let mut rails = rails().enumerate().peekable();
     let mut seen = 0_u64;
     for target in targets {
         seen += u64::from(target.accelerators);
-        let upto = usize::try_from(attached.len() as u64 * seen / total).unwrap_or(attached.len());
+        let upto = usize::try_from(count as u64 * seen / total).unwrap_or(count);
+        let mut own = 0;
         while let Some((_, rail)) = rails.next_if(|(nth, _)| *nth < upto) {
-            *dealt.rails.entry(target.index).or_default() += 1;
+            own += 1;
             if let Some(name) = rail.resource {
                 *dealt.units.entry((name, target.index)).or_default() += 1;
             }
+        }
+        if own > 0 {
+            dealt.rails.insert(target.index, own);
         }
     }
     dealt
@@ -148,7 +153,7 @@ fn share<'n>(
     let name = need.name;
     let mut short = need.attachments.saturating_sub(need.held);
     let units = Count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "network attachment");
-    let reason = Reason::Shared(format!("{units}, one unit each").into());
+    let reason = Reason::Shared(formatted(48, format_args!("{units}, one unit each")).into());
     let own = |index: usize| apps.get(index).and_then(|c| c.units(name)).unwrap_or(0);
     let mut gives: Vec<(usize, i64, i64)> = Vec::new();
     for ((_, index), share) in dealt.units.range((name, 0)..=(name, usize::MAX)) {

@@ -15,7 +15,7 @@ const AROUND: usize = 64;
 /// What the reason of a variable for some versions of NCCL says of the version (bytes).
 const VERSION: usize = 48;
 /// Targets that a pod may always have. A node has 16 accelerators or fewer, and a pod seldom more than one target.
-const LEAST: usize = 16;
+pub(super) const LEAST: usize = 16;
 
 /// Most containers with accelerators of a pod that gets a profile.
 pub(super) fn most_targets(profile: &Profile) -> usize {

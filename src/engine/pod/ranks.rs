@@ -2,6 +2,8 @@
 
 use super::shell::code;
 use super::view::PodView;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
 
 /// Annotation that settles it: `ssh`.
 pub const RANKS_ANNOTATION: &str = "fabric-admission.dev/ranks";
@@ -28,9 +30,11 @@ pub fn over_ssh(pod: &PodView<'_>) -> bool {
             .any(|c| c.shell_text().any(runs_sshd) && !c.shell_text().any(launches_ranks))
 }
 
+static SSHD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("sshd"));
+
 /// A program by its path in sbin, or `sshd` as the first word of a command.
 fn runs_sshd(text: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), b"sshd").is_some() && is_sshd_run(text)
+    SSHD.find(text.as_bytes()).is_some() && is_sshd_run(text)
 }
 
 fn is_sshd_run(text: &str) -> bool {

@@ -193,6 +193,7 @@ impl<'p> Examined<'p> {
             final_networks: planned.as_ref().or(self.subject.networks.as_ref()),
             variables: OnceCell::new(),
             devices: OnceCell::new(),
+            shm_volumes: OnceCell::new(),
             attachments: OnceCell::new(),
         };
         let mut findings = check_pod(&context);

@@ -5,7 +5,7 @@ use super::envelope::{self, Request};
 use super::object_meta::Named;
 use crate::json::reader;
 use crate::json::values::Text;
-use crate::text::printable;
+use crate::text::{printable, push_printable};
 use serde::Deserialize;
 
 /// Longest name that is kept (characters): that of an object (k8s.io/apimachinery pkg/util/validation, DNS-1123).
@@ -55,13 +55,27 @@ impl RequestNames {
             namespace: text(request.namespace.as_deref()),
             kind: text(Some(&request.kind.kind)),
             name: match (given, made) {
-                (None, Some(made)) => format!("{}*", text(Some(made))),
+                (None, Some(made)) => joined(made, '*', ""),
                 (given, _) => text(given),
             },
             owner: metadata.controller().map_or_else(String::new, |owner| {
-                format!("{}/{}", text(owner.kind.as_deref()), text(owner.name.as_deref()))
+                joined(
+                    owner.kind.as_deref().unwrap_or_default(),
+                    '/',
+                    owner.name.as_deref().unwrap_or_default(),
+                )
             }),
             user: printable(user.username.as_deref().unwrap_or_default(), MAX_USER),
         }
     }
+}
+
+/// Two names with a character between them.
+fn joined(first: &str, between: char, second: &str) -> String {
+    // Nearly every name is written as it is.
+    let mut both = String::with_capacity(first.len().min(MAX_NAME) + 1 + second.len().min(MAX_NAME));
+    push_printable(&mut both, first, MAX_NAME);
+    both.push(between);
+    push_printable(&mut both, second, MAX_NAME);
+    both
 }

@@ -3,7 +3,7 @@
 use super::injected_words::injected;
 use super::webhook::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity, folded};
-use crate::text::{is_printable, printable};
+use crate::text::{formatted, is_printable, printable};
 use std::collections::HashSet;
 
 /// Longest warning (characters). The API server cuts at 256 once all of them pass 4096
@@ -24,7 +24,8 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
         let verb = if outcome.withheld { "would inject" } else { "injected" };
         let profile = decision.profile.as_deref().unwrap_or("?");
         let what = injected(changes.iter().map(|c| &c.edit));
-        warnings.push(line(format!("fabric-admission {verb} {what} (profile {profile})")));
+        let words = format_args!("fabric-admission {verb} {what} (profile {profile})");
+        warnings.push(line(formatted(MAX_WARNING, words)));
     }
     let to_come = injections_to_come(outcome);
     let mut findings = finding_texts(outcome).into_iter();

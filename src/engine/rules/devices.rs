@@ -185,6 +185,7 @@ impl<'a> Devices<'a> {
         let Some(Ok(networks)) = sources.networks else { return };
         let profile = sources.profile;
         let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        self.items.reserve_exact(networks.items.len());
         for selection in networks.items.iter().take_while(|_| !sources.subject.deadline.is_over()) {
             let namespace = selection.namespace.as_deref().unwrap_or(sources.subject.namespace);
             let name: &'a str = &selection.name;

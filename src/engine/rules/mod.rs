@@ -28,6 +28,7 @@ mod profile_object_tests;
 mod profiles;
 mod resources;
 mod rule;
+mod shm_volumes;
 pub mod suppression;
 mod variables;
 mod workload;

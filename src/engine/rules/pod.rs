@@ -13,6 +13,7 @@ use crate::profile::Profile;
 use crate::resolve::{IfAccelerated, Resolution};
 use crate::rules::attachments::Attachments;
 use crate::rules::devices::{Devices, Sources};
+use crate::rules::shm_volumes::{Mounted, mounted};
 use crate::rules::variables::{self, ContainerVariables};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub struct PodContext<'a> {
     pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
     /// Its networks and devices, once a rule needs them.
     pub(crate) devices: OnceCell<Devices<'a>>,
+    /// Its volumes at `/dev/shm`, once a rule needs them.
+    pub(crate) shm_volumes: OnceCell<Vec<Mounted<'a>>>,
     /// Its attachments as rules on variables see them, once a rule needs them.
     pub(crate) attachments: OnceCell<Attachments<'a>>,
 }
@@ -89,6 +92,11 @@ impl<'a> PodContext<'a> {
                 profile: self.resolution.profile().map(|(p, _)| &**p),
             })
         })
+    }
+
+    /// Its volumes at `/dev/shm`.
+    pub(crate) fn shm_volumes(&self) -> &[Mounted<'a>] {
+        self.shm_volumes.get_or_init(|| mounted(self.overlay, self.subject, self.plan))
     }
 
     /// Its attachments as rules on variables see them.

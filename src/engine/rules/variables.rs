@@ -143,6 +143,10 @@ impl<'a> ContainerVariables<'a> {
     fn push(&mut self, name: Cow<'a, str>, value: Option<Cow<'a, str>>, how: How, place: Place<'a>) {
         let known = find(&name);
         self.lengths |= length_bit(&name);
+        if self.all.is_empty() {
+            // The container's own and the planned ones.
+            self.all.reserve(8);
+        }
         self.all.push(Given { name, value, how, place, known });
     }
 
@@ -159,11 +163,11 @@ impl<'a> ContainerVariables<'a> {
     }
 
     fn add_planned(&mut self, overlay: Overlay<'a>) {
-        let own = std::mem::take(&mut self.all);
+        let own = self.all.len();
         for (name, value) in overlay.planned_variables(self.index, self.container) {
             self.push(Cow::Borrowed(name), Some(Cow::Borrowed(value)), How::Sets, Place::Planned);
         }
-        self.all.extend(own);
+        self.all.rotate_left(own);
         self.all.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
@@ -249,7 +253,10 @@ impl<'a> ContainerVariables<'a> {
             let texts = texts.as_ref().map_or(&[][..], |t| &t.0);
             texts.iter().enumerate().map(move |(i, text)| (list, i, &**text))
         };
-        lists.into_iter().flat_map(elements).collect()
+        let length = |texts: &Option<List<Text<'a>>>| texts.as_ref().map_or(0, |texts| texts.len());
+        let mut parts = Vec::with_capacity(length(&container.command) + length(&container.args));
+        parts.extend(lists.into_iter().flat_map(elements));
+        parts
     }
 
     fn take_script(&mut self, script: Script<'a>, place: Place<'a>) {

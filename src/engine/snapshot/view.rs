@@ -136,17 +136,18 @@ impl Snapshot {
         let known = &objects.networks_in;
         self.sees(namespace)
             && (*lists_networks
-                || match &self.view {
-                    View::Whole => !known.is_empty(),
-                    View::Of { namespace: own, open, .. } => {
-                        [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
-                            || self
-                                .opened(own, open)
-                                .namespaces
-                                .iter()
-                                .any(|of_rails| known.contains(of_rails))
-                    }
-                    View::Nothing => false,
-                })
+                || !known.is_empty()
+                    && match &self.view {
+                        View::Whole => true,
+                        View::Of { namespace: own, open, .. } => {
+                            [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
+                                || self
+                                    .opened(own, open)
+                                    .namespaces
+                                    .iter()
+                                    .any(|of_rails| known.contains(of_rails))
+                        }
+                        View::Nothing => false,
+                    })
     }
 }

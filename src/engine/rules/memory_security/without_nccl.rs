@@ -6,8 +6,10 @@ use std::sync::LazyLock;
 
 /// NVIDIA's bandwidth test (NVIDIA/nvbandwidth), the diagnostics of DCGM (`dcgmi diag`, `dcgmproftester`) and gpu-burn
 /// (wilicc/gpu-burn): each drives all accelerators of a node by itself.
-static TOOLS: LazyLock<[Finder<'static>; 5]> =
-    LazyLock::new(|| ["nvbandwidth", "dcgm", "gpu-burn", "gpu_burn", "gpuburn"].map(Finder::new));
+const TOOLS: [&str; 5] = ["nvbandwidth", "dcgm", "gpu-burn", "gpu_burn", "gpuburn"];
+
+/// Parts of these names, of which nearly every text has none.
+static PARTS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| ["nvband", "dcgm", "burn"].map(Finder::new));
 
 /// What runs ranks, or may: then a tool is only one step of the command.
 static RANKS: LazyLock<[Finder<'static>; 7]> = LazyLock::new(|| {
@@ -26,6 +28,7 @@ pub(super) fn runs_tool(container: &Container<'_>) -> bool {
     let image = image.rsplit('/').next().unwrap_or_default();
     let has =
         |words: &[Finder<'_>], text: &str| words.iter().any(|word| word.find(text.as_bytes()).is_some());
-    let tool = has(&*TOOLS, image) || container.shell_text().any(|text| has(&*TOOLS, text));
+    let names_tool = |text: &str| has(&*PARTS, text) && TOOLS.iter().any(|tool| text.contains(tool));
+    let tool = names_tool(image) || container.shell_text().any(names_tool);
     tool && !has(&*RANKS, image) && !container.shell_text().any(|text| has(&*RANKS, text))
 }

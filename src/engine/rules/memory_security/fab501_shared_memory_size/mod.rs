@@ -1,6 +1,6 @@
 //! FAB501: /dev/shm missing or too small on a container with several accelerators.
 
-use super::shm_volumes::{Mounted, accelerators, mounted, number};
+use super::shm_volumes::{accelerators, number};
 use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::templates_by_shape::DevShm;
@@ -11,6 +11,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
+use crate::rules::shm_volumes::Mounted;
 use crate::text::{count, printable};
 
 pub(super) static RULE: Rule = Rule {
@@ -72,9 +73,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(path, format!("no {SHM_PATH} volume: NCCL gets the runtime's 64 MiB{many}"), fix);
         }
     }
-    for volume in mounted(context) {
+    for volume in context.shm_volumes() {
         if volume.users.iter().any(|index| needs_shm(context, *index)) {
-            judge(context, &volume, findings);
+            judge(context, volume, findings);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! FAB505: /dev/shm with a sizeLimit above the memory limit of its containers.
 
-use super::shm_volumes::mounted;
 use crate::plan::SHM_PATH;
 use crate::pod::{Bytes, Quantity};
 use crate::rules::finding::{Findings, Severity};
@@ -18,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for volume in mounted(context) {
+    for volume in context.shm_volumes() {
         let (index, size) = match (volume.volume, volume.planned) {
             (Some((index, v)), _) => {
                 let Some(empty_dir) = v.empty_dir.as_ref().filter(|_| v.host_path.is_none()) else {

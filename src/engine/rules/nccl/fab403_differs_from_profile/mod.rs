@@ -79,7 +79,7 @@ fn of_own(context: &PodContext<'_>, profile: &Profile, place: &Place<'_>, findin
                 && unused_interface(entry, &context.plan.unused_interfaces).is_none()
         };
         for own in own_variables(context, place, &entry.name).filter(|_| compared()) {
-            compare(profile, entry, (own, &place.path), findings);
+            compare(profile, entry, (own, &place.path()), findings);
         }
     }
 }
@@ -138,13 +138,13 @@ fn of_nodes(
         if entry.policy == EnvPolicy::Forbid {
             let message = format!("{nodes} forbids {name}: {}", entry.reason);
             let fix = format!("Remove {name}{}, or {away}.", own.last.origin());
-            findings.add_as(severity, own.last.path(&place.path), message, fix);
+            findings.add_as(severity, own.last.path(&place.path()), message, fix);
         } else if let Some(value) = &own.value {
             let shown = printable(&value.text, 60);
             let at = value.entry.place();
             let message = format!("{name} is {shown:?}{at}, but {nodes} requires {}", entry.value);
             let (path, fix) =
-                (value.entry.path(&place.path), format!("Set {name} to {}, or {away}.", entry.value));
+                (value.entry.path(&place.path()), format!("Set {name} to {}, or {away}.", entry.value));
             match value.earlier {
                 false => findings.add_as(severity, path, message, fix),
                 true => findings.because(OPTIONAL).add_as(Severity::Warning, path, message, fix),

@@ -9,12 +9,22 @@ pub(super) struct Place<'a> {
     pub(super) container: &'a Container<'a>,
     /// Its number, if it is an app container.
     pub(super) app: Option<usize>,
-    /// JSON pointer of the container.
-    pub(super) path: String,
+    /// Its number in its list.
+    index: usize,
     /// Whether the webhook adds the profile's variables to it.
     pub(super) target: bool,
     /// Whether only a claim that is not known can be for its accelerators, while other containers request some.
     pub(super) only_unread: bool,
+}
+
+impl Place<'_> {
+    /// JSON pointer of the container.
+    pub(super) fn path(&self) -> String {
+        match self.app {
+            Some(_) => paths::container(self.index),
+            None => format!("/spec/initContainers/{}", self.index),
+        }
+    }
 }
 
 /// The containers that get the profile's variables, and those that compute: the list in an annotation says where the webhook
@@ -28,20 +38,14 @@ pub(super) fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Pl
         let target = context.is_target(index);
         let computes = target || demands.app(index).any;
         let only_unread = !computes && !nobody;
-        (computes || unread).then(|| Place {
-            container,
-            app: Some(index),
-            path: paths::container(index),
-            target,
-            only_unread,
-        })
+        (computes || unread).then(|| Place { container, app: Some(index), index, target, only_unread })
     });
     let inits = pod.init_containers().iter().enumerate();
     let inits = inits.filter(move |(index, _)| demands.init(*index).any || demands.is_init_unread(*index));
     let inits = inits.map(move |(index, container)| Place {
         container,
         app: None,
-        path: format!("/spec/initContainers/{index}"),
+        index,
         target: false,
         only_unread: !demands.init(index).any,
     });

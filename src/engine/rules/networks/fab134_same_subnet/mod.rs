@@ -24,8 +24,14 @@ pub(super) static RULE: Rule = Rule {
 const MAX_PAIRS: usize = 8192;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let all: Vec<Attached<'_>> = attached(context).collect();
     let snapshot = context.subject.snapshot;
+    let has_subnet =
+        |a: Attached<'_>| a.fact.is_some_and(|fact| !snapshot.subnets_of(a.namespace, fact).is_empty());
+    // Networks of most pods have no subnet here: their addresses come from elsewhere.
+    if !attached(context).any(has_subnet) {
+        return;
+    }
+    let all: Vec<Attached<'_>> = attached(context).collect();
     // Two attachments of a network are enough: more attachments of the same network would show nothing new.
     let mut times: HashMap<*const NetworkFact, usize> = HashMap::new();
     let counted = all.iter().enumerate().filter_map(|(index, attachment)| {
