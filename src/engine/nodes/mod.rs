@@ -14,6 +14,8 @@ mod builder;
 mod classes;
 mod condition;
 mod landing;
+mod largest;
+mod members;
 mod node;
 mod requirement;
 mod shards;

@@ -3,7 +3,8 @@
 use super::crafted::{body, entry, once_for, update};
 use super::samples::kind;
 use super::{
-    TIMES, beside_claims, beside_facts, beside_networks, compare, names, repeated, shared, verdict, workloads,
+    TIMES, beside_claims, beside_facts, beside_networks, compare, names, repeated, shared, templates,
+    verdict, workloads,
 };
 use crate::support::suite::Outcome;
 use fabric_admission::review::webhook::{Known, WebhookEntry};
@@ -139,7 +140,8 @@ pub(super) fn all() -> impl Iterator<Item = (&'static Shape, Audience)> {
         .chain(&names::SHAPES)
         .chain(&repeated::SHAPES)
         .map(|shape| (shape, Audience::Anyone));
-    anyone.chain(workloads::SHAPES.iter().map(|shape| (shape, Audience::Tenant)))
+    let tenants = workloads::SHAPES.iter().chain(&templates::SHAPES);
+    anyone.chain(tenants.map(|shape| (shape, Audience::Tenant)))
 }
 
 pub(super) fn proportionate() -> Outcome {
