@@ -3,10 +3,15 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 1] = [
+pub(super) const SHAPES: [Shape; 2] = [
     ("templates with resources, and kinds of nodes that list them", |n| {
         let nodes = (0..n * 5).map(|i| node(i, &resources(8)));
         (job_set(&pod(&resources(1)), n / 13), nodes.collect())
+    }),
+    ("templates with a RoCE device, and networks over it in other namespaces", |n| {
+        let devices = Map::from_iter([("openshift.io/rdma".to_owned(), 8.into())]);
+        let networks = (0..n * 24).map(|i| network(&format!("ns{i}")));
+        (job_set(&pod(&devices), n / 13), networks.chain([policy()]).collect())
     }),
 ];
 
@@ -32,4 +37,20 @@ fn node(nth: usize, resources: &Map<String, Value>) -> Object {
     let object = json!({"metadata": {"name": format!("n{nth}"), "labels": labels},
         "status": {"allocatable": listed}});
     ("", "Node", "", object)
+}
+
+/// A network over the device of [`policy`].
+fn network(namespace: &str) -> Object {
+    let config = json!({"cniVersion": "1.0.0", "name": "x", "type": "sriov"}).to_string();
+    let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": "openshift.io/rdma"});
+    let object = json!({"metadata": {"name": "rail", "namespace": namespace, "annotations": annotations},
+        "spec": {"config": config}});
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "", object)
+}
+
+fn policy() -> Object {
+    let spec = json!({"resourceName": "rdma", "numVfs": 8, "isRdma": true, "linkType": "eth",
+        "nicSelector": {"vendor": "15b3", "pfNames": ["ens1f0np0"]}, "nodeSelector": {"fabric": "roce"}});
+    let object = json!({"metadata": {"name": "rdma", "namespace": "sriov-network-operator"}, "spec": spec});
+    ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "sriov-network-operator", object)
 }
