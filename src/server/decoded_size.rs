@@ -55,6 +55,11 @@ impl DecodedSize {
         self.escapes
     }
 
+    /// Weighs work as if it were so many bytes without entries.
+    pub(super) fn add_work(&mut self, bytes: usize) {
+        self.weighed = self.weighed.saturating_add(bytes);
+    }
+
     /// Weighs the next part of a body.
     pub fn add(&mut self, part: &[u8]) {
         self.weighed = self.weighed.saturating_add(part.len());

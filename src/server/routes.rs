@@ -9,8 +9,8 @@ use super::metrics::Shed;
 use super::state::State;
 use super::threads::{self, ON_WORKER};
 use crate::facts::Mode;
-use crate::review::read_beside;
 use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
+use crate::review::{read_beside, templates};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State as Shared};
@@ -71,6 +71,13 @@ impl Called {
     }
 }
 
+/// Most pod templates that are decided on the thread that read them (count): two roles, in two versions. Each takes as long
+/// as a pod.
+const TEMPLATES_ON_WORKER: usize = 4;
+/// What a pod template counts for beside its length (bytes), so that a small body of many waits with the large ones. A
+/// pod of a kilobyte takes as long.
+const TEMPLATE: usize = 1024;
+
 /// The client of a request, as a request extension.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
@@ -91,19 +98,23 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
     let beside = if off { DecodedSize::default() } else { beside(&state, entry, held.bytes()) };
-    // A runtime has up to 64 jobs, and each gets a copy of what the body says.
+    // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
     if held.bytes().len() > ON_WORKER || beside.weighed() > 0 {
         return threads::decide(&state, entry, (held, beside), decide, until).await;
     }
     threads::decide_here(&state, entry, held, decide, until)
 }
 
-/// What a decision on a small body reads beside it. A large body is queued as one whatever it names.
+/// What a decision on a small body reads beside it, and the templates in it. A large body is queued as one whatever it names.
 fn beside(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
     let mut beside = DecodedSize::default();
     if body.len() <= SMALL {
         let snapshot = state.snapshot.load();
         read_beside(body, entry, &snapshot).iter().for_each(|text| beside.add(text.as_bytes()));
+        let templates = templates(body, entry);
+        if templates > TEMPLATES_ON_WORKER {
+            beside.add_work(templates.saturating_mul(TEMPLATE));
+        }
     }
     beside
 }

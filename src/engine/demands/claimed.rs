@@ -156,7 +156,7 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
         }
         match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
             None => found.unread.extend(users.values().flatten()),
-            Some(claim) => claim.requests.iter().for_each(|r| found.share(r, users, &ordinary, snapshot)),
+            Some(claim) => found.share(claim, users, &ordinary, snapshot),
         }
     }
     found.unread.sort_unstable();
@@ -174,42 +174,88 @@ impl Claimed {
         }
     }
 
+    /// Counts the devices of a claim. The users of the whole claim get the sum of its requests, so that they are visited
+    /// once and not for each request.
     fn share(
         &mut self,
-        request: &DeviceRequest,
+        claim: &DeviceClaim,
         users: &Users<'_>,
         ordinary: &BTreeSet<usize>,
         snapshot: &Snapshot,
     ) {
-        let by = [None, Some(request.name.as_str())];
-        let users: BTreeSet<usize> =
-            by.into_iter().filter_map(|key| users.get(&key)).flatten().copied().collect();
-        if users.is_empty() {
-            return;
+        let nobody = BTreeSet::new();
+        let of_all = users.get(&None).unwrap_or(&nobody);
+        let running = of_all.difference(ordinary).count();
+        let mut sum: Option<Shares> = None;
+        for request in &claim.requests {
+            let named = users.get(&Some(request.name.as_str())).unwrap_or(&nobody);
+            let more: Vec<usize> = named.difference(of_all).copied().collect();
+            if of_all.is_empty() && more.is_empty() {
+                continue;
+            }
+            let together = running + more.iter().filter(|index| !ordinary.contains(index)).count();
+            let Some(shares) = Shares::of(request, together, snapshot) else { continue };
+            for index in more {
+                self.add(index, shares.of_container(ordinary.contains(&index)));
+            }
+            let sum = sum.get_or_insert_default();
+            sum.running = both(sum.running, shares.running);
+            sum.ordinary = both(sum.ordinary, shares.ordinary);
         }
+        let Some(sum) = sum else { return };
+        for index in of_all {
+            self.add(*index, sum.of_container(ordinary.contains(index)));
+        }
+    }
+
+    fn add(&mut self, index: usize, more: Demand) {
+        let demand = self.demands.entry(index).or_default();
+        *demand = both(*demand, more);
+    }
+}
+
+/// What one container gets of a request for accelerators.
+#[derive(Debug, Default, Clone, Copy)]
+struct Shares {
+    running: Demand,
+    /// An ordinary init container.
+    ordinary: Demand,
+}
+
+impl Shares {
+    /// The shares of the users of a request, of whom so many run together. `None` if it is not for accelerators.
+    fn of(request: &DeviceRequest, together: usize, snapshot: &Snapshot) -> Option<Self> {
         let class = |ask: &Ask| snapshot.device_class(&ask.class);
-        let accelerators = |ask: &&Ask| ask.is_accelerator(class(ask));
-        if !request.options.iter().any(|ask| accelerators(&ask)) {
-            return;
+        let accelerators = |ask: &Ask| ask.is_accelerator(class(ask));
+        if !request.options.iter().any(accelerators) {
+            return None;
         }
         // AWS Neuron runs its own collectives.
         let nccl = request.options.iter().any(|ask| ask.driver(class(ask)) != "neuron.aws.com");
         // All devices of a node, or alternatives that differ: the number is not known.
         let mut counts =
-            request.options.iter().map(|ask| if accelerators(&ask) { ask.count } else { Some(0) });
+            request.options.iter().map(|ask| if accelerators(ask) { ask.count } else { Some(0) });
         let first = counts.next().flatten();
         let count = first.filter(|_| counts.all(|c| c == first));
-        let together = users.difference(ordinary).count();
         let share = |n: u32| n.div_ceil(u32::try_from(together.max(1)).unwrap_or(u32::MAX)).max(1);
-        for index in users {
-            let demand = self.demands.entry(index).or_default();
-            demand.any = true;
-            demand.nccl |= nccl;
-            demand.unknown |= count.is_none();
-            // The devices that the later containers have too are counted there.
-            let counts = together == 0 || !ordinary.contains(&index);
-            demand.whole = demand.whole.saturating_add(count.filter(|_| counts).map_or(0, share));
-        }
+        let whole = count.map_or(0, share);
+        let running = Demand { any: true, whole, unknown: count.is_none(), nccl };
+        // The devices that the later containers have too are counted there.
+        let ordinary = Demand { whole: if together == 0 { whole } else { 0 }, ..running };
+        Some(Self { running, ordinary })
+    }
+
+    fn of_container(&self, ordinary: bool) -> Demand {
+        if ordinary { self.ordinary } else { self.running }
+    }
+}
+
+fn both(one: Demand, other: Demand) -> Demand {
+    Demand {
+        any: one.any || other.any,
+        whole: one.whole.saturating_add(other.whole),
+        unknown: one.unknown || other.unknown,
+        nccl: one.nccl || other.nccl,
     }
 }
 

@@ -6,7 +6,7 @@ use super::network::Rendered;
 use super::resource::ResourceFact;
 use super::{DeviceClaim, Texts, TrainingRuntime};
 use crate::multus::ResourceName;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Values by namespace, then by name.
@@ -32,6 +32,13 @@ fn get<'a, T>(map: &'a ByNamespace<T>, namespace: &str, name: &str) -> Option<&'
     map.get(namespace)?.get(name).map(Arc::as_ref)
 }
 
+/// The networks of a namespace, among networks that are sorted by namespace.
+fn of_namespace<'a>(sorted: &'a [Arc<Rendered>], namespace: &str) -> &'a [Arc<Rendered>] {
+    let start = sorted.partition_point(|network| *network.namespace < *namespace);
+    let rest = sorted.get(start..).unwrap_or_default();
+    rest.get(..rest.partition_point(|network| *network.namespace == *namespace)).unwrap_or_default()
+}
+
 impl Namespaced {
     /// A network.
     pub(crate) fn network(&self, namespace: &str, name: &str) -> Option<&Rendered> {
@@ -43,8 +50,13 @@ impl Namespaced {
         self.networks.iter().filter(move |(_, named)| named.contains_key(name)).map(|(ns, _)| &**ns)
     }
 
-    /// Networks that attach devices of a resource as an interface, by namespace and name.
-    pub(crate) fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
+    /// Networks that attach devices of a resource as an interface, by namespace and name: of all namespaces, or only of
+    /// some. Those of other namespaces cost nothing: one resource has tens of thousands, where each namespace has its own.
+    pub(crate) fn networks_over<'a>(
+        &'a self,
+        fact: &'a ResourceFact,
+        within: Option<BTreeSet<&'a str>>,
+    ) -> impl Iterator<Item = &'a Rendered> {
         let suffix = match &fact.name {
             ResourceName::Full(name) => name.split_once('/').map_or("", |(_, suffix)| suffix),
             ResourceName::Suffix(suffix) => suffix,
@@ -55,9 +67,17 @@ impl Namespaced {
             (Some(_), None) => true,
             (None, _) => false,
         };
-        let by_resource = self.over.get(suffix).into_iter().flatten().filter(same);
-        let over = fact.interfaces.iter().filter_map(|i| self.over.get(i)).flatten();
-        by_resource.chain(over.filter(|n| n.fact.resource.is_none())).map(Arc::as_ref)
+        let over = |device: &str| {
+            let all = self.over.get(device).map(Vec::as_slice).unwrap_or_default();
+            match &within {
+                None => vec![all],
+                Some(namespaces) => namespaces.iter().map(|namespace| of_namespace(all, namespace)).collect(),
+            }
+        };
+        let by_resource = over(suffix).into_iter().flatten().filter(same);
+        let over: Vec<_> = fact.interfaces.iter().flat_map(|interface| over(interface)).collect();
+        let over = over.into_iter().flatten().filter(|n| n.fact.resource.is_none());
+        by_resource.chain(over).map(Arc::as_ref)
     }
 
     /// A TrainingRuntime; a ClusterTrainingRuntime has no namespace.

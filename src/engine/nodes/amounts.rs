@@ -2,8 +2,9 @@
 //! once and counted by class: a question about the largest node reads no node.
 
 use super::classes::ClassSet;
+use super::largest::Largest;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Most different lists that are kept: a cluster has one for each machine type, and a few more while device plugins
 /// restart.
@@ -22,6 +23,8 @@ type List = Arc<[(Arc<str>, u64)]>;
 pub(super) struct Amounts {
     lists: Vec<(List, usize)>,
     nodes: BTreeMap<(usize, ListNumber), usize>,
+    /// Made at the first question about these nodes.
+    largest: OnceLock<Arc<Largest>>,
 }
 
 impl Amounts {
@@ -52,9 +55,14 @@ impl Amounts {
             *nodes = step(*nodes);
         }
         let nodes = self.nodes.entry((class, number)).or_default();
-        *nodes = step(*nodes);
-        if *nodes == 0 {
+        let before = *nodes;
+        *nodes = step(before);
+        let after = *nodes;
+        if after == 0 {
             self.nodes.remove(&(class, number));
+        }
+        if (before == 0) != (after == 0) {
+            self.largest.take();
         }
     }
 
@@ -67,20 +75,17 @@ impl Amounts {
     /// lists the resource, or if one may have more than is known: its list was not kept, or it lists 0, as a node
     /// does while its device plugin restarts (kubernetes/kubernetes pkg/kubelet/cm/devicemanager, `GetCapacity`).
     pub(super) fn most(&self, set: &ClassSet, resource: &str) -> Option<u64> {
-        let mut most = None;
-        for (_, number) in self.nodes.keys().filter(|(class, _)| set.contains(*class)) {
-            if *number == UNKNOWN {
-                return None;
-            }
-            let list = self.list(*number);
-            let Ok(at) = list.binary_search_by(|(name, _)| (**name).cmp(resource)) else { continue };
-            let units = list.get(at).map_or(0, |(_, units)| *units);
-            if units == 0 {
-                return None;
-            }
-            most = most.max(Some(units));
+        self.largest.get_or_init(|| Arc::new(self.by_size())).most(set, resource)
+    }
+
+    fn by_size(&self) -> Largest {
+        let mut classes: BTreeMap<ListNumber, Vec<usize>> = BTreeMap::new();
+        for (class, number) in self.nodes.keys() {
+            classes.entry(*number).or_default().push(*class);
         }
-        most
+        let unknown = classes.remove(&UNKNOWN).unwrap_or_default();
+        let count = self.nodes.last_key_value().map_or(0, |((class, _), _)| class + 1);
+        Largest::of(count, &unknown, classes.iter().map(|(number, classes)| (self.list(*number), &**classes)))
     }
 }
 

@@ -15,6 +15,8 @@ mod classes;
 mod condition;
 mod in_common;
 mod landing;
+mod largest;
+mod members;
 mod node;
 mod requirement;
 mod shards;

@@ -1,10 +1,11 @@
-//! Stored objects that the decision on a request reads as a whole beside the body: a small TrainJob may name a runtime of a
-//! megabyte. Whoever queues requests by their size asks for them first.
+//! What a small body may cause to be decided: the stored objects that the decision reads as a whole, since a small TrainJob
+//! may name a runtime of a megabyte, and the number of pod templates. Whoever queues requests by their size asks first.
 
 use super::webhook::WebhookEntry;
 use super::{envelope, train_job};
 use crate::pod::workload::{self, Holds};
 use crate::snapshot::Snapshot;
+use memchr::memmem;
 
 /// The JSON texts of the stored objects, one for each time that one is read.
 #[must_use]
@@ -25,11 +26,29 @@ pub fn read_beside<'s>(body: &[u8], entry: WebhookEntry, snapshot: &'s Snapshot)
     objects.filter_map(|job| train_job::read_beside(job.get(), namespace, snapshot)).collect()
 }
 
+/// Most pod templates that a request can hold (count), its old object included. Each has `"containers"`, without escapes
+/// ([`crate::pod::templates_by_shape`]). A pod is one template.
+#[must_use]
+pub fn templates(body: &[u8], entry: WebhookEntry) -> usize {
+    match entry {
+        WebhookEntry::Workload(_) | WebhookEntry::Audit => memmem::find_iter(body, b"\"containers\"").count(),
+        _ => 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::facts::Mode;
     use crate::snapshot::{Builder, Layer};
+
+    #[test]
+    fn templates_are_counted_where_workloads_are_decided() {
+        let body = br#"{"spec":[{"spec":{"containers":[]}},{"initContainers":[],"x":"\"containers\"","containers":1}]}"#;
+        assert_eq!(templates(body, WebhookEntry::Workload(Mode::Enforce)), 2);
+        assert_eq!(templates(body, WebhookEntry::Audit), 2);
+        assert_eq!(templates(body, WebhookEntry::Mutate), 1);
+    }
 
     #[test]
     fn the_runtime_of_a_train_job_is_read_once_for_each_version() {

@@ -135,7 +135,7 @@ impl Launch<'_> {
         }
         for (number, text) in words.iter().enumerate() {
             if !taken.contains(&number) && text.contains([' ', '\n', ';']) && mentions(text) {
-                for setting in script(text).settings {
+                for setting in script(text, is_prefixed).settings {
                     let start = setting.at.saturating_sub(24);
                     let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
                     of.take(number, &setting, before, text.get(setting.at..).unwrap_or_default());

@@ -36,7 +36,7 @@ mod without_template;
 mod workload;
 mod workload_request;
 
-pub use beside::read_beside;
+pub use beside::{read_beside, templates};
 pub use pod::{decide_pod, why_pod};
 pub use request_names::RequestNames;
 pub use verdict::Verdict;

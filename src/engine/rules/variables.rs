@@ -228,6 +228,7 @@ impl<'a> ContainerVariables<'a> {
         if parts.iter().any(|(_, _, text)| mentions(text)) {
             let words: Vec<&'a str> = parts.iter().map(|(_, _, text)| *text).collect();
             let direct = arguments(&words);
+            (self.open, self.unread) = (self.open || direct.unread, self.unread || direct.unread);
             // A text with blanks is a script, or the value behind a flag that was read as one word.
             let taken: BTreeSet<usize> = direct.settings.iter().map(|s| s.at).collect();
             for setting in direct.settings {
@@ -237,7 +238,7 @@ impl<'a> ContainerVariables<'a> {
             }
             for (nth, (list, i, text)) in parts.iter().enumerate() {
                 if !taken.contains(&nth) && text.contains([' ', '\n', ';']) && mentions(text) {
-                    self.take_script(script(text), Place::Text(list, *i));
+                    self.take_script(script(text, is_prefixed), Place::Text(list, *i));
                 }
             }
         }
@@ -261,11 +262,10 @@ impl<'a> ContainerVariables<'a> {
     }
 
     fn take_script(&mut self, script: Script<'a>, place: Place<'a>) {
-        self.open |= !script.sources.is_empty();
+        self.open |= !script.sources.is_empty() || script.unread;
+        self.unread |= script.unread;
         for setting in script.settings {
-            if is_prefixed(setting.name) {
-                self.push(Cow::Borrowed(setting.name), setting.value, setting.how, place);
-            }
+            self.push(Cow::Borrowed(setting.name), setting.value, setting.how, place);
         }
     }
 
@@ -311,7 +311,7 @@ impl<'a> ContainerVariables<'a> {
                 self.open = true;
                 return;
             }
-            self.take_script(script(text), Place::Script(list, *i, key));
+            self.take_script(script(text, is_prefixed), Place::Script(list, *i, key));
         }
     }
 

@@ -25,7 +25,7 @@ impl Snapshot {
     }
     /// Networks that attach devices of a resource as an interface, by namespace and name.
     pub fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
-        self.namespaced().networks_over(fact).filter(|network| self.sees(&network.namespace))
+        self.namespaced().networks_over(fact, self.seen())
     }
     /// Whether dra-driver-sriov may attach a network, and give it its device.
     #[must_use]

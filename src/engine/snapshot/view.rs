@@ -5,6 +5,7 @@ use super::{Known, Snapshot, admits};
 use crate::facts::Index;
 use crate::nodes::NodeView;
 use crate::profile::Profile;
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 static NO_NODES: LazyLock<NodeView> = LazyLock::new(NodeView::default);
@@ -58,6 +59,18 @@ impl Snapshot {
                     || own == namespace
                     || namespace == "default"
                     || self.opened(own, open).namespaces.contains(namespace)
+            }
+        }
+    }
+
+    /// The namespaces whose facts may count; `None` where all do.
+    pub(super) fn seen(&self) -> Option<BTreeSet<&str>> {
+        match &self.view {
+            View::Whole => None,
+            View::Nothing => Some(BTreeSet::new()),
+            View::Of { namespace, open, .. } => {
+                let opened = self.opened(namespace, open).namespaces.iter().map(String::as_str);
+                Some(opened.chain(["", "default", namespace]).collect())
             }
         }
     }

@@ -37,6 +37,40 @@ pub struct Script<'t> {
     pub settings: Vec<Setting<'t>>,
     /// Files that the shell sources (`source F`, `. F`): the variables in them are not known.
     pub sources: Vec<Cow<'t, str>>,
+    /// Whether the text has more words in a command, or more settings, than are read.
+    pub unread: bool,
+}
+
+/// Most settings of one text that are kept (count): each takes a hundred bytes, and a text of a megabyte has a hundred
+/// thousand. Real scripts have some twenty.
+const MAX_SETTINGS: usize = 4096;
+
+/// The effects of a text that is being read.
+struct Found<'t> {
+    script: Script<'t>,
+    /// Whether a variable of this name is asked for: the others are not kept.
+    matters: fn(&str) -> bool,
+}
+
+impl<'t> Found<'t> {
+    fn new(matters: fn(&str) -> bool) -> Self {
+        Self { script: Script::default(), matters }
+    }
+
+    fn push(&mut self, setting: Setting<'t>) {
+        if !(self.matters)(setting.name) {
+            return;
+        }
+        if self.script.settings.len() < MAX_SETTINGS {
+            self.script.settings.push(setting);
+        } else {
+            self.script.unread = true;
+        }
+    }
+
+    fn extend(&mut self, settings: impl IntoIterator<Item = Setting<'t>>) {
+        settings.into_iter().for_each(|setting| self.push(setting));
+    }
 }
 
 /// Shells that take a script behind `-c`.
@@ -51,13 +85,13 @@ const MAX_DEFAULT: usize = 256;
 /// Most levels of scripts within scripts.
 const MAX_DEPTH: usize = 3;
 
-/// Reads shell text.
+/// Reads shell text, for the variables whose names matter.
 #[must_use]
-pub fn script(text: &str) -> Script<'_> {
-    let mut script = Script::default();
-    read(text, 0, MAX_DEPTH, &mut script);
-    python(text, &mut script);
-    script
+pub fn script(text: &str, matters: fn(&str) -> bool) -> Script<'_> {
+    let mut found = Found::new(matters);
+    read(text, 0, MAX_DEPTH, &mut found);
+    python(text, &mut found);
+    found.script
 }
 
 /// Reads the words that a container runs without a shell; word `i` is at `at(i)`.
@@ -70,17 +104,18 @@ pub fn arguments<'t>(list: &[&'t str]) -> Script<'t> {
         at: i,
     };
     let words: Vec<Word<'t>> = list.iter().enumerate().map(word).collect();
-    let mut script = Script::default();
-    command(&words, 0, 0, &mut script);
-    script
+    let mut found = Found::new(|_| true);
+    command(&words, 0, 0, &mut found);
+    found.script
 }
 
-fn read<'t>(text: &'t str, offset: usize, depth: usize, script: &mut Script<'t>) {
+fn read<'t>(text: &'t str, offset: usize, depth: usize, found: &mut Found<'t>) {
     let mut commands = Commands::new(text);
     let mut words = Vec::new();
     while commands.next_into(&mut words) {
-        command(&words, offset, depth, script);
+        command(&words, offset, depth, found);
     }
+    found.script.unread |= commands.unread();
 }
 
 /// A valid variable name at the start of a text, and the rest of the text.
@@ -121,12 +156,12 @@ fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
     inner.strip_prefix('-').or_else(|| inner.strip_prefix('='))
 }
 
-fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Script<'t>) {
+fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
     let mut rest = words;
     // `then export N=V`, `exec env N=V cmd`: words before a command, and the assignments for it.
     while let Some((first, after)) = rest.split_first() {
         if let Some(setting) = assignment(first, offset) {
-            script.settings.push(setting);
+            found.push(setting);
         } else if !BEFORE.contains(&&*first.text) {
             break;
         }
@@ -134,22 +169,22 @@ fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Scr
     }
     // Without a shell nothing interprets them.
     for word in rest.iter().filter(|_| depth > 0) {
-        defaults(word, offset, script);
+        defaults(word, offset, found);
     }
     let Some((program, arguments)) = rest.split_first() else { return };
     let program = program.text.rsplit('/').next().unwrap_or_default();
     match program {
         "export" | "declare" | "typeset" | "readonly" | "local" => {
-            script.settings.extend(arguments.iter().filter_map(|w| assignment(w, offset)));
+            found.extend(arguments.iter().filter_map(|w| assignment(w, offset)));
         }
         "unset" => {
             let names =
                 arguments.iter().filter_map(|w| Some((name(w.raw).filter(|(_, r)| r.is_empty())?.0, w.at)));
-            script.settings.extend(names.map(|(name, at)| gone(name, offset + at)));
+            found.extend(names.map(|(name, at)| gone(name, offset + at)));
         }
-        "source" | "." => script.sources.extend(arguments.first().map(|w| w.text.clone())),
-        "env" => env(arguments, offset, depth, script),
-        _ => launcher(arguments, offset, script),
+        "source" | "." => found.script.sources.extend(arguments.first().map(|w| w.text.clone())),
+        "env" => env(arguments, offset, depth, found),
+        _ => launcher(arguments, offset, found),
     }
     if SHELLS.contains(&program) && depth > 0 {
         let flag = arguments
@@ -159,7 +194,7 @@ fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, script: &mut Scr
             // Only if the script is a literal part of the text: else its parts have no place in the text.
             let text = inner.raw.strip_prefix(['\'', '"']).and_then(|t| t.strip_suffix(['\'', '"']));
             if let Some(text) = text.filter(|t| !t.contains('\\')) {
-                read(text, offset + inner.at + 1, depth - 1, script);
+                read(text, offset + inner.at + 1, depth - 1, found);
             }
         }
     }
@@ -170,7 +205,7 @@ fn gone(name: &str, at: usize) -> Setting<'_> {
 }
 
 /// `${N:=V}` anywhere in a word.
-fn defaults<'t>(word: &Word<'t>, offset: usize, script: &mut Script<'t>) {
+fn defaults<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t>) {
     if !word.open {
         return;
     }
@@ -181,30 +216,30 @@ fn defaults<'t>(word: &Word<'t>, offset: usize, script: &mut Script<'t>) {
         let near = value.char_indices().map(|(i, _)| i).find(|i| *i >= MAX_DEFAULT).unwrap_or(value.len());
         let value = value.get(..near).and_then(|v| v.split_once('}')).and_then(|(v, _)| known(v));
         let value = value.map(Cow::Borrowed);
-        script.settings.push(Setting { name, value, how: How::Default, at: offset + word.at + start });
+        found.push(Setting { name, value, how: How::Default, at: offset + word.at + start });
     }
 }
 
 /// `env [-i] [-u N] [N=V]… cmd`.
-fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, script: &mut Script<'t>) {
+fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
     let mut rest = arguments;
     while let Some((first, after)) = rest.split_first() {
         if let Some(setting) = assignment(first, offset) {
-            script.settings.push(setting);
+            found.push(setting);
         } else if matches!(first.raw, "-u" | "--unset") {
             let Some((unset, after)) = after.split_first() else { return };
-            script.settings.extend(name(unset.raw).map(|(n, _)| gone(n, offset + unset.at)));
+            found.extend(name(unset.raw).map(|(n, _)| gone(n, offset + unset.at)));
             rest = after;
             continue;
         } else if let Some(unset) =
             first.raw.strip_prefix("--unset=").or_else(|| first.raw.strip_prefix("-u"))
         {
-            script.settings.extend(name(unset).map(|(n, _)| gone(n, offset + first.at)));
+            found.extend(name(unset).map(|(n, _)| gone(n, offset + first.at)));
         } else if !first.raw.starts_with('-') {
             return if depth > 0 {
-                command(rest, offset, depth - 1, script)
+                command(rest, offset, depth - 1, found)
             } else {
-                launcher(rest, offset, script)
+                launcher(rest, offset, found)
             };
         }
         rest = after;
@@ -213,14 +248,14 @@ fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, script: &mut Scr
 
 /// Flags by which launchers set variables for the ranks, or pass them on: Open MPI's `-x`, Hydra's `-genv` and
 /// `-envlist`, `--env` and `--export` of others.
-fn launcher<'t>(arguments: &[Word<'t>], offset: usize, script: &mut Script<'t>) {
+fn launcher<'t>(arguments: &[Word<'t>], offset: usize, found: &mut Found<'t>) {
     let mut words = arguments.iter().peekable();
     while let Some(word) = words.next() {
         let flag = word.raw;
         if let Some(inner) = flag.strip_prefix("--env=").or_else(|| flag.strip_prefix("-x=")) {
             let text = Cow::Owned(word.text.split_once('=').map_or(String::new(), |(_, v)| v.to_owned()));
             let inner = Word { raw: inner, text, open: word.open, at: word.at };
-            script.settings.extend(handed(&inner, offset));
+            found.extend(handed(&inner, offset));
             continue;
         }
         match flag {
@@ -231,12 +266,12 @@ fn launcher<'t>(arguments: &[Word<'t>], offset: usize, script: &mut Script<'t>) 
                     setting.how = How::Sets;
                     setting.value = words.next().filter(|v| !v.open).map(|v| v.text.clone());
                 }
-                script.settings.push(setting);
+                found.push(setting);
             }
             "-envlist" | "-genvlist" => {
                 let Some(next) = words.next() else { continue };
                 let names = next.raw.split(',').filter_map(|n| Some(name(n)?.0));
-                script.settings.extend(names.map(|name| Setting {
+                found.extend(names.map(|name| Setting {
                     name,
                     value: None,
                     how: How::PassesOn,
@@ -258,7 +293,7 @@ fn handed<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
 }
 
 /// `os.environ["N"] = …` in a program's text: it shows that the variable is set, not its value.
-fn python<'t>(text: &'t str, script: &mut Script<'t>) {
+fn python<'t>(text: &'t str, found: &mut Found<'t>) {
     const FOUND: &str = "os.environ";
     let places =
         code(text).flat_map(|(at, part)| part.match_indices(FOUND).map(move |(start, _)| at + start));
@@ -279,7 +314,7 @@ fn python<'t>(text: &'t str, script: &mut Script<'t>) {
             .is_some_and(|r| r.starts_with('=') && !r.starts_with("=="));
         if default || set {
             let how = if default { How::Default } else { How::Sets };
-            script.settings.push(Setting { name, value: None, how, at: start });
+            found.push(Setting { name, value: None, how, at: start });
         }
     }
 }

@@ -39,7 +39,7 @@ fn the_empty_name_is_set_by_nothing() {
 
 /// The effects of a text, one per line.
 fn effects(text: &str) -> Vec<String> {
-    lines(&script(text))
+    lines(&script(text, |_| true))
 }
 
 fn lines(script: &Script<'_>) -> Vec<String> {
@@ -105,7 +105,7 @@ fn arguments_are_words_already() {
 #[test]
 fn places_in_the_text() {
     let text = "cd /x\nexport N=1; bash -c 'M=2 run'";
-    for setting in script(text).settings {
+    for setting in script(text, |_| true).settings {
         assert!(text.get(setting.at..).unwrap().starts_with(setting.name), "{setting:?}");
     }
 }
@@ -129,9 +129,9 @@ fn broken_text_is_read_to_its_end() {
         "é=1 N=é",
         "a\\\u{e9}b",
     ] {
-        let _ = script(text);
+        let _ = script(text, |_| true);
         for end in 0..text.len() {
-            let _ = text.get(..end).map(script);
+            let _ = text.get(..end).map(|text| script(text, |_| true));
         }
     }
 }
@@ -142,6 +142,21 @@ fn a_long_text_takes_linear_time() {
         ["$(", "${", "\"", "'", "\\", "<<E\n", "`", "bash -c '", "env ", "(", "N=${N:=", "os.environ["]
     {
         let text = part.repeat(200_000 / part.len());
-        let _ = script(&text);
+        let _ = script(&text, |_| true);
+    }
+}
+
+/// A text may be a megabyte of words and settings.
+#[test]
+fn so_many_words_and_settings_are_kept() {
+    let matters: fn(&str) -> bool = |name| name == "N";
+    assert_eq!(lines(&script("M=1; N=2 M=3", matters)), ["Sets N 2"]);
+    for (part, kept, most) in
+        [("N=1;", 4096, 4096), ("M=1;", 0, 40_000), ("N=1 ", 4096, 4096), ("a ", 0, 16_384)]
+    {
+        let read = script(&part.repeat(most), matters).unread;
+        let long = part.repeat(40_001);
+        let more = script(&long, matters);
+        assert_eq!((read, more.unread, more.settings.len()), (false, most < 40_000, kept), "{part}");
     }
 }

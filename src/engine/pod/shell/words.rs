@@ -24,7 +24,13 @@ pub(super) struct Commands<'t> {
     at: usize,
     /// Ends of here-documents that begin after this line, and whether tabs before them are ignored.
     documents: Vec<(String, bool)>,
+    /// Whether a command had more words than are kept.
+    unread: bool,
 }
+
+/// Most words of a command that are kept (count); a word may be one byte, and takes fifty. Real commands have some
+/// hundred.
+const MAX_WORDS: usize = 16 * 1024;
 
 fn ends_word(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
@@ -32,7 +38,12 @@ fn ends_word(b: u8) -> bool {
 
 impl<'t> Commands<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, documents: Vec::new() }
+        Self { text, at: 0, documents: Vec::new(), unread: false }
+    }
+
+    /// Whether a command so far had more words than were kept.
+    pub(super) fn unread(&self) -> bool {
+        self.unread
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -68,7 +79,11 @@ impl<'t> Commands<'t> {
                 b'<' | b'>' => self.redirect(),
                 _ => {
                     let word = self.word();
-                    words.push(word);
+                    if words.len() < MAX_WORDS {
+                        words.push(word);
+                    } else {
+                        self.unread = true;
+                    }
                 }
             }
         }

@@ -17,7 +17,7 @@ const FLOOR: Duration = Duration::from_millis(2);
 /// An object of a size: group, kind, what its size stands for, and how it is made.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-pub(super) const SHAPES: [Shape; 11] = [
+pub(super) const SHAPES: [Shape; 14] = [
     ("kubeflow.org", "PyTorchJob", "lines of the first rank, and replica types", |n| {
         let pod = |args: Value| {
             json!({"template": {"metadata": {"annotations": {"fabric-admission.dev/profile": "p"}}, "spec": {"containers": [
@@ -102,7 +102,16 @@ pub(super) const SHAPES: [Shape; 11] = [
             (0..n / 4 + 1).map(|i| json!({"name": format!("j{i}"), "template": template})).collect();
         json!({"spec": {"replicatedJobs": jobs}})
     }),
+    ("", "Pod", "words of a command", |n| of_command(&"a ".repeat(n * 150))),
+    ("", "Pod", "variables of a command", |n| of_command(&"A= ".repeat(n * 100))),
+    ("", "Pod", "variables of NCCL in commands", |n| of_command(&"NCCL_A=1;".repeat(n * 33))),
 ];
+
+/// A pod that runs a script, which sets a variable of NCCL first.
+fn of_command(script: &str) -> Value {
+    json!({"spec": {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}},
+        "command": ["sh", "-c", format!("NCCL_Z=1;{script}")]}]}})
+}
 
 /// A pod whose containers have `/etc/nccl.conf`.
 fn with_conf(containers: usize, conf: String, annotations: usize) -> Value {

@@ -4,7 +4,7 @@ use super::crafted::{body, entry, once_for, update};
 use super::samples::kind;
 use super::{
     TIMES, beside_claims, beside_facts, beside_networks, beside_policies, compare, names, repeated, shared,
-    verdict, workloads,
+    templates, verdict, workloads,
 };
 use crate::support::suite::Outcome;
 use fabric_admission::review::webhook::{Known, WebhookEntry};
@@ -140,7 +140,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static Shape, Audience)> {
         .chain(&names::SHAPES)
         .chain(&repeated::SHAPES)
         .map(|shape| (shape, Audience::Anyone));
-    let tenants = workloads::SHAPES.iter().chain(&beside_policies::SHAPES);
+    let tenants = workloads::SHAPES.iter().chain(&beside_policies::SHAPES).chain(&templates::SHAPES);
     anyone.chain(tenants.map(|shape| (shape, Audience::Tenant)))
 }
 

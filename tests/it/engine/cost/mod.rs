@@ -23,6 +23,7 @@ mod offline;
 mod repeated;
 mod samples;
 mod shared;
+mod templates;
 mod ways;
 mod workloads;
 

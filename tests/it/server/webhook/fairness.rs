@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::probes_are_answered_whatever_is_decided", probes);
     suite.add("webhook::small_bodies_get_through_beside_large_ones", small_beside_large);
+    suite.add("webhook::workloads_of_many_templates_delay_no_pod", many_templates);
     suite.add("webhook::a_late_decision_is_the_timeout_of_the_webhook", late);
 }
 
@@ -98,6 +99,49 @@ fn small_beside_large() -> Outcome {
     let ends = large.into_iter().map(|client| finish(client, 10)).collect::<Result<Vec<_>, _>>()?;
     let refused = ends.iter().filter(|status| **status == 503).count();
     assert!((3..10).contains(&refused), "{ends:?}");
+    Ok(())
+}
+
+/// A JobSet of less than 16 KiB has two hundred templates, and each is decided like a pod. Those who send them keep no
+/// thread that reads requests.
+fn many_templates() -> Outcome {
+    let server = server()?;
+    let template =
+        json!({"spec": {"containers": [{"image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}});
+    let jobs = json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "j"},
+        "spec": {"templates": vec![template; 180]}});
+    let jobs = review("u", ("jobset.x-k8s.io", "JobSet"), "CREATE", &jobs).to_string().into_bytes();
+    assert!(jobs.len() < 16 << 10, "{}", jobs.len());
+    let pod = review("u", ("", "Pod"), "CREATE", &bare_pod()).to_string().into_bytes();
+    for path in ["/validate-workload", "/audit"] {
+        let started = Instant::now();
+        assert_eq!(server.post(path, &jobs)?.status, 200);
+        let alone = started.elapsed();
+        let over = AtomicBool::new(false);
+        let mut waits = std::thread::scope(|scope| -> Result<Vec<Duration>, String> {
+            for _ in 0..8 {
+                let (over, server, jobs) = (&over, &server, &jobs);
+                scope.spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        let _ = server.post(path, jobs);
+                    }
+                });
+            }
+            std::thread::sleep(alone);
+            let ask = |_| {
+                let started = Instant::now();
+                let status = server.post("/mutate", &pod)?.status;
+                if status == 200 { Ok(started.elapsed()) } else { Err(format!("{status}")) }
+            };
+            let waits = (0..15).map(ask).collect();
+            over.store(true, Ordering::Relaxed);
+            waits
+        })?;
+        waits.sort_unstable();
+        let middle = waits[waits.len() / 2];
+        eprintln!("{path}: a JobSet takes {alone:?}, a pod beside eight of them {middle:?}");
+        assert!(middle < alone / 2, "{path}: {middle:?} beside decisions of {alone:?}");
+    }
     Ok(())
 }
 

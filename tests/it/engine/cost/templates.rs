@@ -1,0 +1,56 @@
+//! Workloads of many templates beside known nodes and networks: shapes for [`super::known`].
+
+use super::known::{Object, Shape};
+use serde_json::{Map, Value, json};
+
+pub(super) const SHAPES: [Shape; 2] = [
+    ("templates with resources, and kinds of nodes that list them", |n| {
+        let nodes = (0..n * 5).map(|i| node(i, &resources(8)));
+        (job_set(&pod(&resources(1)), n / 13), nodes.collect())
+    }),
+    ("templates with a RoCE device, and networks over it in other namespaces", |n| {
+        let devices = Map::from_iter([("openshift.io/rdma".to_owned(), 8.into())]);
+        let networks = (0..n * 24).map(|i| network(&format!("ns{i}")));
+        (job_set(&pod(&devices), n / 13), networks.chain([policy()]).collect())
+    }),
+];
+
+fn resources(units: u32) -> Map<String, Value> {
+    (0..10).map(|k| (format!("example.com/r{k}"), units.into())).collect()
+}
+
+fn pod(limits: &Map<String, Value>) -> Value {
+    let mut limits = limits.clone();
+    limits.insert("nvidia.com/gpu".to_owned(), 1.into());
+    json!({"spec": {"containers": [{"image": "x", "resources": {"limits": limits}}]}})
+}
+
+fn job_set(pod: &Value, templates: usize) -> Value {
+    json!({"kind": "JobSet", "apiVersion": "jobset.x-k8s.io/v1", "spec": {"templates": vec![pod; templates]}})
+}
+
+/// A node of a kind of its own.
+fn node(nth: usize, resources: &Map<String, Value>) -> Object {
+    let mut listed = resources.clone();
+    listed.extend([("nvidia.com/gpu".to_owned(), "8".into()), ("cpu".to_owned(), "64".into())]);
+    let labels = json!({"rack": format!("r{nth}"), "fabric": "roce"});
+    let object = json!({"metadata": {"name": format!("n{nth}"), "labels": labels},
+        "status": {"allocatable": listed}});
+    ("", "Node", "", object)
+}
+
+/// A network over the device of [`policy`].
+fn network(namespace: &str) -> Object {
+    let config = json!({"cniVersion": "1.0.0", "name": "x", "type": "sriov"}).to_string();
+    let annotations = json!({"k8s.v1.cni.cncf.io/resourceName": "openshift.io/rdma"});
+    let object = json!({"metadata": {"name": "rail", "namespace": namespace, "annotations": annotations},
+        "spec": {"config": config}});
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "", object)
+}
+
+fn policy() -> Object {
+    let spec = json!({"resourceName": "rdma", "numVfs": 8, "isRdma": true, "linkType": "eth",
+        "nicSelector": {"vendor": "15b3", "pfNames": ["ens1f0np0"]}, "nodeSelector": {"fabric": "roce"}});
+    let object = json!({"metadata": {"name": "rdma", "namespace": "sriov-network-operator"}, "spec": spec});
+    ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy", "sriov-network-operator", object)
+}
