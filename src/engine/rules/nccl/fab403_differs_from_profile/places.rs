@@ -38,7 +38,7 @@ pub(super) fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Pl
         let target = context.is_target(index);
         let computes = target || demands.app(index).any;
         let only_unread = !computes && !nobody;
-        (computes || unread).then(|| Place { container, app: Some(index), index, target, only_unread })
+        (computes || unread).then_some(Place { container, app: Some(index), index, target, only_unread })
     });
     let inits = pod.init_containers().iter().enumerate();
     let inits = inits.filter(move |(index, _)| demands.init(*index).any || demands.is_init_unread(*index));
