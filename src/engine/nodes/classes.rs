@@ -1,6 +1,7 @@
 //! Node classes: nodes that are alike in labels, lasting taints and extended resources. A pod is matched against
 //! classes, never against nodes, so that a decision costs the same at ten nodes and at a hundred thousand.
 
+use super::members::Members;
 use super::requirement::{Relation, Requirement};
 use super::taint::Taint;
 use fixedbitset::FixedBitSet;
@@ -45,7 +46,8 @@ pub struct Classes {
     slots: Vec<Option<Arc<Class>>>,
     all: ClassSet,
     keys: HashMap<Arc<str>, Key>,
-    taints: Vec<(Vec<Taint>, ClassSet)>,
+    /// Each taint once, with the classes that have it: machines of one kind differ in one of their taints.
+    taints: Vec<(Taint, Members)>,
     /// Which classes list an extended resource.
     offering: BTreeMap<Arc<str>, ClassSet>,
     /// Which classes list resources at all.
@@ -76,12 +78,14 @@ impl Classes {
     pub(super) fn new(slots: Vec<Option<Arc<Class>>>) -> Self {
         let empty = || ClassSet::with_capacity(slots.len());
         let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
-        let mut taints: BTreeMap<&[Taint], ClassSet> = BTreeMap::new();
+        let mut taints: BTreeMap<&Taint, Vec<usize>> = BTreeMap::new();
         for (number, class) in slots.iter().enumerate() {
             let Some(class) = class else { continue };
             classes.all.insert(number);
             classes.listing.set(number, class.lists);
-            taints.entry(&class.taints).or_insert_with(empty).insert(number);
+            for taint in &class.taints {
+                taints.entry(taint).or_default().push(number);
+            }
             for resource in &class.resources {
                 classes.offering.entry(Arc::clone(resource)).or_insert_with(empty).insert(number);
             }
@@ -97,7 +101,9 @@ impl Classes {
             }
         }
         classes.keys.values_mut().for_each(|key| key.numbers.sort_unstable());
-        classes.taints = taints.into_iter().map(|(taints, set)| (taints.to_vec(), set)).collect();
+        let members =
+            |(taint, having): (&Taint, Vec<usize>)| (taint.clone(), Members::listed(&having, slots.len()));
+        classes.taints = taints.into_iter().map(members).collect();
         classes.slots = slots;
         classes
     }
@@ -199,11 +205,9 @@ impl Classes {
 
     /// The classes whose taints are all tolerated.
     pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
-        let mut set = self.none();
-        for (taints, have) in &self.taints {
-            if taints.iter().all(&tolerates) {
-                set.union_with(have);
-            }
+        let mut set = self.all.clone();
+        for (_, having) in self.taints.iter().filter(|(taint, _)| !tolerates(taint)) {
+            having.leave(&mut set);
         }
         set
     }

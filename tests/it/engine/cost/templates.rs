@@ -3,7 +3,7 @@
 use super::known::{Object, Shape};
 use serde_json::{Map, Value, json};
 
-pub(super) const SHAPES: [Shape; 2] = [
+pub(super) const SHAPES: [Shape; 3] = [
     ("templates with resources, and kinds of nodes that list them", |n| {
         let nodes = (0..n * 5).map(|i| node(i, &resources(8)));
         (job_set(&pod(&resources(1)), n / 13), nodes.collect())
@@ -12,6 +12,21 @@ pub(super) const SHAPES: [Shape; 2] = [
         let devices = Map::from_iter([("openshift.io/rdma".to_owned(), 8.into())]);
         let networks = (0..n * 24).map(|i| network(&format!("ns{i}")));
         (job_set(&pod(&devices), n / 13), networks.chain([policy()]).collect())
+    }),
+    ("templates, and kinds of nodes with several taints", |n| {
+        // Sixty taints in all, in other combinations on each kind.
+        let taint = |of: usize, value: usize| json!({"key": format!("of{of}"), "value": format!("{value}"), "effect": "NoSchedule"});
+        let taints = |i: usize| {
+            json!([taint(0, i % 15), taint(1, i / 15 % 15), taint(2, i / 225 % 15), taint(3, i % 14)])
+        };
+        let tainted = |i: usize| {
+            let (group, kind, namespace, mut object) = node(i, &Map::new());
+            object["spec"] = json!({ "taints": taints(i) });
+            (group, kind, namespace, object)
+        };
+        let mut pod = pod(&Map::new());
+        pod["spec"]["tolerations"] = json!([{"operator": "Exists", "effect": "NoSchedule"}]);
+        (job_set(&pod, n / 13), (0..n * 5).map(tainted).collect())
     }),
 ];
 
