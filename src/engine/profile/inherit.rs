@@ -3,7 +3,10 @@
 use super::error::{Fail, ProfileError};
 use super::schema::{FabricProfile, Spec};
 use super::{memlock_check, variables::BOOTSTRAP_VARIABLE};
-use crate::text::nearest;
+use crate::text::{nearest, printable};
+
+/// Characters of the name of a base that a message shows: a name of an object has at most so many.
+const MAX_NAME: usize = 253;
 
 /// The settings of a profile with those of its base.
 pub(super) fn folded(own: &Spec, bases: &[FabricProfile], fail: &Fail<'_>) -> Result<Spec, ProfileError> {
@@ -11,6 +14,7 @@ pub(super) fn folded(own: &Spec, bases: &[FabricProfile], fail: &Fail<'_>) -> Re
     let Some(base) = bases.iter().find(|b| b.metadata.name == *name) else {
         let hint = nearest(name, bases.iter().map(|b| b.metadata.name.as_str()));
         let hint = hint.map(|h| format!("; did you mean {h:?}?")).unwrap_or_default();
+        let name = printable(name, MAX_NAME);
         return Err(fail("/spec/base", format!("compiled-in profile {name:?} does not exist{hint}")));
     };
     Ok(inherit(own, &base.spec))

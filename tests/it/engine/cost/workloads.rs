@@ -47,7 +47,7 @@ pub(super) const SHAPES: [Shape; 14] = [
         (job_set(jobs(&pod, n / 4)), vec![("", "ConfigMap", "team", map)])
     }),
     ("templates with an unknown subset, and subsets of their profile", |n| {
-        let subset = |i: usize| json!({"name": format!("{}{i:02}", "s".repeat(50)), "rails": ["rail0"]});
+        let subset = |i: usize| json!({"name": format!("{}{i:02}", "s".repeat(50)), "interfaces": ["rail0"]});
         let spec =
             json!({"base": "roce-sriov", "subsets": (0..(n / 8).min(64)).map(subset).collect::<Vec<_>>()});
         let annotations =

@@ -42,8 +42,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let also = || also.iter().map(|p| &**p);
     let catalog = context.subject.snapshot.catalog();
-    let of_pod = places(context).flat_map(|place| names(context, &place).collect::<Vec<_>>());
-    let of_pod: BTreeSet<&str> = of_pod.filter(|name| catalog.variables().contains(*name)).collect();
+    let of_pod: BTreeSet<&str> = match also().next().is_none() && perhaps.is_empty() {
+        true => BTreeSet::new(),
+        false => {
+            let all = places(context).flat_map(|place| names(context, &place).collect::<Vec<_>>());
+            all.filter(|name| catalog.variables().contains(*name)).collect()
+        }
+    };
     let set = (!of_pod.is_empty()).then_some((&of_pod, catalog));
     let held = set.filter(|_| !context.also_held.is_empty());
     let held = held.map(|set| Held::of(set, own, also(), iter::empty()));
