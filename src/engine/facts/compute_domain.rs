@@ -3,7 +3,7 @@
 //! template from the start: the object shows what their claims will be.
 
 use super::device_class::Selected;
-use super::object::{Meta, Object, text};
+use super::object::{MAX_NAME, Meta, Object, text};
 use super::{Ask, DeviceClaim, DeviceRequest};
 use crate::json::decode::{DecodeError, object as decode};
 use crate::json::values::mapping;
@@ -43,7 +43,9 @@ struct Template {
 pub(super) fn read(json: &str) -> Result<(Meta, Option<ChannelTemplate>), DecodeError> {
     let (meta, spec) = decode::<Object<Spec>>(json)?.split();
     let template = spec.and_then(|s| s.channel?.resource_claim_template);
-    let found = template.and_then(|t| text(t.name)).map(|name| {
+    // No template has a longer name, and the CRD of ComputeDomain does not limit it: tenants write ComputeDomains.
+    let name = template.and_then(|t| text(t.name)).filter(|name| name.len() <= MAX_NAME);
+    let found = name.map(|name| {
         let channel = Ask { class: CHANNEL_CLASS.to_owned(), count: Some(1), selected: Selected::default() };
         let request = DeviceRequest { name: "channel".to_owned(), options: vec![channel] };
         let claim = DeviceClaim { requests: vec![request], functions: Vec::new() };
@@ -69,5 +71,16 @@ mod tests {
         {
             assert_eq!(read(none).unwrap().1, None);
         }
+    }
+
+    #[test]
+    fn a_name_that_no_template_can_have_is_not_kept() {
+        let read = |length: usize| {
+            let name = "n".repeat(length);
+            read(&format!(r#"{{"spec":{{"channel":{{"resourceClaimTemplate":{{"name":"{name}"}}}}}}}}"#))
+                .unwrap()
+                .1
+        };
+        assert!(read(253).is_some() && read(254).is_none());
     }
 }

@@ -99,7 +99,7 @@ impl Store {
         }
         let old = known.filter(|_| layer == Layer::Live).map_or(0, |known| known.bytes);
         let mut bytes = match (&fact, counted) {
-            (Some(fact), Counted::Tenants(json)) => fact.bytes(json),
+            (Some(fact), Counted::Tenants(json)) => fact.bytes(json) + id.name.len(),
             _ => 0,
         };
         let full = !self.rooms.fits(id.kind, &id.namespace, old, bytes);
