@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How many times what reading costs a decision may cost. The reader skips eight bytes at a time; ten passes over a long
 /// text, letter by letter, cost ten times as much in a debug build.
-const MOST: f64 = 12.0;
+const MOST: f64 = 16.0;
 /// Length of each list, map or text that is made up (bytes). Most rules read no longer objects.
 const LARGE: usize = 240 << 10;
 
