@@ -2,12 +2,12 @@
 //! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
 //! server that passes them on, can still send them.
 
-use super::held::{Held, Pools, SMALL};
+use super::held::{Held, Pools, Share};
 use super::limits::Limits;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
 /// forty times its length.
@@ -16,14 +16,10 @@ pub(super) const DECODED: usize = 64 << 20;
 const DECODED_OF_ONE: usize = 48 << 20;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
-/// This part of the concurrent requests is for small bodies.
-const REQUESTS_FOR_SMALL: usize = 4;
 
 /// What is left.
 pub(crate) struct Budgets {
-    requests: Semaphore,
-    large_requests: Semaphore,
-    most_requests: usize,
+    requests: Arc<Pools>,
     bytes: Arc<Pools>,
     deciding: Arc<Deciding>,
     peers: Mutex<HashMap<IpAddr, Weak<Deciding>>>,
@@ -74,22 +70,12 @@ pub(super) struct Turn {
     _peer: Arc<Deciding>,
 }
 
-/// Room for one concurrent request.
-#[derive(Debug)]
-pub(super) struct Place<'a> {
-    _of_all: SemaphorePermit<'a>,
-    _of_large: Option<SemaphorePermit<'a>>,
-}
-
 impl Budgets {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let large_requests = limits.requests - limits.requests / REQUESTS_FOR_SMALL;
         let threads = limits.large_decisions.max(1);
         Self {
-            requests: Semaphore::new(limits.requests),
-            large_requests: Semaphore::new(large_requests),
-            most_requests: limits.requests,
-            bytes: Pools::new(limits.body_budget),
+            requests: Pools::new(limits.requests),
+            bytes: Pools::of_bytes(limits.body_budget),
             // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
             // server or three, and its pods come from there.
             deciding: Deciding::new(Room { large: threads, small: threads + 1, memory: DECODED }),
@@ -98,13 +84,10 @@ impl Budgets {
         }
     }
 
-    /// Counts one more concurrent request with a body of this length; `None` at the limit.
-    pub(super) fn request(&self, length: usize) -> Option<Place<'_>> {
-        let of_large = match length > SMALL {
-            true => Some(self.large_requests.try_acquire().ok()?),
-            false => None,
-        };
-        Some(Place { _of_all: self.requests.try_acquire().ok()?, _of_large: of_large })
+    /// Counts one more concurrent request of an address, with a body of this length; `None` at the limit. A request that
+    /// waits for its turn counts too, so an address must not get all places.
+    pub(super) fn request(&self, peer: IpAddr, length: usize) -> Option<Share> {
+        Share::one(&self.requests, peer, length).ok()
     }
 
     /// Waits for a turn to decide a large body, which will take about so much memory. `None` if that is more than all
@@ -148,12 +131,13 @@ impl Budgets {
 
     /// Requests and bytes in use.
     pub(super) fn used(&self) -> (usize, usize) {
-        (self.most_requests.saturating_sub(self.requests.available_permits()), self.bytes.used())
+        (self.requests.used(), self.bytes.used_bytes())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::held::SMALL;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {
@@ -164,15 +148,45 @@ mod tests {
         IpAddr::from([10, 0, 0, last])
     }
 
+    /// Places that an address gets, if it wants all.
+    fn places(budgets: &Budgets, last: u8, length: usize) -> Vec<Share> {
+        std::iter::from_fn(|| budgets.request(peer(last), length)).collect()
+    }
+
     #[test]
     fn small_requests_have_places_of_their_own() {
-        let budgets = budgets(Limits { requests: 8, ..Limits::default() });
-        let large: Vec<_> = std::iter::from_fn(|| budgets.request(SMALL + 1)).collect();
-        assert_eq!(large.len(), 6);
-        let small: Vec<_> = std::iter::from_fn(|| budgets.request(SMALL)).collect();
-        assert_eq!((small.len(), budgets.used().0), (2, 8));
+        let budgets = budgets(Limits { requests: 512, ..Limits::default() });
+        let large = places(&budgets, 1, SMALL + 1);
+        assert_eq!(large.len(), 288, "three quarters of those for large bodies");
+        let small = places(&budgets, 1, SMALL);
+        assert_eq!((small.len(), budgets.used().0), (48, 336), "of the same address");
         drop(large);
-        assert!(budgets.request(SMALL).is_some() && budgets.request(SMALL + 1).is_some());
+        assert!(budgets.request(peer(1), SMALL + 1).is_some() && budgets.request(peer(1), SMALL).is_some());
+    }
+
+    #[test]
+    fn one_address_leaves_places_to_others() {
+        let budgets = budgets(Limits { requests: 512, ..Limits::default() });
+        let mut held: Vec<Vec<Share>> = vec![places(&budgets, 1, SMALL)];
+        assert_eq!(held[0].len(), 336, "small bodies also take places of large ones");
+        for last in 2..20 {
+            held.push(places(&budgets, last, SMALL));
+            assert!(held.last().unwrap().len() >= 2, "{last}");
+        }
+        drop(held);
+        assert_eq!(budgets.used().0, 0);
+    }
+
+    #[test]
+    fn few_places_are_all_used() {
+        for (requests, most) in [(0, 0), (1, 1), (2, 1), (4, 3), (8, 5)] {
+            let budgets = budgets(Limits { requests, ..Limits::default() });
+            let of_one = places(&budgets, 1, SMALL);
+            assert_eq!(of_one.len(), most, "{requests}");
+            let others: Vec<_> = (2..20).map(|last| places(&budgets, last, SMALL)).collect();
+            assert_eq!(budgets.used().0, requests);
+            drop(others);
+        }
     }
 
     #[test]

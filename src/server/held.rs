@@ -1,5 +1,5 @@
-//! Bytes of bodies and answers, and their budget, which is shared among the addresses of the clients. Bodies up to
-//! [`SMALL`] have a part of it for themselves.
+//! Budgets that are shared among the addresses of the clients, and the bytes of bodies and answers, which have one. Bodies up
+//! to [`SMALL`] have a part of each budget for themselves.
 
 use super::decoded_size::DecodedSize;
 use hyper::body::Bytes;
@@ -28,7 +28,7 @@ const FIRST: usize = 8 * 1024;
 /// The same for a large body, as a part of its present size: so the copied bytes stay linear in the received bytes.
 const GROWTH: usize = 4;
 
-/// The budget of bytes.
+/// A budget, in pieces: of bytes, or of concurrent requests.
 #[derive(Debug)]
 pub(super) struct Pools {
     small: Pool,
@@ -36,18 +36,27 @@ pub(super) struct Pools {
 }
 
 impl Pools {
-    pub(super) fn new(bytes: usize) -> Arc<Self> {
-        let all = bytes / PIECE;
-        let small = all / FOR_SMALL;
+    pub(super) fn of_bytes(bytes: usize) -> Arc<Self> {
+        Self::new(bytes / PIECE)
+    }
+
+    pub(super) fn new(pieces: usize) -> Arc<Self> {
+        let small = pieces / FOR_SMALL;
+        // One piece always counts as little: of a few requests, somebody has to get the last.
         Arc::new(Self {
-            small: Pool::new(small, small / RESERVE, small / LITTLE),
-            large: Pool::new(all - small, 0, 0),
+            small: Pool::new(small, small / RESERVE, (small / LITTLE).max(1)),
+            large: Pool::new(pieces - small, 0, 1),
         })
     }
 
-    /// Bytes in use.
+    /// Pieces in use.
     pub(super) fn used(&self) -> usize {
-        (self.small.taken().all + self.large.taken().all) * PIECE
+        self.small.taken().all + self.large.taken().all
+    }
+
+    /// Bytes in use.
+    pub(super) fn used_bytes(&self) -> usize {
+        self.used() * PIECE
     }
 
     fn of(&self, size: Size) -> &Pool {
@@ -122,9 +131,9 @@ impl Pool {
     }
 }
 
-/// Pieces of the budget; they are given back when this is dropped.
+/// Pieces of a budget; they are given back when this is dropped.
 #[derive(Debug)]
-struct Share {
+pub(super) struct Share {
     pools: Arc<Pools>,
     size: Size,
     peer: IpAddr,
@@ -132,6 +141,14 @@ struct Share {
 }
 
 impl Share {
+    /// One piece, for a body of this length.
+    pub(super) fn one(pools: &Arc<Pools>, peer: IpAddr, length: usize) -> Result<Self, NoRoom> {
+        let size = if length > SMALL { Size::Large } else { Size::Small };
+        let mut share = Self { pools: Arc::clone(pools), size, peer, pieces: 0 };
+        share.resize(1)?;
+        Ok(share)
+    }
+
     /// Changes the number of pieces. A small body takes from the part for all where its own has no room.
     fn resize(&mut self, pieces: usize) -> Result<(), NoRoom> {
         let pool = self.pools.of(self.size);
@@ -254,24 +271,28 @@ mod tests {
 
     #[test]
     fn shares_follow_what_is_held() {
-        let pools = Pools::new(32 * PIECE);
+        let pools = Pools::of_bytes(32 * PIECE);
         let mut held = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(2 * PIECE));
         for _ in 0..2 * PIECE {
             held.push(b"x").unwrap();
         }
-        assert_eq!(pools.used(), 2 * PIECE, "parts are not rounded up one by one");
+        assert_eq!(pools.used_bytes(), 2 * PIECE, "parts are not rounded up one by one");
         assert!(held.push(&[0; 20 * PIECE]).is_err());
-        assert_eq!((held.bytes().len(), pools.used()), (2 * PIECE, 2 * PIECE), "nothing is taken in part");
+        assert_eq!(
+            (held.bytes().len(), pools.used_bytes()),
+            (2 * PIECE, 2 * PIECE),
+            "nothing is taken in part"
+        );
         held.replace(vec![1; PIECE]).unwrap();
-        assert_eq!(pools.used(), PIECE, "an answer that is smaller gives back");
+        assert_eq!(pools.used_bytes(), PIECE, "an answer that is smaller gives back");
         let mut other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(16 * PIECE));
         other.push(&[0; 16 * PIECE]).unwrap();
         assert!(held.replace(vec![1; 12 * PIECE]).is_err(), "an answer counts as a body does");
         let bytes = held.into_bytes();
-        assert_eq!(pools.used(), 17 * PIECE);
+        assert_eq!(pools.used_bytes(), 17 * PIECE);
         drop(bytes);
         other.clear();
-        assert_eq!(pools.used(), 0);
+        assert_eq!(pools.used_bytes(), 0);
         assert!(pools.large.taken().peers.is_empty(), "an address that holds nothing is forgotten");
     }
 
@@ -280,13 +301,13 @@ mod tests {
     fn what_is_allocated_is_counted() {
         const MOST: usize = 4 << 20;
         for (promised, parts) in [(None, 16 << 10), (Some(MOST), 16 << 10), (Some(MOST), 1000), (None, 7)] {
-            let pools = Pools::new(32 << 20);
+            let pools = Pools::of_bytes(32 << 20);
             let mut held = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), promised);
-            assert_eq!((held.bytes.capacity(), pools.used()), (0, 0));
+            assert_eq!((held.bytes.capacity(), pools.used_bytes()), (0, 0));
             let (mut grown, mut before) = (0, 0);
             while held.bytes.len() < MOST / 2 {
                 held.push(&vec![b'x'; parts]).unwrap();
-                let (there, counted) = (held.bytes.capacity(), pools.used());
+                let (there, counted) = (held.bytes.capacity(), pools.used_bytes());
                 assert!(counted >= there && counted < there + PIECE, "{counted} for {there}");
                 assert!(there <= held.bytes.len() / 4 * 5 + parts + FIRST, "{there}");
                 grown += usize::from(there != before);
@@ -299,7 +320,7 @@ mod tests {
                 answer
             })
             .unwrap();
-            assert_eq!((held.bytes.capacity(), pools.used()), (1, PIECE), "an answer");
+            assert_eq!((held.bytes.capacity(), pools.used_bytes()), (1, PIECE), "an answer");
         }
     }
 
@@ -311,7 +332,7 @@ mod tests {
 
     #[test]
     fn however_many_want_all_something_is_left() {
-        let pools = Pools::new(32 << 20);
+        let pools = Pools::of_bytes(32 << 20);
         let mut held: Vec<Held> = (0..24).map(|last| body(&pools, last)).collect();
         assert_eq!(fill(&mut held[0]), 18 * 1024, "one gets three quarters of the part for large bodies");
         assert_eq!(fill(&mut held[1]), 18 * 1024 / 4, "the next as much of the rest");
@@ -327,13 +348,13 @@ mod tests {
         let mut large = body(&pools, 0);
         assert!(large.push(&[0; 65 * PIECE]).is_err(), "a large one");
         drop((held, small, pods));
-        assert_eq!(pools.used(), 0);
+        assert_eq!(pools.used_bytes(), 0);
         assert!(large.push(&[0; 65 * PIECE]).is_ok(), "there is room again");
     }
 
     #[test]
     fn an_answer_is_of_the_size_of_its_body() {
-        let pools = Pools::new(16 << 20);
+        let pools = Pools::of_bytes(16 << 20);
         let mut large = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(9 << 20));
         large.push(&vec![0; 9 << 20]).unwrap();
         let mut small = body(&pools, 1);

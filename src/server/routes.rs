@@ -92,7 +92,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
         Err(response) => return response,
     };
     // Only now: a slow body costs no work, and its memory is counted as bytes.
-    let Some(_at_work) = state.budgets.request(held.bytes().len()) else {
+    let Some(_at_work) = state.budgets.request(held.peer(), held.bytes().len()) else {
         return busy(&state, Shed::Requests, "it has too many concurrent requests (--max-requests)");
     };
     let Called { entry, off } = called(&state);
@@ -205,7 +205,7 @@ mod tests {
                 .block_on(admit(Arc::clone(&state), |_| Called::on(WebhookEntry::Mutate), request))
                 .status()
         };
-        let at_work = state.budgets.request(0);
+        let at_work = state.budgets.request(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         assert!(at_work.is_some());
         assert_eq!(ask(), StatusCode::SERVICE_UNAVAILABLE);
         drop(at_work);
