@@ -210,7 +210,7 @@ impl ClaimSpec {
         let Devices { requests, config } = self.devices.unwrap_or_default();
         let requests = requests.map(|r| r.0).unwrap_or_default();
         let config = config.map(|c| c.0).unwrap_or_default();
-        let functions = config.iter().filter_map(|c| c.opaque.as_ref()?.function()).collect();
+        let functions = config.iter().filter_map(|c| c.opaque.as_ref()?.function());
         let request = |r: Request| {
             let old = Exact {
                 device_class_name: r.device_class_name,
@@ -220,13 +220,18 @@ impl ClaimSpec {
             };
             let first = r.first_available.map(|f| f.0).unwrap_or_default();
             let all = r.exactly.into_iter().chain([old]).chain(first);
-            let mut options: Vec<Ask> = all.filter_map(Exact::ask).collect();
-            // A vector that grows has room for at least four, and a cluster may have 100,000 claims of one request.
-            options.shrink_to_fit();
-            DeviceRequest { name: r.name.unwrap_or_default(), options }
+            DeviceRequest { name: r.name.unwrap_or_default(), options: fitting(all.filter_map(Exact::ask)) }
         };
-        DeviceClaim { requests: requests.into_iter().map(request).collect(), functions }
+        DeviceClaim { requests: fitting(requests.into_iter().map(request)), functions: fitting(functions) }
     }
+}
+
+/// A vector without spare room: a cluster may have 100,000 claims of one request. A vector that grows has room for at least
+/// four, and one that is collected from a vector of larger items keeps all of its memory.
+fn fitting<T>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = items.collect();
+    all.shrink_to_fit();
+    all
 }
 
 pub(super) fn read_claim(json: &str) -> Result<(Meta, DeviceClaim), DecodeError> {

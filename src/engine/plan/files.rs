@@ -68,7 +68,15 @@ fn shows_conf(pod: &PodView<'_>, mount: &VolumeMount<'_>) -> bool {
     let path = expression.or(mount.sub_path.as_deref()).unwrap_or_default();
     // The kubelet expands an expression with the container's variables, whose values are not all known.
     let expanded = expression.is_some_and(|text| text.contains("$("));
-    expanded || shown.contains(&(clean(path) + below))
+    let path = clean(path);
+    expanded || shown.contains(&(in_volume(&path).to_owned() + below))
+}
+
+/// A clean path in a volume without the link `..data`, to whose target the kubelet writes all files of the volume
+/// (kubernetes/kubernetes pkg/volume/util/atomic_writer.go).
+fn in_volume(path: &str) -> &str {
+    let below_link = path.strip_prefix("/..data").filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    below_link.unwrap_or(path)
 }
 
 /// The part of our path below a mount; empty for a mount at the path itself.

@@ -2,9 +2,9 @@
 //! first `=`, nothing trimmed, lines without `=` skipped. A variable that the process already has is not changed.
 
 use crate::profile::EnvEntry;
+use crate::snapshot::ByVariable;
 use crate::text::cut;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// Longest name and value (bytes): NCCL copies each into 1024 bytes with their end.
 const MAX_PART: usize = 1023;
@@ -53,12 +53,12 @@ pub(super) struct ConfFile {
 impl ConfFile {
     /// Of a file with too many lines, the rest has only the variables of profiles, each once: hundreds of containers may
     /// have the file, but what a profile requires or forbids must be found wherever it stands.
-    pub(super) fn of(text: &str, of_profiles: &HashSet<Arc<str>>) -> Self {
+    pub(super) fn of(text: &str, of_profiles: &ByVariable) -> Self {
         let every = variables(text).count();
         let mut beyond: HashSet<&str> = HashSet::new();
         let all = cut(text, MAX_ANNOTATIONS).split('\n').filter_map(|line| line.split_once('='));
         let kept = all.enumerate().filter(|(nth, (name, _))| {
-            *nth < every || is_read(name) && of_profiles.contains(*name) && beyond.insert(name)
+            *nth < every || is_read(name) && of_profiles.contains_key(*name) && beyond.insert(name)
         });
         let owned =
             |(_, (name, value)): (_, (&str, &str))| (name.to_owned(), cut(value, MAX_TEXT).to_owned());
@@ -124,7 +124,7 @@ mod tests {
         let read: Vec<_> = variables(&text).collect();
         assert_eq!(read, [("NCCL_DEBUG", "INFO"), ("NCCL_IB_HCA", "=mlx5_0,mlx5_1"), ("NCCL_NET", "IB")]);
         assert_eq!(with_lines("", entries.iter().take(0)), "");
-        let conf = ConfFile::of("B=1\nC=2\n\nA=3\nB=4", &HashSet::new());
+        let conf = ConfFile::of("B=1\nC=2\n\nA=3\nB=4", &ByVariable::new());
         assert_eq!(
             ["A", "B", "C", "D"].map(|name| conf.value(name)),
             [Some("3"), Some("1"), Some("2"), None]
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn variables_of_profiles_are_found_behind_many_lines() {
-        let of_profiles: HashSet<Arc<str>> = ["NCCL_ALGO", "TORCH_X"].map(Into::into).into();
+        let of_profiles: ByVariable = ["NCCL_ALGO", "TORCH_X"].map(|name| (name.into(), Vec::new())).into();
         let short: String = (0..30_000).map(|i| format!("A{i}\n")).collect();
         let many: String = (0..300).map(|i| format!("A{i}=1\n")).collect();
         let long = format!("#{}\n", "x".repeat(200_000));

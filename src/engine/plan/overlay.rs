@@ -3,9 +3,7 @@
 use super::nccl_conf::{self, ConfFile};
 use super::{Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, files, ulimits};
 use crate::pod::view::{Container, PodView};
-use crate::snapshot::Catalog;
-use std::collections::HashSet;
-use std::sync::Arc;
+use crate::snapshot::{ByVariable, Catalog};
 
 /// The value of a variable in the final container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub struct Overlay<'a> {
     pod: &'a PodView<'a>,
     plan: &'a Plan,
     /// Names of the variables in all profiles; `None` if it is not asked for variables.
-    of_profiles: Option<&'a HashSet<Arc<str>>>,
+    of_profiles: Option<&'a ByVariable>,
 }
 
 impl<'a> Overlay<'a> {
@@ -170,7 +168,7 @@ impl<'a> Overlay<'a> {
             });
             planned.or_else(|| files::text(self.pod, NCCL_CONF)).unwrap_or_default()
         };
-        let none = HashSet::new();
+        let none = ByVariable::new();
         let of_profiles = self.of_profiles.unwrap_or(&none);
         Some(self.plan.read_once.conf.get_or_init(|| ConfFile::of(text(), of_profiles)))
     }

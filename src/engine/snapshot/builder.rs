@@ -204,6 +204,10 @@ impl Builder {
         for id in self.store.others(layer, kind, kept) {
             self.put_free(layer, id, None);
         }
+        if layer == Layer::Live && self.store.listed_again(kind) {
+            self.folded = None;
+            self.changed = true;
+        }
     }
 
     /// Notes that a live cluster has listed all objects of a kind, so that one that is not known does not exist; or that it

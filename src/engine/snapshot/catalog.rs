@@ -5,7 +5,7 @@ use super::selection::Selection;
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
 use crate::profile::schema::EnvPolicy;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Profiles with their indices.
@@ -26,11 +26,11 @@ pub struct Catalog {
     fabric_of: Vec<usize>,
     fabrics: Vec<Vec<Arc<Profile>>>,
     restricts: bool,
-    /// Names of the variables in all profiles.
-    variables: HashSet<Arc<str>>,
-    /// By variable, the profiles with it, each with the number of its entry.
-    by_variable: HashMap<Arc<str>, Vec<(Arc<Profile>, usize)>>,
+    variables: ByVariable,
 }
+
+/// By the name of a variable, the profiles with it, each with the number of its entry.
+pub(crate) type ByVariable = HashMap<Arc<str>, Vec<(Arc<Profile>, usize)>>;
 
 /// Values of a label that profiles list for their nodes: a pod's values are looked up here, whatever the number of profiles.
 #[derive(Debug, Default)]
@@ -47,15 +47,14 @@ impl Catalog {
     pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
         let restricting = |p: &Arc<Profile>| p.env.iter().any(|e| e.policy != EnvPolicy::Default);
         let restricts = profiles.values().any(restricting);
-        let variables = profiles.values().flat_map(|p| &p.env).map(|e| Arc::clone(&e.name)).collect();
-        let mut by_variable: HashMap<Arc<str>, Vec<(Arc<Profile>, usize)>> = HashMap::new();
+        let mut variables = ByVariable::new();
         for profile in profiles.values() {
             for (at, entry) in profile.env.iter().enumerate() {
-                by_variable.entry(Arc::clone(&entry.name)).or_default().push((Arc::clone(profile), at));
+                variables.entry(Arc::clone(&entry.name)).or_default().push((Arc::clone(profile), at));
             }
         }
         let fabrics = vec![Vec::new()];
-        let mut catalog = Self { profiles, fabrics, restricts, variables, by_variable, ..Self::default() };
+        let mut catalog = Self { profiles, fabrics, restricts, variables, ..Self::default() };
         let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
         for (name, profile) in &catalog.profiles {
             let mut resources: Vec<&str> =
@@ -131,14 +130,14 @@ impl Catalog {
         self.profiles == *profiles
     }
 
-    /// Names of the variables in all profiles.
-    pub(crate) fn variables(&self) -> &HashSet<Arc<str>> {
+    /// The variables in all profiles.
+    pub(crate) fn variables(&self) -> &ByVariable {
         &self.variables
     }
 
     /// Profiles with a variable, by name, each with the number of its entry.
     pub(crate) fn with_variable(&self, name: &str) -> &[(Arc<Profile>, usize)] {
-        self.by_variable.get(name).map(Vec::as_slice).unwrap_or_default()
+        self.variables.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// A profile by name.

@@ -21,6 +21,7 @@ pub(crate) use admits::admits;
 pub use audience::Audience;
 pub use builder::Identity;
 pub use builder::{Builder, FactError};
+pub(crate) use catalog::ByVariable;
 pub use catalog::Catalog;
 pub use layer::Layer;
 pub(crate) use selection::Wanted;
@@ -64,6 +65,14 @@ struct Objects {
     networks_in: BTreeSet<String>,
     /// Objects that describe the cluster from a namespace that is not trusted, by kind (count).
     ignored: BTreeMap<Kind, usize>,
+    left_out: room::LeftOut,
+}
+
+impl Objects {
+    /// Whether some objects of a kind in a namespace are not known, because there is no room for them.
+    fn leaves_out(&self, kind: Kind, namespace: &str) -> bool {
+        self.left_out.get(&kind).is_some_and(|namespaces| namespaces.contains(namespace))
+    }
 }
 
 /// Settings of the cluster.

@@ -2,17 +2,24 @@
 //! one tenant's objects would fill the memory of every replica.
 
 use crate::facts::Kind;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Most memory for the objects of one kind in one namespace (bytes, estimated by `Fact::bytes`). It is enough for 35,000
+/// Most memory for the objects of one kind in one namespace (bytes, estimated by `Fact::bytes`). It is enough for 28,000
 /// claims of one request each, or for 10,000 networks. Each kind has its own room, because a namespace with many pods has
 /// many claims that were made from templates, and decisions need the templates.
 pub(super) const ROOM: usize = 16 << 20;
 
-/// How much of it is taken.
+/// Namespaces of which some objects are not known, by kind.
+pub(super) type LeftOut = BTreeMap<Kind, BTreeSet<Arc<str>>>;
+
+/// How much of it is taken, and where it was not enough.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rooms(HashMap<(Kind, Arc<str>), usize>);
+pub(super) struct Rooms {
+    taken: HashMap<(Kind, Arc<str>), usize>,
+    /// Kinds and namespaces of objects that were left out, and whether that was after the last whole list of the kind.
+    left_out: BTreeMap<(Kind, Arc<str>), bool>,
+}
 
 impl Rooms {
     /// Whether an object still fits, in place of one that takes `old` bytes.
@@ -24,12 +31,34 @@ impl Rooms {
     pub(super) fn replace(&mut self, kind: Kind, namespace: &Arc<str>, old: usize, new: usize) {
         let key = (kind, Arc::clone(namespace));
         match self.with(&key, old, new) {
-            0 => drop(self.0.remove(&key)),
-            taken => drop(self.0.insert(key, taken)),
+            0 => drop(self.taken.remove(&key)),
+            taken => drop(self.taken.insert(key, taken)),
         }
     }
 
+    /// Notes that an object was left out.
+    pub(super) fn leave_out(&mut self, kind: Kind, namespace: &Arc<str>) {
+        self.left_out.insert((kind, Arc::clone(namespace)), true);
+    }
+
+    /// Notes that all objects of a kind were listed again: where none was left out since the list before, all are known.
+    /// Returns whether that changed anything.
+    pub(super) fn listed_again(&mut self, kind: Kind) -> bool {
+        let before = self.left_out.len();
+        self.left_out.retain(|(of, _), again| *of != kind || std::mem::take(again));
+        self.left_out.len() != before
+    }
+
+    /// Namespaces of which some objects are not known, by kind.
+    pub(super) fn left_out(&self) -> LeftOut {
+        let mut all = LeftOut::default();
+        for (kind, namespace) in self.left_out.keys() {
+            all.entry(*kind).or_default().insert(Arc::clone(namespace));
+        }
+        all
+    }
+
     fn with(&self, key: &(Kind, Arc<str>), old: usize, new: usize) -> usize {
-        self.0.get(key).copied().unwrap_or_default().saturating_sub(old).saturating_add(new)
+        self.taken.get(key).copied().unwrap_or_default().saturating_sub(old).saturating_add(new)
     }
 }

@@ -106,6 +106,7 @@ impl Store {
         let fact = self.shared(layer, &mut id, fact.filter(|_| !full));
         if full {
             bytes = 0;
+            self.rooms.leave_out(id.kind, &id.namespace);
         }
         if old != bytes {
             self.rooms.replace(id.kind, &id.namespace, old, bytes);
@@ -121,6 +122,12 @@ impl Store {
             self.objects.remove(&id);
         }
         if full { Err(Full) } else { Ok(true) }
+    }
+
+    /// Notes that all objects of a kind were listed again, which shows what is left out now. Returns whether that changed
+    /// anything.
+    pub(super) fn listed_again(&mut self, kind: Kind) -> bool {
+        self.rooms.listed_again(kind)
     }
 
     /// Lets an object share what it has in common with the one before it by name: the namespace, and the devices of claims
@@ -153,6 +160,7 @@ impl Store {
     pub(super) fn fold(&self, settings: &Settings) -> Folded {
         let mut folded = Folded::default();
         let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
+        objects.left_out = self.rooms.left_out();
         let mut networks = HashMap::new();
         for (id, Object { layers, .. }) in &self.objects {
             let found = [Layer::Input, Layer::Cluster, Layer::Live]

@@ -2,7 +2,7 @@
 
 use super::audience::{Audience, Open, Opened, View};
 use super::{Known, Snapshot, admits};
-use crate::facts::Index;
+use crate::facts::{Index, Kind};
 use crate::nodes::NodeView;
 use crate::profile::Profile;
 use std::collections::BTreeSet;
@@ -142,12 +142,14 @@ impl Snapshot {
     }
 
     /// Whether the networks of a namespace were listed, so that one that is not known does not exist. A live cluster lists
-    /// all of them. So do the files of a cluster, if they have any network that may count.
+    /// all of them. So do the files of a cluster, if they have any network that may count. Not so a namespace with more
+    /// networks than there is room for.
     #[must_use]
     pub fn lists_networks_of(&self, namespace: &str) -> bool {
         let Known { lists_networks, objects, .. } = &*self.known;
         let known = &objects.networks_in;
         self.sees(namespace)
+            && !objects.leaves_out(Kind::NetworkAttachmentDefinition, namespace)
             && (*lists_networks
                 || !known.is_empty()
                     && match &self.view {

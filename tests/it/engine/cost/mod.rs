@@ -21,6 +21,7 @@ mod names;
 mod nccl_log;
 mod offline;
 mod repeated;
+mod rooms;
 mod samples;
 mod shared;
 mod templates;
@@ -65,6 +66,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::the_page_on_performance_has_the_figures", guard::page);
     memory::add(suite);
     kept::add(suite);
+    rooms::add(suite);
 }
 
 /// CPU time of this thread.

@@ -1,7 +1,7 @@
 //! `discover --live` with a scripted API server: pages, 410, forbidden kinds, failing lists.
 
+use super::one_network;
 use super::script::Script;
-use super::{network, node};
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
@@ -13,21 +13,6 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::discover_withholds_what_a_forbidden_kind_would_show", forbidden);
     suite.add("live::discover_without_nodes", no_nodes);
     suite.add("live::discover_ends_with_an_error_if_a_list_fails", failing);
-}
-
-/// Four nodes with one RoCE network.
-fn site() -> Result<Script, String> {
-    let script = Script::start()?;
-    let mut east = network("east");
-    east["metadata"]["annotations"] = json!({"k8s.v1.cni.cncf.io/resourceName": "x.com/east"});
-    script.put("NetworkAttachmentDefinition", east);
-    let policy = json!({"metadata": {"namespace": "op", "name": "east"}, "spec": {"resourceName": "east", "isRdma": true,
-        "linkType": "eth", "numVfs": 1, "nicSelector": {"vendor": "15b3"}, "nodeSelector": {"fabric": "east"}}});
-    script.put("SriovNetworkNodePolicy", policy);
-    for n in 0..4 {
-        script.put("Node", node(&format!("gpu-{n}"), "east", "p"));
-    }
-    Ok(script)
 }
 
 fn discover(script: &Script) -> Result<(Ran, Value), String> {
@@ -44,7 +29,7 @@ fn rails(value: &Value) -> &Value {
 }
 
 fn pages() -> Outcome {
-    let script = site()?;
+    let script = one_network()?;
     script.page(1);
     let (ran, value) = discover(&script)?;
     same(&format!("exit code: {}", ran.stderr), 0, ran.code)?;
@@ -53,7 +38,7 @@ fn pages() -> Outcome {
 }
 
 fn expired() -> Outcome {
-    let script = site()?;
+    let script = one_network()?;
     let (_, once) = discover(&script)?;
     script.page(1);
     script.expire_pages(2);
@@ -63,7 +48,7 @@ fn expired() -> Outcome {
 }
 
 fn forbidden() -> Outcome {
-    let script = site()?;
+    let script = one_network()?;
     script.refuse("NetworkAttachmentDefinition", Some(403));
     let (ran, value) = discover(&script)?;
     same("exit code", 2, ran.code)?;
@@ -80,7 +65,7 @@ fn forbidden() -> Outcome {
 }
 
 fn no_nodes() -> Outcome {
-    let script = site()?;
+    let script = one_network()?;
     script.refuse("Node", Some(403));
     let (ran, value) = discover(&script)?;
     same("exit code", 2, ran.code)?;
@@ -90,7 +75,7 @@ fn no_nodes() -> Outcome {
 }
 
 fn failing() -> Outcome {
-    let script = site()?;
+    let script = one_network()?;
     script.refuse("SriovNetworkNodePolicy", Some(500));
     let (ran, value) = discover(&script)?;
     same("exit code", 3, ran.code)?;

@@ -15,6 +15,7 @@ mod prerequisites;
 mod profile_lists;
 mod random;
 mod rights;
+mod rooms;
 mod script;
 mod serving;
 mod soak;
@@ -40,6 +41,7 @@ pub(crate) fn add(suite: &mut Suite) {
     streams::add(suite);
     faults::add(suite);
     rights::add(suite);
+    rooms::add(suite);
     prerequisites::add(suite);
     profile_lists::add(suite);
     kinds::add(suite);
@@ -113,6 +115,21 @@ fn site() -> Result<Script, String> {
     script.put("Node", node("gpu-0", "west", "w"));
     script.put("Node", node("gpu-b", "none", "bare"));
     script.put("Node", node("gpu-1", "east", "p"));
+    Ok(script)
+}
+
+/// Four nodes with one RoCE network, which no profile names yet.
+fn one_network() -> Result<Script, String> {
+    let script = Script::start()?;
+    let mut east = network("east");
+    east["metadata"]["annotations"] = json!({"k8s.v1.cni.cncf.io/resourceName": "x.com/east"});
+    script.put("NetworkAttachmentDefinition", east);
+    let policy = json!({"metadata": {"namespace": "op", "name": "east"}, "spec": {"resourceName": "east", "isRdma": true,
+        "linkType": "eth", "numVfs": 1, "nicSelector": {"vendor": "15b3"}, "nodeSelector": {"fabric": "east"}}});
+    script.put("SriovNetworkNodePolicy", policy);
+    for n in 0..4 {
+        script.put("Node", node(&format!("gpu-{n}"), "east", "p"));
+    }
     Ok(script)
 }
 

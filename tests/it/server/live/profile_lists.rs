@@ -2,7 +2,7 @@
 //! profile that drifted.
 
 use super::script::Script;
-use super::{network, node, profile};
+use super::{one_network, profile};
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
@@ -13,19 +13,10 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::discover_compares_the_profiles_of_the_cluster", drifted);
 }
 
-/// Four nodes with one fabric, and its profile.
+/// Four nodes with one network, and its profile.
 fn site() -> Result<Script, String> {
-    let script = Script::start()?;
+    let script = one_network()?;
     script.put("FabricProfile", profile("east", "x.com/east"));
-    let mut east = network("east");
-    east["metadata"]["annotations"] = json!({"k8s.v1.cni.cncf.io/resourceName": "x.com/east"});
-    script.put("NetworkAttachmentDefinition", east);
-    let policy = json!({"metadata": {"namespace": "op", "name": "east"}, "spec": {"resourceName": "east", "isRdma": true,
-        "linkType": "eth", "numVfs": 1, "nicSelector": {"vendor": "15b3"}, "nodeSelector": {"fabric": "east"}}});
-    script.put("SriovNetworkNodePolicy", policy);
-    for n in 0..4 {
-        script.put("Node", node(&format!("gpu-{n}"), "east", "p"));
-    }
     Ok(script)
 }
 

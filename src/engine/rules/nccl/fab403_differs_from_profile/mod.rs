@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         true => BTreeSet::new(),
         false => {
             let all = places(context).flat_map(|place| names(context, &place).collect::<Vec<_>>());
-            all.filter(|name| catalog.variables().contains(*name)).collect()
+            all.filter(|name| catalog.variables().contains_key(*name)).collect()
         }
     };
     let set = (!of_pod.is_empty()).then_some((&of_pod, catalog));
