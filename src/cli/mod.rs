@@ -60,7 +60,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Create TLS certificates for development
     Certs(certs::Arguments),
-    /// Check an installation in a cluster, or a cluster before an installation (--pre), and name a fix for each problem
+    /// Check an installation in a cluster, and name a fix for each problem. With --pre, check the cluster before an
+    /// installation
     Doctor(doctor::Arguments),
     /// Check the fabric from inside a pod: devices, addresses, limits, libraries and settings
     Preflight(preflight::Arguments),

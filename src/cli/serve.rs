@@ -56,8 +56,8 @@ pub(super) struct Arguments {
     /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
-    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. A Lease
-    /// selects the replica that writes
+    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. Only the
+    /// replica that holds a Lease writes the status
     #[arg(
         long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
@@ -83,8 +83,8 @@ pub(super) struct Arguments {
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Maximum time, in seconds, that the server waits for clients to close their connections. The time starts at the
-    /// end of --lame-duck. API servers close an idle connection after 90 s
+    /// Maximum time, in seconds, that the server waits for clients to close their connections. The time starts when the
+    /// time of --lame-duck ends. API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -107,7 +107,7 @@ impl Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Do not change pods. Deny a pod only if the webhook's changes would not prevent the denial
+    /// Do not change pods. Deny a pod only if the pod has errors that the webhook's changes would not remove
     Off,
 }
 

@@ -29,8 +29,8 @@ pub(super) struct Arguments {
     /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
     namespace: Option<String>,
-    /// Write the results as expectations, instead of comparing them. The command does not add a key that
-    /// is missing from an expectation
+    /// Write the results to the expectation files, without a comparison. The command updates only the keys that an
+    /// expectation file already has
     #[arg(long)]
     update: bool,
     /// Output format
