@@ -52,8 +52,7 @@ pub(super) fn ask(
                 nodes: Vec::new(),
                 reason: format!("NodePool {} may create nodes of type {names}, and has none now", pool.name),
                 question: format!(
-                    "Will these nodes have the fabric of the base {base}? Then write a profile with this base, which has \
-                     the instance types, or run discover when a node exists."
+                    "Will these nodes have the fabric of base {base}? If yes, write a profile with base: {base}, or run discover when a node exists."
                 ),
             }),
             Some(of) => {

@@ -18,8 +18,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.mig()?))) {
         return withheld(
             format!("{sign} of node {} shows that its GPUs are split into MIG devices", node.name),
-            "Do jobs that need a fabric run on MIG devices? A profile counts whole GPUs. If no such job runs here, these nodes \
-             need no profile. If some GPUs of the pool stay whole, move them to nodes of their own.",
+            "Do jobs that need a fabric run on MIG devices? A profile counts whole GPUs. If only jobs without a fabric run on these nodes, the nodes need no profile. Move whole GPUs to nodes without MIG devices.",
         );
     }
     let Some((name, accelerators)) = &group.accelerators else {
@@ -45,7 +44,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     for (name, count) in &group.resources {
         if !count.is_settled() {
             return withheld(
-                format!("{name}: {}; no number is that of more than half of the nodes", count.disagreement()),
+                format!("{name}: {}; no number applies to more than half of the nodes", count.disagreement()),
                 format!("How many units of {name} does a node have? Do its device plugin and driver run?"),
             );
         }

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[
         (
             Severity::Warning,
-            "the author of the pod may want NCCL to use TCP, and another library to use the devices",
+            "the author may want to use the devices only for another library, and TCP for NCCL",
         ),
         (Severity::Info, "the variables do no harm"),
     ],

@@ -107,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value in both policies, or two resourceNames.";
+const FIX: &str = "Use the same value in both policies, or give each policy its own resourceName.";

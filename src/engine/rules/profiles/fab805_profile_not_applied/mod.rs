@@ -13,7 +13,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "this is usually intended"), (Severity::Info, HAS_FABRIC)],
+    lesser: &[(Severity::Info, "this result is usually intended"), (Severity::Info, HAS_FABRIC)],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
@@ -77,7 +77,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
-            "Remove the annotation. The webhook then adds the profile's networks.".to_owned(),
+            "Remove the annotation to get the profile's networks.".to_owned(),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
@@ -108,7 +108,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "the known objects do not show whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
-            "Create the networks first (in a review, add their manifests), or request one device for each network."
+            "Create the networks first, or request one device for each network. In a review, add the networks' manifests."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
@@ -182,7 +182,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
     let networks = || paths::annotation(NETWORKS_ANNOTATION);
     let full = format!(
-        "If this is intended, ignore the finding. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
+        "If this is intended, ignore the finding. To get the profile's networks too, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
     );
     let has = |what: String| {
         format!(

@@ -113,7 +113,8 @@ fn label(key: &str) -> Option<(String, String)> {
 fn mode() -> (String, String) {
     (
         format!("{MODE_LABEL} has no effect on a pod: this key is a label of the namespace"),
-        "Remove the key from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
+        "Remove the key from the pod. Ask a cluster administrator to set the label on the namespace."
+            .to_owned(),
     )
 }
 
