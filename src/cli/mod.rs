@@ -74,7 +74,7 @@ enum Command {
     VerifyLog(verify_log::Arguments),
     /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics, by formulas
     Estimate(estimate::Arguments),
-    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    /// Serve metrics of this pod's RDMA devices and of the transport that NCCL uses
     Monitor(monitor::Arguments),
     /// Show the version
     Version(version::Arguments),
@@ -91,7 +91,7 @@ struct MonitorArguments {
 
 #[derive(Debug, Subcommand)]
 enum MonitorCommand {
-    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    /// Serve metrics of this pod's RDMA devices and of the transport that NCCL uses
     Monitor(monitor::Arguments),
 }
 

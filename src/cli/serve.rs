@@ -127,7 +127,7 @@ enum Workloads {
     Off,
     /// Admit workloads, and report findings as warnings
     Warn,
-    /// Deny a workload if its pods would be denied
+    /// Deny a workload if the webhook would deny the workload's pods
     Deny,
 }
 

@@ -75,7 +75,9 @@ pub(super) fn nothing() -> Outcome {
 fn open(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     if let Some(name) = unknown_resource(&group.nodes, sources) {
         return Some(withheld(
-            format!("the nodes list resource {name}, and no object shows whether its devices are RDMA NICs"),
+            format!(
+                "the nodes list resource {name}, and no object shows whether the devices of this resource are RDMA NICs"
+            ),
             "Do training pods request this resource for their NICs? If the resource is not for RDMA NICs, write a profile with base: ethernet-tcp.",
         ));
     }
@@ -161,7 +163,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             FABRIC_KINDS.into_iter().filter(|kind| !sources.kinds.contains(*kind)).collect();
         return withheld(
             format!(
-                "the dump shows no fabric for these nodes, and it has no objects of {}",
+                "the fabric of these nodes is not known, because the dump has no objects of {}",
                 missing.join(", ")
             ),
             "Do these nodes have only Ethernet? If yes, write a profile with base: ethernet-tcp. If no, add the missing kinds to the dump, or use --live.",

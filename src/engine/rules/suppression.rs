@@ -111,7 +111,7 @@ fn one(
     if value.is_empty() {
         out.add(
             path,
-            format!("annotation {IGNORE_PREFIX}{id} has no effect, because it gives no reason"),
+            format!("annotation {IGNORE_PREFIX}{id} has no effect, because the annotation gives no reason"),
             "Write the reason as the value of the annotation.",
         );
         return;

@@ -158,7 +158,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             paths::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later. Or set NCCL_IB_GID_INDEX, if one index (often 3) is right in all pods.",
+            "Use NCCL 2.26.2 or later. Or set NCCL_IB_GID_INDEX if the same index (often 3) is correct in all pods.",
         );
     }
 }

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 /// Reasons for warnings.
 const LABELS: &str = "no known node matches both nodeSelectors";
 const KEPT: &str = "the operator takes the flag from the first policy, and that policy sets the flag";
-const OPEN: &str = "one priority is not set, so the order of the policies is not known";
+const OPEN: &str = "one policy has no priority, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {

@@ -114,7 +114,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
             format!("the pod's networks and the rails together need {wanted} units of {resource}, more than any node has"),
-            "Remove the pod's own networks, or list one for each rail.".to_owned(),
+            "Remove the pod's own networks, or list one network for each rail.".to_owned(),
         ),
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),

@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = crate::nodes::dropped(constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
     let message =
-        format!("all nodes of profile {:?} are excluded for this pod by {}", profile.name, by.join("; "));
+        format!("the pod cannot run on any node of profile {:?}, because of {}", profile.name, by.join("; "));
     findings.add(
         "/spec",
         message,
