@@ -10,7 +10,7 @@ use std::time::Duration;
 #[command(next_help_heading = "Budgets")]
 pub(super) struct LimitFlags {
     /// Maximum number of concurrent connections. At the limit, the server closes an idle or incomplete connection to
-    /// accept a new connection. If all connections are busy, the server refuses the new connection
+    /// accept a new connection. If all connections are busy, the server refuses new connections
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS", default_value_t = Limits::DEFAULT.connections, value_parser = count(16, 65_536))]
     max_connections: usize,
     /// Maximum number of concurrent connections from one client address; one API server needs up to 640

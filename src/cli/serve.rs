@@ -35,8 +35,8 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Namespaces of network operators and device plugins. Objects in these namespaces count for every pod;
-    /// objects in any other namespace count only for pods in the same namespace
+    /// Namespaces of network operators and device plugins. Objects in the listed namespaces count for every pod;
+    /// objects in other namespaces count only for pods of their own namespace
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES
@@ -83,8 +83,8 @@ pub(super) struct Arguments {
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Maximum time, in seconds, that the server waits for clients to close their connections. The time starts when the
-    /// time of --lame-duck ends. API servers close an idle connection after 90 s
+    /// Maximum time, in seconds, that the server waits for clients to close their connections. The server starts to
+    /// wait when the time of --lame-duck ends. API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]

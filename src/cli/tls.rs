@@ -33,8 +33,8 @@ pub(super) struct Tls {
     /// --kubeconfig, else the namespace of the server's pod
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
     tls_namespace: Option<String>,
-    /// Name of the Secret with the CA (--tls-mode self-managed; default: fabric-admission-ca) or with the
-    /// certificate and key (--tls-mode cert-manager; default: fabric-admission-tls)
+    /// Name of the Secret. With --tls-mode self-managed, the Secret has the CA; default: fabric-admission-ca. With
+    /// --tls-mode cert-manager, the Secret has the certificate and key; default: fabric-admission-tls
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SECRET", value_parser = name)]
     tls_secret: Option<String>,
     /// Name of the webhook's Service, which the API server calls

@@ -47,12 +47,12 @@ pub(super) struct Arguments {
     /// applies only to some versions, its message names these versions
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<Version>,
-    /// Use only the cluster objects that the webhook uses for this kind of caller. Without this flag, the review uses
+    /// Caller of the webhook. The review uses only the cluster objects that the webhook uses for the caller; default:
     /// all cluster objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces count for every
-    /// pod; objects in any other namespace count only for pods in the same namespace
+    /// Namespaces of network operators and device plugins. With --audience, objects in the listed namespaces count for
+    /// every pod; objects in other namespaces count only for pods of their own namespace
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES

@@ -72,7 +72,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 printable(name, 80)
             ),
             format!(
-                "Request a resource that these nodes offer, or let the pod run on nodes that offer {}.",
+                "Let the pod run on nodes that offer {}, or request another resource.",
                 printable(name, 80)
             ),
         );

@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     findings.add_as(
         severity,
         "",
-        format!("no fabric profile matches the pod, so it gets no RDMA network ({list})"),
+        format!("no fabric profile matches: the pod gets no RDMA network ({list})"),
         fix,
     );
 }

@@ -24,8 +24,7 @@ pub(super) static RULE: Rule = Rule {
 const HAS_FABRIC: &str = "the pod already has RDMA devices";
 
 /// What to do about a claim that is not known.
-const CREATE: &str =
-    "Create this object before the pod. In a review, add the object to the inputs or to --cluster.";
+const CREATE: &str = "Create the claim or its template before the pod. In a review, add the object to the inputs or to --cluster.";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.if_accelerated.applies

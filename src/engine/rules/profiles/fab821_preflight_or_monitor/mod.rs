@@ -40,7 +40,7 @@ fn words(
         InPodRefusal::Name(taken) => (
             Severity::Warning,
             place(context, taken),
-            format!("the pod has its own container {taken:?}, so the webhook does not add the container with this name from profile {profile:?}"),
+            format!("the pod already has a container {taken:?}: the webhook does not add this container of profile {profile:?}"),
             format!("Rename the pod's container {taken:?}."),
         ),
         InPodRefusal::VolumeName => (
