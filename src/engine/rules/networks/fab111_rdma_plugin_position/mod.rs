@@ -47,7 +47,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             report(Severity::Error, message.to_owned(), fix);
             return;
         }
-        let message = "plugin rdma, which runs after plugin ib-sriov, moves the IPoIB interface back to the node: the pod loses this interface";
+        let message =
+            "plugin rdma runs after plugin ib-sriov, and moves the pod's IPoIB interface back to the node";
         let (because, fix) = if is_shared(context) {
             (SHARED, REMOVE)
         } else {

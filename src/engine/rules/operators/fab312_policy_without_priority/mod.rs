@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 "priority is not set, and policy \"{}\" takes the same VFs: the operator's webhook sets priority 99; without this webhook, the priority is 0",
                 printable(other.name, 63)
             ),
-            "Set priority. The policy with the lower number wins.",
+            "Set priority. The lower number wins.",
         );
     }
 }

@@ -107,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use the same value in both policies, or give each policy its own resourceName.";
+const FIX: &str = "Use the same value, or different resourceNames.";

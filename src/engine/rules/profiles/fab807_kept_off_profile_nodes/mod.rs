@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     findings.add(
         "/spec",
         message,
-        "Change the constraint of the pod, or set the profile annotation to a profile of the nodes where the pod can run.",
+        "Change the constraint, or set the profile annotation to a profile of the nodes where the pod can run.",
     );
 }
 

@@ -91,7 +91,7 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     let fix = match (near, key) {
         (Some(near), _) => format!("Write {near:?}."),
         (None, INJECT_ANNOTATION) => {
-            "Write \"false\" to stop injection, write \"full\" to add the profile's networks, or remove the annotation."
+            "Write \"false\" to stop injection, or \"full\" to get the profile's networks, or remove the annotation."
                 .to_owned()
         }
         (None, _) => format!("Write {}.", quoted.join(" or ")),

@@ -34,7 +34,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!("network {network} moves RDMA devices into pods, but the nodes are in shared RDMA mode: the pod sandbox fails"),
-            "Use a network that does not move RDMA devices, or use nodes in exclusive RDMA mode.",
+            "Use nodes in exclusive RDMA mode, or a network that does not move RDMA devices.",
         );
     });
 }

@@ -39,14 +39,14 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             _ => "Request a network whose plugin chain has rdma.",
         };
         let (severity, because, nodes, so) = match (*wants_rdma, covered) {
-            (true, true) => (Severity::Error, "", "the network's nodes", "NCCL does not find the device"),
+            (true, true) => (Severity::Error, "", "the nodes", "NCCL does not find the device"),
             (true, false) => (
                 Severity::Warning,
                 OTHER_NODES,
-                "the network's known nodes",
+                "the known nodes",
                 "NCCL finds no device on these nodes",
             ),
-            (false, _) => (Severity::Warning, NO_NEED, "the network's nodes", "the pod cannot use RDMA"),
+            (false, _) => (Severity::Warning, NO_NEED, "the nodes", "the pod cannot use RDMA"),
         };
         findings.because(because).add_as(
             severity,
