@@ -69,8 +69,8 @@ enum Command {
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
-    /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why a rank fell back, and which
-    /// ranks differ
+    /// Read logs of NCCL (NCCL_DEBUG=INFO): show the transport of each rank, the reason for a fallback to TCP, and
+    /// differences between ranks
     VerifyLog(verify_log::Arguments),
     /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics, by formulas
     Estimate(estimate::Arguments),

@@ -37,7 +37,8 @@ pub(in crate::cli) struct Arguments {
     /// Built-in base profile with the rails and the transport of your nodes, for --rate
     #[arg(long, value_name = "NAME", requires = "rate")]
     pub(super) profile: Option<String>,
-    /// File facts.json that preflight wrote on a node, with the line rate, number and transport of the node's ports
+    /// File facts.json that preflight wrote on a node. The file has the line rate, number and transport of the node's
+    /// ports
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "rails", "profile"])]
     pub(super) facts: Option<PathBuf>,
     /// Output format

@@ -58,8 +58,8 @@ pub(super) struct Arguments {
         default_values = input::OPERATOR_NAMESPACES
     )]
     operator_namespaces: Vec<String>,
-    /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. FORMAT=FILE writes to a file;
-    /// repeatable
+    /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. With FORMAT=FILE, the command
+    /// writes to a file; repeatable
     #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = outputs::parse::<Format>, default_value = "text")]
     output: Vec<outputs::Output<Format>>,
     /// Lowest severity of a finding for which the command exits with code 1; default: error

@@ -30,7 +30,7 @@ pub(super) fn outcome(
     let Some((link, from)) = pool.link().or(by_label) else {
         return withheld(
             format!(
-                "no network takes devices of {}, and no object shows the link layer of these devices",
+                "no network takes devices of {}, and the link layer of these devices is not known",
                 pool.name
             ),
             "Are these NICs InfiniBand or Ethernet (RoCE)? Do pods need a network for these NICs? Add the configuration of the \

@@ -76,14 +76,14 @@ fn open(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     if let Some(name) = unknown_resource(&group.nodes, sources) {
         return Some(withheld(
             format!(
-                "the nodes list resource {name}, and no object shows whether the devices of this resource are RDMA NICs"
+                "the nodes list resource {name}, but no object shows whether the devices of this resource are RDMA NICs"
             ),
             "Do training pods request this resource for their NICs? If the resource is not for RDMA NICs, write a profile with base: ethernet-tcp.",
         ));
     }
     let label = group.nodes.iter().find_map(|node| nic_label(node))?;
     Some(withheld(
-        format!("label {label} shows NICs, and no object shows whether these NICs have RDMA"),
+        format!("label {label} shows NICs, but no object shows whether these NICs have RDMA"),
         "Do training pods use RDMA on these NICs? If these NICs are only the Ethernet NICs of the nodes, write a profile with base: ethernet-tcp.",
     ))
 }

@@ -215,7 +215,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            has(format!("network {network}, which uses {}", printable(resource, 80))),
+            has(format!("{} of network {network}", printable(resource, 80))),
             full,
         ),
         OtherFabric::Networks(attachments, resource) => findings.add_as(
