@@ -148,7 +148,7 @@ fn of_nodes(
         }
         let name = &entry.name;
         let nodes = format!("profile {:?} of the pod's nodes", profile.name);
-        let away = format!("keep the pod off the nodes of profile {:?}", profile.name);
+        let away = format!("do not run the pod on the nodes of profile {:?}", profile.name);
         if entry.policy == EnvPolicy::Forbid {
             let message = format!("{nodes} forbids {name}: {}", entry.reason);
             let fix = format!("Remove {name}{}, or {away}.", own.last.origin());

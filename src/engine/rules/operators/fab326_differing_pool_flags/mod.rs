@@ -67,10 +67,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(other.shared),
                     LABELS,
-                    format!("{first_name:?} wins, so resource {} {so}", own.resource),
+                    format!("policy {first_name:?} wins, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
-                    let why = format!("{first_name:?} wins, so the resource gets {flag}");
+                    let why = format!("policy {first_name:?} wins, so the resource gets {flag}");
                     (Severity::Warning, KEPT, why)
                 }
                 None => (

@@ -68,7 +68,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "no node where the pod can run offers {}{elsewhere}: the pod stays Pending",
+                "the nodes where the pod can run do not offer {}{elsewhere}: the pod stays Pending",
                 printable(name, 80)
             ),
             format!(
