@@ -40,12 +40,9 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         };
         let (severity, because, nodes, so) = match (*wants_rdma, covered) {
             (true, true) => (Severity::Error, "", "the nodes", "NCCL does not find the device"),
-            (true, false) => (
-                Severity::Warning,
-                OTHER_NODES,
-                "the known nodes",
-                "NCCL finds no device on these nodes",
-            ),
+            (true, false) => {
+                (Severity::Warning, OTHER_NODES, "the known nodes", "NCCL finds no device on these nodes")
+            }
             (false, _) => (Severity::Warning, NO_NEED, "the nodes", "the pod cannot use RDMA"),
         };
         findings.because(because).add_as(
