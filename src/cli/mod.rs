@@ -47,8 +47,8 @@ enum Command {
     Review(review::Arguments),
     /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Audit all workloads and pods of a cluster: show what the webhook would change and refuse, by namespace and
-    /// top-level owner
+    /// Audit all workloads and pods of a cluster: for each namespace and top-level owner, show what the webhook would
+    /// change and refuse
     Audit(Box<audit::Arguments>),
     /// Write FabricProfiles from the objects of a cluster, or compare existing FabricProfiles with the cluster
     Discover(discover::Arguments),
@@ -72,7 +72,7 @@ enum Command {
     /// Read logs of NCCL (NCCL_DEBUG=INFO): show the transport of each rank, the reason for a fallback to TCP, and
     /// differences between ranks
     VerifyLog(verify_log::Arguments),
-    /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics, by formulas
+    /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics
     Estimate(estimate::Arguments),
     /// Serve metrics of this pod's RDMA devices and of the transport that NCCL uses
     Monitor(monitor::Arguments),

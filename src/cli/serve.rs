@@ -63,8 +63,8 @@ pub(super) struct Arguments {
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Time without contact with the API server, in seconds, after which the webhook warns that its facts about the
-    /// cluster are old (FAB813)
+    /// Time without contact with the API server, in seconds. After this time, the webhook warns that its facts about
+    /// the cluster are old (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
     /// Whether the webhook may change pods; off stops all changes, in every namespace
@@ -77,7 +77,8 @@ pub(super) struct Arguments {
     /// SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
-    /// Which decisions the server logs, each as one line with namespace, owner, user, profile, rules and changes
+    /// Which decisions the server logs. A line has the namespace, owner, user, profile, rules and changes of one
+    /// decision
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_LOG_DECISIONS", default_value_t = Decisions::Notable)]
     log_decisions: Decisions,
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections

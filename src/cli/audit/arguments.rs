@@ -52,7 +52,7 @@ pub(in crate::cli) struct Arguments {
     /// Lowest severity of a finding for which the command exits with code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     pub(super) fail_on: FailOn,
-    /// List every workload in scope, every change and every finding in text output
+    /// In text output, list every workload in scope, every change and every finding
     #[arg(long, short)]
     pub(super) verbose: bool,
     #[command(flatten)]
