@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Client certificates")]
 pub(super) struct Clients {
-    /// PEM file with the CA of client certificates. The server accepts a client only if this CA signed the client's
+    /// PEM file with the CA of client certificates. The server accepts a client only if the CA signed the client's
     /// certificate and the certificate has a name from --client-name
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_CLIENT_CA", requires = "client_name")]
     client_ca: Option<PathBuf>,

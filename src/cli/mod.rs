@@ -47,8 +47,8 @@ enum Command {
     Review(review::Arguments),
     /// Show which FabricProfile each pod in the manifests gets, and why
     Why(why::Arguments),
-    /// Audit all workloads and pods of a cluster: show what the webhook would change and refuse, by namespace and
-    /// top-level owner
+    /// Audit all workloads and pods of a cluster: for each namespace and top-level owner, show what the webhook would
+    /// change and refuse
     Audit(Box<audit::Arguments>),
     /// Write FabricProfiles from the objects of a cluster, or compare existing FabricProfiles with the cluster
     Discover(discover::Arguments),
@@ -60,7 +60,8 @@ enum Command {
     Serve(Box<serve::Arguments>),
     /// Create TLS certificates for development
     Certs(certs::Arguments),
-    /// Check an installation in a cluster, or a cluster before an installation (--pre), and name a fix for each problem
+    /// Check an installation in a cluster, and name a fix for each problem. With --pre, check the cluster before an
+    /// installation
     Doctor(doctor::Arguments),
     /// Check the fabric from inside a pod: devices, addresses, limits, libraries and settings
     Preflight(preflight::Arguments),
@@ -68,12 +69,12 @@ enum Command {
     Probe(probe::Arguments),
     /// List the rules, or export rules as ValidatingAdmissionPolicies
     Rules(rules::Arguments),
-    /// Read logs of NCCL (NCCL_DEBUG=INFO): show which transport each rank used, why a rank fell back, and which
-    /// ranks differ
+    /// Read logs of NCCL (NCCL_DEBUG=INFO): show the transport of each rank, the reason for a fallback to TCP, and
+    /// differences between ranks
     VerifyLog(verify_log::Arguments),
-    /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics, by formulas
+    /// Estimate the all-reduce time and the GPU utilisation of a training job on several fabrics
     Estimate(estimate::Arguments),
-    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    /// Serve metrics of this pod's RDMA devices and of the transport that NCCL uses
     Monitor(monitor::Arguments),
     /// Show the version
     Version(version::Arguments),
@@ -90,7 +91,7 @@ struct MonitorArguments {
 
 #[derive(Debug, Subcommand)]
 enum MonitorCommand {
-    /// Serve metrics of the RDMA devices of this pod, and of the transport that NCCL uses
+    /// Serve metrics of this pod's RDMA devices and of the transport that NCCL uses
     Monitor(monitor::Arguments),
 }
 

@@ -38,18 +38,18 @@ struct Export {
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
     /// Group whose members may set the mode label of namespaces and choose FabricProfiles; repeatable. The exported
-    /// policies deny these changes to all other users
+    /// policies do not let other users set the label or choose FabricProfiles
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
-    /// Add a policy that lets a pod use only networks in its own namespace, in namespace "default" and in each open
-    /// namespace (--open-namespace). The policy also checks changes of a pod's annotations
+    /// Add a policy that lets a pod use only networks in its own namespace, in namespace "default" and in the
+    /// namespaces of --open-namespace. The policy also checks changes of a pod's annotations
     #[arg(long)]
     namespace_isolation: bool,
     /// Namespace whose networks every pod may use, for --namespace-isolation; repeatable
     #[arg(long = "open-namespace", value_name = "NAMESPACE", requires = "namespace_isolation", value_parser = namespace)]
     open_namespaces: Vec<String>,
-    /// What the exported policies do with errors in network objects: warn (audit) or deny (enforce). Use the same
-    /// value as for serve --network-objects
+    /// What the exported policies do with errors in network objects: warn (audit) or deny (enforce). Use the value of
+    /// serve --network-objects
     #[arg(long, value_enum, default_value_t = Objects::Audit)]
     network_objects: Objects,
     /// Output format

@@ -35,8 +35,8 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Namespaces of network operators and device plugins. Objects in these namespaces count for every pod;
-    /// objects in any other namespace count only for pods in the same namespace
+    /// Namespaces of network operators and device plugins. Objects in the listed namespaces count for every pod;
+    /// objects in other namespaces count only for pods of their own namespace
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES
@@ -56,15 +56,15 @@ pub(super) struct Arguments {
     /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     watch_timeout: f64,
-    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. A Lease
-    /// selects the replica that writes
+    /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. Only the
+    /// replica that holds a Lease writes the status
     #[arg(
         long, value_name = "BOOL", env = "FABRIC_ADMISSION_PROFILE_STATUS", action = clap::ArgAction::Set,
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Time without contact with the API server, in seconds, after which the webhook warns that its facts about the
-    /// cluster are old (FAB813)
+    /// Time without contact with the API server, in seconds. After this time, the webhook warns that its facts about
+    /// the cluster are old (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
     /// Whether the webhook may change pods; off stops all changes, in every namespace
@@ -77,14 +77,15 @@ pub(super) struct Arguments {
     /// SriovNetworkNodePolicies
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_NETWORK_OBJECTS", default_value_t = NetworkObjects::Audit)]
     network_objects: NetworkObjects,
-    /// Which decisions the server logs, each as one line with namespace, owner, user, profile, rules and changes
+    /// Which decisions the server logs. A line has the namespace, owner, user, profile, rules and changes of one
+    /// decision
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_LOG_DECISIONS", default_value_t = Decisions::Notable)]
     log_decisions: Decisions,
     /// Time after SIGTERM, in seconds, in which the server still accepts new connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_LAME_DUCK", default_value_t = 5.0, value_parser = seconds)]
     lame_duck: f64,
-    /// Maximum time, in seconds, that the server waits for clients to close their connections. The time starts at the
-    /// end of --lame-duck. API servers close an idle connection after 90 s
+    /// Maximum time, in seconds, that the server waits for clients to close their connections. The server starts to
+    /// wait when the time of --lame-duck ends. API servers close an idle connection after 90 s
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
     drain: f64,
     #[command(flatten)]
@@ -107,7 +108,7 @@ impl Arguments {
 enum Mutate {
     /// Change pods
     On,
-    /// Do not change pods. Deny a pod only if the webhook's changes would not prevent the denial
+    /// Do not change pods. Deny a pod only if the pod has errors that the webhook's changes would not remove
     Off,
 }
 
@@ -127,7 +128,7 @@ enum Workloads {
     Off,
     /// Admit workloads, and report findings as warnings
     Warn,
-    /// Deny a workload if its pods would be denied
+    /// Deny a workload if the webhook would deny the workload's pods
     Deny,
 }
 

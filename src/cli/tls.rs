@@ -33,8 +33,8 @@ pub(super) struct Tls {
     /// --kubeconfig, else the namespace of the server's pod
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_NAMESPACE", value_parser = name)]
     tls_namespace: Option<String>,
-    /// Name of the Secret with the CA (--tls-mode self-managed; default: fabric-admission-ca) or with the
-    /// certificate and key (--tls-mode cert-manager; default: fabric-admission-tls)
+    /// Name of the Secret. With --tls-mode self-managed, the Secret has the CA; default: fabric-admission-ca. With
+    /// --tls-mode cert-manager, the Secret has the certificate and key; default: fabric-admission-tls
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_SECRET", value_parser = name)]
     tls_secret: Option<String>,
     /// Name of the webhook's Service, which the API server calls
@@ -70,8 +70,7 @@ pub(super) struct Tls {
     /// Interval at which the server checks its Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Settle time: how long the server waits after every caBundle is correct before it reports ready, so that API
-    /// servers can load the caBundles
+    /// Settle time: how long the server waits for API servers to load correct caBundles before the server reports ready
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
     /// File to which the server writes its CAs, for clients that do not get the CAs from the caBundle of a webhook

@@ -40,7 +40,7 @@ pub(in crate::cli) struct Arguments {
     /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
     #[arg(long, value_name = "PATH")]
     pub(super) profiles: Option<PathBuf>,
-    /// Output format: text or json. FORMAT=FILE writes to a file; repeatable
+    /// Output format: text or json. With FORMAT=FILE, the command writes to a file; repeatable
     #[arg(long, short, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = outputs::parse::<Format>)]
     pub(super) output: Vec<Output<Format>>,
     /// Write the findings to a baseline file, for --new-since
@@ -52,7 +52,7 @@ pub(in crate::cli) struct Arguments {
     /// Lowest severity of a finding for which the command exits with code 1
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     pub(super) fail_on: FailOn,
-    /// List every workload in scope, every change and every finding in text output
+    /// In text output, list every workload in scope, every change and every finding
     #[arg(long, short)]
     pub(super) verbose: bool,
     #[command(flatten)]

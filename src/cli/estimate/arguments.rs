@@ -21,8 +21,8 @@ pub(in crate::cli) struct Arguments {
     /// Number of training steps; with this flag, the output shows the duration of the training
     #[arg(long, value_name = "COUNT")]
     pub(super) iterations: Option<u64>,
-    /// Fabric to show: 1gbe, 10gbe, 25gbe, 100gbe-tcp or 100gbe-rdma; repeatable; default: all of these, but none if
-    /// --rate or --facts is set
+    /// Fabric to show: 1gbe, 10gbe, 25gbe, 100gbe-tcp or 100gbe-rdma; repeatable; default: all of these, or none with
+    /// --rate or --facts
     #[arg(long, value_name = "NAME", value_parser = fabric)]
     pub(super) fabric: Vec<usize>,
     /// Line rate of each rail of your nodes, in Gb/s, such as 400
@@ -37,7 +37,8 @@ pub(in crate::cli) struct Arguments {
     /// Built-in base profile with the rails and the transport of your nodes, for --rate
     #[arg(long, value_name = "NAME", requires = "rate")]
     pub(super) profile: Option<String>,
-    /// File facts.json that preflight wrote on a node, with the line rate, number and transport of the node's ports
+    /// File facts.json that preflight wrote on a node. The file has the line rate, number and transport of the node's
+    /// ports
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "rails", "profile"])]
     pub(super) facts: Option<PathBuf>,
     /// Output format

@@ -38,7 +38,7 @@ pub(super) struct Inputs {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Name of a FabricProfile in --profiles, or of a built-in base profile. The profile applies to every pod with
-    /// accelerators; the profile annotations of the pods are ignored
+    /// accelerators; the command ignores the profile annotations of the pods
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// File or directory with FabricProfiles; if one FabricProfile is invalid, the command fails
@@ -127,7 +127,7 @@ pub(super) struct Choice {
     /// Policy for a pod to which several FabricProfiles could apply
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_AMBIGUOUS", default_value_t = AmbiguityArgument::Deny)]
     ambiguous: AmbiguityArgument,
-    /// Default FabricProfile, for pods that match no FabricProfile and whose namespace has no default of its own
+    /// Default FabricProfile for pods that match no FabricProfile, if their namespace has no default FabricProfile
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_DEFAULT_PROFILE")]
     default_profile: Option<String>,
     /// Pod Security level that the API server enforces in namespaces without the label
@@ -143,8 +143,7 @@ pub(super) struct Choice {
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
     /// Name of a DRA driver or DeviceClass that never allocates NICs, in addition to the built-in names. The webhook
-    /// adds networks to a pod with claims only if each claim is for such a driver or class. `*` matches any text;
-    /// repeatable
+    /// adds no networks to a pod that has a claim for any other driver or class. `*` matches any text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }

@@ -54,12 +54,13 @@ pub(super) struct Arguments {
     /// default: the monitor does not ask RAS
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     ras_port: Option<u16>,
-    /// Time for an answer of RAS at each address, in seconds. RAS itself waits up to 10 s for the other processes
+    /// Time limit for an answer of RAS at each address, in seconds. RAS waits up to 10 s for the other processes of the
+    /// job
     #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
     ras_timeout: u64,
-    /// For --ras-port: the pod's index or role in its job; repeatable. The monitor asks RAS only if
-    /// every non-empty value is 0 or master. At least one value must be non-empty. Every process of the job answers each
-    /// question, so one pod is enough. Without this flag, the monitor of every pod asks
+    /// For --ras-port: the pod's index or role in its job; repeatable. The monitor asks RAS only if every non-empty
+    /// value is 0 or master. At least one value must be non-empty. One pod is enough, because an answer of RAS covers
+    /// all processes of the job. Without this flag, the monitors of all pods ask RAS
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

@@ -20,7 +20,8 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List FabricProfiles with their nodes and problems. Without a source, list the built-in base profiles
+    /// List FabricProfiles with their nodes and problems. Without --profiles, --cluster and --live, list the built-in
+    /// base profiles
     List(Box<list::Arguments>),
     /// Show a FabricProfile with all inherited values, and the origin of each value
     Show(Box<show::Arguments>),

@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// Name of a FabricProfile from --profiles, --cluster or --live, or of a built-in base profile
     #[arg(value_name = "NAME")]
     name: String,
-    /// Show the workloads and pods that use the profile, instead of its values. Needs --live or --cluster
+    /// Show the workloads and pods that use the profile, instead of the profile's values. Needs --live or --cluster
     #[arg(long)]
     used_by: bool,
     #[command(flatten)]

@@ -43,30 +43,30 @@ pub(super) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. Later versions do
-    /// not change the findings: if a finding applies only to some versions, its message names these versions
+    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. If a finding
+    /// applies only to some versions, its message names these versions
     #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
     kube_version: Option<Version>,
-    /// Review with only the cluster objects that the webhook uses for this kind of caller. Without this flag, the
-    /// review uses all objects
+    /// Caller of the webhook. The review uses only the cluster objects that the webhook uses for the caller; default:
+    /// all cluster objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, objects in these namespaces count for every
-    /// pod; objects in any other namespace count only for pods in the same namespace
+    /// Namespaces of network operators and device plugins. With --audience, objects in the listed namespaces count for
+    /// every pod; objects in other namespaces count only for pods of their own namespace
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES
     )]
     operator_namespaces: Vec<String>,
-    /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. FORMAT=FILE writes to a file;
-    /// repeatable
+    /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. With FORMAT=FILE, the command
+    /// writes to a file; repeatable
     #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = outputs::parse::<Format>, default_value = "text")]
     output: Vec<outputs::Output<Format>>,
     /// Lowest severity of a finding for which the command exits with code 1; default: error
     #[arg(long, value_enum)]
     fail_on: Option<FailOn>,
-    /// Use this configuration file for all inputs. Without this flag, the command uses the .fabric-admission.yaml in
-    /// the directory of each input, or else the nearest .fabric-admission.yaml in the directories above
+    /// Use this configuration file for all inputs. Without this flag, the command looks for .fabric-admission.yaml in
+    /// the directory of each input, and then in the directories above
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
     /// Use no configuration file, only flags
@@ -92,13 +92,14 @@ pub(super) struct Arguments {
     /// reports errors
     #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
     quiet: bool,
-    /// Estimate a training step for each workload, in text output: parameters, compute time of a step, and line rate
-    /// of a rail in Gb/s, such as parameters=7B,compute=1.2s,rate=400. Without rate, the estimate uses preflight.rate
-    /// of the profile. Add precision=fp32 if the gradients are not bf16
+    /// Add an estimate of a training step to the text output of each workload. Example:
+    /// parameters=7B,compute=1.2s,rate=400. The keys are the parameters of the model, the compute time of a step, and
+    /// the line rate of a rail in Gb/s. The default of rate is preflight.rate of the profile. Add precision=fp32 if the
+    /// gradients are not bf16
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = super::estimate::asked)]
     estimate: Option<Asked>,
-    /// Show all findings. Without this flag, the output hides info findings about settings that are often intended
-    /// (json has all findings)
+    /// Show all findings. Without this flag, the output hides info findings about settings that are often intended.
+    /// Output json always has all findings
     #[arg(long, short)]
     verbose: bool,
 }

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Output format
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
-    /// Expected transport, by its name in the log, such as IB, Libfabric or Socket; repeatable; default: every transport
+    /// Name of the expected transport in the log, such as IB, Libfabric or Socket; repeatable; default: every transport
     /// except TCP
     #[arg(long, value_name = "NAME")]
     expect: Vec<String>,

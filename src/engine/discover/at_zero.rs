@@ -50,10 +50,9 @@ pub(super) fn ask(
         match of_pools.get(pool.name.as_str()) {
             None => unknown.push(Unknown {
                 nodes: Vec::new(),
-                reason: format!("NodePool {} may create nodes of type {names}, and has none now", pool.name),
+                reason: format!("NodePool {} has no nodes now, but may create nodes of type {names}", pool.name),
                 question: format!(
-                    "Will these nodes have the fabric of the base {base}? Then write a profile with this base, which has \
-                     the instance types, or run discover when a node exists."
+                    "Will these nodes have the fabric of base {base}? If yes, write a profile with base: {base}, or run discover when a node exists."
                 ),
             }),
             Some(of) => {

@@ -30,7 +30,7 @@ pub(super) fn outcome(
     let Some((link, from)) = pool.link().or(by_label) else {
         return withheld(
             format!(
-                "no network takes devices of {}, and no object shows the link layer of these devices",
+                "no network takes devices of {}, and the link layer of these devices is not known",
                 pool.name
             ),
             "Are these NICs InfiniBand or Ethernet (RoCE)? Do pods need a network for these NICs? Add the configuration of the \
@@ -43,7 +43,7 @@ pub(super) fn outcome(
                 "{} has Ethernet NICs ({from}), but no network gives pods an interface on these NICs",
                 pool.name
             ),
-            "Through which networks do pods reach these NICs? Or do the pods use the host network?",
+            "Which networks give pods these NICs, or do the pods use the host network?",
         );
     }
     let name = Sourced::new(pool.name.to_owned(), pool.origin());

@@ -17,9 +17,8 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     }
     if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.mig()?))) {
         return withheld(
-            format!("{sign} of node {} shows that its GPUs are split into MIG devices", node.name),
-            "Do jobs that need a fabric run on MIG devices? A profile counts whole GPUs. If no such job runs here, these nodes \
-             need no profile. If some GPUs of the pool stay whole, move them to nodes of their own.",
+            format!("{sign} of node {} shows that the node's GPUs are split into MIG devices", node.name),
+            "Do jobs that need a fabric run on MIG devices? A profile counts whole GPUs. If only jobs without a fabric run on these nodes, the nodes need no profile. Move whole GPUs to nodes without MIG devices.",
         );
     }
     let Some((name, accelerators)) = &group.accelerators else {
@@ -45,15 +44,20 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     for (name, count) in &group.resources {
         if !count.is_settled() {
             return withheld(
-                format!("{name}: {}; no number is that of more than half of the nodes", count.disagreement()),
-                format!("How many units of {name} does a node have? Do its device plugin and driver run?"),
+                format!(
+                    "the nodes have different numbers of {name} ({}), and no number applies to more than half of the nodes",
+                    count.disagreement()
+                ),
+                format!(
+                    "How many units of {name} does a node have? Do the device plugin and the driver of this resource run?"
+                ),
             );
         }
     }
     if let Some(node) = group.nodes.iter().find(|node| node.shares_accelerators()) {
         return withheld(
-            format!("label {REPLICAS} of node {} shows that pods share its GPUs", node.name),
-            "How many GPUs does a node have? A unit is only a time slice of a GPU. Write a profile with acceleratorsPerNode by hand.",
+            format!("label {REPLICAS} of node {} shows that pods share the node's GPUs", node.name),
+            "How many GPUs does a node have? On these nodes, a unit is only a time slice of a GPU. Write a profile with acceleratorsPerNode by hand.",
         );
     }
     if accelerators.units > MAX_ACCELERATORS {

@@ -197,7 +197,7 @@ fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcom
         _ => {
             return Err(withheld(
                 format!(
-                    "a node has {} units of {} for {accelerators} accelerators, but no object shows how many NICs these units are",
+                    "a node has {} units of {} for {accelerators} accelerators, but no object shows how many NICs the units stand for",
                     pool.units.units, pool.name
                 ),
                 "How many NICs does a node have for training?",

@@ -167,7 +167,7 @@ fn inseparable(inside: &[&Node], alike: &[&Node]) -> Withheld {
             "no label separates {place} from {}, which have another fabric",
             draft::nodes_of(alike)
         ),
-        question: "Which label separates the two fabrics? Add one to the nodes of each, such as fabric=NAME."
+        question: "Which label separates the two fabrics? Add a label to the nodes of each fabric, such as fabric=NAME."
             .to_owned(),
     }
 }

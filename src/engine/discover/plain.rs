@@ -75,16 +75,16 @@ pub(super) fn nothing() -> Outcome {
 fn open(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     if let Some(name) = unknown_resource(&group.nodes, sources) {
         return Some(withheld(
-            format!("the nodes list resource {name}, and no object shows whether its devices are RDMA NICs"),
-            "Do training pods request this resource for their NICs? If it is not a resource of RDMA NICs, write a profile \
-             with base: ethernet-tcp.",
+            format!(
+                "the nodes list resource {name}, but no object shows whether the devices of this resource are RDMA NICs"
+            ),
+            "Do training pods request this resource for their NICs? If the resource is not for RDMA NICs, write a profile with base: ethernet-tcp.",
         ));
     }
     let label = group.nodes.iter().find_map(|node| nic_label(node))?;
     Some(withheld(
-        format!("label {label} shows NICs, and no object shows whether these NICs have RDMA"),
-        "Do these NICs have RDMA, and is it for training? If they are only the Ethernet NICs of the nodes, write a profile \
-         with base: ethernet-tcp.",
+        format!("label {label} shows NICs, but no object shows whether these NICs have RDMA"),
+        "Do training pods use RDMA on these NICs? If these NICs are only the Ethernet NICs of the nodes, write a profile with base: ethernet-tcp.",
     ))
 }
 
@@ -132,7 +132,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             format!(
                 "label {label} shows NICs with RDMA, but no resource or network gives these NICs to pods"
             ),
-            "Are these NICs for training? If they are only the Ethernet NICs of the nodes, write a profile with base: \
+            "Are these NICs for training? If these NICs are only the Ethernet NICs of the nodes, write a profile with base: \
              ethernet-tcp.",
         );
     }
@@ -163,11 +163,10 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             FABRIC_KINDS.into_iter().filter(|kind| !sources.kinds.contains(*kind)).collect();
         return withheld(
             format!(
-                "the dump shows no fabric for these nodes, and it has no objects of {}",
+                "the fabric of these nodes is not known, because the dump has no objects of {}",
                 missing.join(", ")
             ),
-            "Do these nodes have only Ethernet? Then write a profile with base: ethernet-tcp. Otherwise add the \
-             missing kinds to the dump, or use --live.",
+            "Do these nodes have only Ethernet? If yes, write a profile with base: ethernet-tcp. If no, add the missing kinds to the dump, or use --live.",
         );
     };
     // As most operators configure it, Node Feature Discovery has no labels for NICs of other vendors.

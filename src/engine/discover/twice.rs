@@ -25,6 +25,6 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     let (object, _) = sources.twice.iter().find(|(_, about)| depends(about))?;
     Some(withheld(
         format!("{object} is in the files more than once, with different content"),
-        "Which content is current? Remove the other one from the files.",
+        "Which content is current? Remove the outdated object from the files.",
     ))
 }

@@ -111,9 +111,7 @@ pub(super) fn read<'a>(
                     serde_json::from_str(raw).map_err(|_| wrong("an object"))?;
             }
             "bandwidth" if !is_numbers(raw, &RATES) => {
-                return Err(wrong(
-                    "an object of whole numbers: ingressRate and egressRate in bit/s, and bursts in bits",
-                ));
+                return Err(wrong("an object of whole numbers (rates in bit/s, bursts in bits)"));
             }
             "portMappings" => {
                 let list: Option<Vec<Option<&RawValue>>> = serde_json::from_str(raw).ok();

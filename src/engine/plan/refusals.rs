@@ -55,9 +55,7 @@ impl FileRefusal {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Image => {
-                "comes from the image, and the profile keeps this file (ncclConf: image)".to_owned()
-            }
+            Self::Image => "must stay as in the image (ncclConf: image)".to_owned(),
             Self::Mounted(path) => format!("is hidden by the container's mount at {path}"),
             Self::Shared => "is shared with containers that must not get the variables".to_owned(),
             Self::TooLarge => "would exceed 64 KiB, or make the pod's annotations exceed 256 KiB".to_owned(),

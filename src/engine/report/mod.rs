@@ -39,7 +39,7 @@ use std::borrow::Cow;
 pub fn message<'a>(decision: &Decision, finding: &'a Finding) -> Cow<'a, str> {
     match decision.profile.as_deref().filter(|_| decision.plan.adds(&finding.path)) {
         Some(name) if !finding.message.contains(name) => {
-            format!("with profile {name:?} applied, {}", finding.message).into()
+            format!("with profile {name:?}, {}", finding.message).into()
         }
         _ => Cow::Borrowed(&finding.message),
     }

@@ -203,7 +203,7 @@ pub fn finding(
     let severity = finding.severity;
     let style = style_of(severity);
     let Place { line, column } = place;
-    let more = if *repeats == 0 { String::new() } else { format!(" ({repeats} more of the same)") };
+    let more = if *repeats == 0 { String::new() } else { format!(" ({repeats} more like this)") };
     let start = format!("  {severity} {} {line}:{column} ", finding.rule);
     let known = if found.is_known() { " (in the baseline)" } else { "" };
     let message = format!("{}{more}{known}", message(decision, finding));

@@ -90,7 +90,7 @@ pub fn denial(findings: &[Finding]) -> String {
     let reported = folded(findings.iter().filter(|f| f.severity >= Severity::Warning));
     for (finding, more) in reported.iter().take(MAX_DENIALS) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
-        let more = if *more == 0 { String::new() } else { format!(" ({more} more of the same)") };
+        let more = if *more == 0 { String::new() } else { format!(" ({more} more like this)") };
         let line = format!("\n{} {path}: {}{more}", finding.rule, finding.line());
         if message.len() + line.len() > MAX_MESSAGE - 32 {
             break;

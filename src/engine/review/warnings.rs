@@ -45,7 +45,7 @@ fn finding_texts(outcome: &Answer) -> Vec<String> {
     let text = |f: &Finding, at: &str| format!("{}{at} {}", f.rule, f.line());
     if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
         let more =
-            |more: usize| if more == 0 { String::new() } else { format!(" and {more} more of the same:") };
+            |more: usize| if more == 0 { String::new() } else { format!(" and {more} more like this:") };
         return folded(findings).into_iter().map(|(f, n)| text(f, &more(n))).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();

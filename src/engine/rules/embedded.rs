@@ -70,7 +70,7 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
                 objects.push(EmbeddedObject { at: from, object });
             }
             Some(Ok(Value::Array(_))) => {
-                let what = "brackets, which the operator adds itself";
+                let what = "remove the brackets, because the operator adds them";
                 return Err(at(text, from, what.to_owned()));
             }
             Some(Ok(other)) => {
@@ -171,7 +171,7 @@ fn mistake(before: &str, after: &str, error: &serde_json::Error) -> String {
     let next = after.chars().next().unwrap_or(' ');
     let at_key = before.ends_with(['{', ',']);
     let words = if after.starts_with("//") || after.starts_with("/*") || next == '#' {
-        "a comment, but JSON allows no comments"
+        "JSON allows no comments"
     } else if next == '\'' {
         "single quotes instead of double quotes"
     } else if matches!(next, '“' | '”' | '„' | '‘' | '’') {

@@ -111,7 +111,7 @@ fn one(
     if value.is_empty() {
         out.add(
             path,
-            format!("annotation {IGNORE_PREFIX}{id} has no effect, because it gives no reason"),
+            format!("annotation {IGNORE_PREFIX}{id} has no effect, because the annotation gives no reason"),
             "Write the reason as the value of the annotation.",
         );
         return;
@@ -148,13 +148,14 @@ fn one(
     if errors {
         let (by, fix) = match limit.profile {
             Some(name) => (
-                format!("profile {name:?} does not allow errors to be ignored"),
+                format!("profile {name:?} does not let users ignore errors"),
                 format!(
                     "Fix the error, or ask the platform team for `ignorable: errors` in profile {name:?}."
                 ),
             ),
             None => (
-                "without a profile, only option --ignorable errors allows errors to be ignored".to_owned(),
+                "without a profile, users can ignore errors only if the server has option --ignorable errors"
+                    .to_owned(),
                 "Fix the error, or ask the platform team for `--ignorable errors`.".to_owned(),
             ),
         };

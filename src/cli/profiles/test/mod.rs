@@ -22,15 +22,15 @@ pub(super) struct Arguments {
     /// File or directory with the FabricProfiles under test; if one FabricProfile is invalid, the command fails
     #[arg(long, value_name = "PATH")]
     profiles: Option<PathBuf>,
-    /// File or directory with Kubernetes objects, such as Nodes and NetworkAttachmentDefinitions, that exist in the
-    /// cluster of each test case; repeatable
+    /// File or directory with the Kubernetes objects of the cluster in all test cases, such as Nodes and
+    /// NetworkAttachmentDefinitions; repeatable
     #[arg(long, value_name = "PATH")]
     cluster: Vec<PathBuf>,
     /// Namespace for objects whose manifest does not set metadata.namespace; default: "default"
     #[arg(long, short, value_name = "NS", value_parser = input::namespace)]
     namespace: Option<String>,
-    /// Write the results as expectations, instead of comparing them. The command does not add a key that
-    /// is missing from an expectation
+    /// Write the results to the expectation files, without a comparison. The command updates only the keys that an
+    /// expectation file already has
     #[arg(long)]
     update: bool,
     /// Output format

@@ -58,7 +58,7 @@ impl<'a> Issue<'a> {
         let finding = &found.item;
         let mut message = message(&r.decision, finding).into_owned();
         if found.repeats > 0 {
-            message.push_str(&format!(" ({} more of the same)", found.repeats));
+            message.push_str(&format!(" ({} more like this)", found.repeats));
         }
         if found.is_known() {
             message.push_str(" (in the baseline)");

@@ -6,10 +6,10 @@ use crate::rules::object::ObjectContext;
 use crate::text::printable;
 
 /// Reasons for warnings.
-pub(in crate::rules) const DEFAULT_ROUTE: &str = "the interface of the default route may be the right one";
+pub(in crate::rules) const DEFAULT_ROUTE: &str = "the interface of the default route may be correct";
 pub(in crate::rules) const OTHER_NODES: &str =
     "on nodes without a SriovNetworkNodeState, the interface may have another link type";
-pub(in crate::rules) const BY_NAME: &str = "only the interface's name shows its link type";
+pub(in crate::rules) const BY_NAME: &str = "the link type is known only from the interface's name";
 
 /// A wrong interface.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ fn judged(
             Severity::Warning,
             BY_NAME,
             format!(
-                "{cni_type} cannot be created over {shown}, which has the name of an InfiniBand interface"
+                "{cni_type} cannot be created over {shown}: this name is typical for InfiniBand interfaces"
             ),
             "Use ipoib or ib-sriov over InfiniBand.",
         )),

@@ -140,7 +140,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
                 let message = format!(
                     "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_`, and exits"
                 );
-                refuse(message, "Replace every other character by `_`.");
+                refuse(message, "Replace every character that is not valid with `_`.");
             } else if !names.insert(name) {
                 let message = format!(
                     "resourceName {shown:?} is given twice: the device plugin exits, even if the prefixes differ"
@@ -235,7 +235,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             let message = format!(
                 "resourceName {shown:?} is not valid: the device plugin accepts only letters, digits and `_` (newer versions also `-`), and exits"
             );
-            refuse(message, "Replace every other character by `_`.");
+            refuse(message, "Replace every character that is not valid with `_`.");
         } else if !name.is_empty() && !names.insert((text(entry, "resourcePrefix"), name)) {
             let message = format!("resourceName {shown:?} is given twice: the device plugin exits");
             refuse(message, "Rename one of the two resources.");
@@ -288,7 +288,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "resource {shown} selects only by vendor: it takes every NIC that has neither VFs nor the default route, also storage NICs"
+                    "resource {shown} selects only by vendor: the resource takes every NIC without VFs and without the default route, also storage NICs"
                 );
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }

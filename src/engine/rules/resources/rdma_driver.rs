@@ -7,8 +7,7 @@ use crate::nodes::{Relation, Requirement, Values};
 use crate::snapshot::Snapshot;
 
 /// Why a finding is a warning if the driver is not known to be MLNX_OFED or DOCA-OFED.
-pub(super) const UNKNOWN_DRIVER: &str =
-    "the nodes' driver is not known, and only MLNX_OFED and DOCA-OFED check the network namespace of the GID";
+pub(super) const UNKNOWN_DRIVER: &str = "only drivers MLNX_OFED and DOCA-OFED check the network namespace of the GID, and the nodes' driver is not known";
 
 /// Label of nodes on which the NVIDIA Network Operator runs its driver container (Mellanox/network-operator
 /// docs/automatic-ofed-upgrade.md). `network.nvidia.com/operator.mofed.wait: "false"` is also on nodes without it

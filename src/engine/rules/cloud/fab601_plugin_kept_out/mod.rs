@@ -12,10 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "FAB601",
     severity: Severity::Error,
     lesser: &[
-        (
-            Severity::Warning,
-            "the author of the pod may want NCCL to use TCP, and another library to use the devices",
-        ),
+        (Severity::Warning, "the author may use the devices only for another library, and run NCCL over TCP"),
         (Severity::Info, "the variables do no harm"),
     ],
     files: files!(),

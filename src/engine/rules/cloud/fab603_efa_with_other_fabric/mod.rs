@@ -37,7 +37,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for network in taking.filter(|n| n.known.is_some_and(|k| k.fact.takes_device == Some(true))) {
         findings.add(
             annotation_path(),
-            format!("network {} needs a device that instances with {EFA} do not have", network.describe()),
+            format!(
+                "network {} needs a device, but instances with {EFA} do not have this device",
+                network.describe()
+            ),
             "Remove the network; EFA needs no networks annotation.",
         );
     }

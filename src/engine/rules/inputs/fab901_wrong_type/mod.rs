@@ -35,8 +35,8 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
     let (json, is, fix) = match (&value, expected) {
         (Value::Number(_) | Value::Bool(_), "a string") => {
             let is = match value {
-                Value::Bool(_) => format!("the boolean {json}, not text"),
-                _ => format!("the number {shown}, not text"),
+                Value::Bool(_) => format!("the boolean {json}, but must be text"),
+                _ => format!("the number {shown}, but must be text"),
             };
             let fix = match word(source).filter(|_| matches!(value, Value::Bool(_))) {
                 Some(word) => format!("Write \"{word}\", with the quotes."),
@@ -47,12 +47,14 @@ pub fn retyped(message: &str, json: &str, path: &str, source: &str) -> Option<Re
         }
         (Value::String(text), "true or false") if matches!(text.as_str(), "true" | "false") => (
             text.clone(),
-            format!("the text {shown}, not a boolean"),
+            format!("the text {shown}, but must be a boolean"),
             format!("Write {text} without quotes."),
         ),
-        (Value::String(text), "a whole number") if text.parse::<i64>().is_ok() => {
-            (text.clone(), format!("the text {shown}, not a number"), format!("Write {text} without quotes."))
-        }
+        (Value::String(text), "a whole number") if text.parse::<i64>().is_ok() => (
+            text.clone(),
+            format!("the text {shown}, but must be a number"),
+            format!("Write {text} without quotes."),
+        ),
         (Value::String(text), "true or false" | "a whole number") if has_placeholder(text) => (
             "null".to_owned(),
             format!("the text {shown}"),
@@ -99,7 +101,7 @@ mod tests {
                 text,
                 "8",
                 "value: 8",
-                Some(("\"8\"", "`value` is the number 8, not text", "Write \"8\", with the quotes.")),
+                Some(("\"8\"", "`value` is the number 8, but must be text", "Write \"8\", with the quotes.")),
             ),
             (text, "420", "value: 0644", Some(("\"420\"", "the number 420", "Put the value in quotes."))),
             (
@@ -120,7 +122,7 @@ mod tests {
                 "invalid type: string \"true\", expected true or false",
                 "\"true\"",
                 "",
-                Some(("true", "the text \"true\", not a boolean", "Write true without quotes.")),
+                Some(("true", "the text \"true\", but must be a boolean", "Write true without quotes.")),
             ),
             ("invalid type: string \"yes\", expected true or false", "\"yes\"", "", None),
             ("invalid type: string \"x\", expected a mapping", "\"x\"", "", None),

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     lesser: &[(
         Severity::Warning,
-        "the API server stores placeholders as text, and no other rule finds an error in them",
+        "the API server stores placeholders as text, and no other rule reports an error",
     )],
     files: files!(),
     waiver: Waiver::File,
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Why a finding on an object of an unknown kind is only a warning.
-const UNKNOWN_KIND: &str = "the kind is not known, and its controller may replace the placeholder";
+const UNKNOWN_KIND: &str = "the kind is not known, so a controller may replace the placeholder";
 
 /// The finding on the placeholders of a file, at the place of one of them. Its severity is `severity`, which is the
 /// highest severity of the findings that the placeholders cause, but at least warning. `known` is false if a controller

@@ -152,7 +152,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
             Severity::Info,
             path,
             format!("{SHM_PATH} is a hostPath: the size is not known, and all jobs on the node share this directory"),
-            "Mount an emptyDir with medium: Memory, which only this pod uses.",
+            "Mount an emptyDir with medium: Memory.",
         );
         return;
     }

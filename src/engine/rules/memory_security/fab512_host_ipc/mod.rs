@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "hostIPC is true, but a volume is at {SHM_PATH}: shared memory uses the volume, so hostIPC is not needed"
         ),
         false => format!(
-            "hostIPC is true: the pod uses the node's {SHM_PATH}, which also contains memory that other jobs left"
+            "hostIPC is true: the pod uses the node's {SHM_PATH}, which also contains files that other jobs left behind"
         ),
     };
     findings.add(

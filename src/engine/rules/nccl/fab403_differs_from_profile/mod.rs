@@ -32,7 +32,7 @@ const UNREAD: &str =
     "a claim of the pod is not known, and the profile applies only if this claim is for accelerators";
 
 /// Reason for a warning about an entry that is not the last one of its name.
-const OPTIONAL: &str = "the entry takes effect only if the optional source of a later entry is missing";
+const OPTIONAL: &str = "a later entry, whose source is optional, may override this entry";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let own = context.resolution.profile().map(|(profile, _)| &**profile);
@@ -148,7 +148,7 @@ fn of_nodes(
         }
         let name = &entry.name;
         let nodes = format!("profile {:?} of the pod's nodes", profile.name);
-        let away = format!("keep the pod off the nodes of profile {:?}", profile.name);
+        let away = format!("do not run the pod on the nodes of profile {:?}", profile.name);
         if entry.policy == EnvPolicy::Forbid {
             let message = format!("{nodes} forbids {name}: {}", entry.reason);
             let fix = format!("Remove {name}{}, or {away}.", own.last.origin());

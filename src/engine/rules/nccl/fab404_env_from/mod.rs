@@ -27,5 +27,5 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn them(left: &VariablesLeftOut) -> &'static str {
-    if left.names.len() == 1 { "it" } else { "them" }
+    if left.names.len() == 1 { "this variable" } else { "these variables" }
 }

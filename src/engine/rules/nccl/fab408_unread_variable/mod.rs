@@ -73,7 +73,7 @@ fn words(what: Unread) -> (Severity, String, String) {
     match what {
         Unread::Removed(v) => {
             let who = match v.until {
-                Some(until) => format!("versions of the library after {until} do"),
+                Some(until) => format!("versions after {until} do"),
                 None => "the library does".to_owned(),
             };
             let fix = v.instead.map_or("Remove the variable.".to_owned(), |i| {
@@ -92,7 +92,7 @@ fn words(what: Unread) -> (Severity, String, String) {
         Unread::Unknown => (
             Severity::Info,
             format!("may have no effect: NCCL up to {KNOWN_UP_TO} and its plugins do not know this variable"),
-            "Check the name, or keep the variable if your own script reads it.".to_owned(),
+            "Check the name. Keep the variable only if your own script reads it.".to_owned(),
         ),
     }
 }

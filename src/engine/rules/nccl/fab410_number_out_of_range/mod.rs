@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 variables.path(given),
                 format!("{}={number}{place}: {does}", known.name),
-                format!("Write a number ({bounds}), or remove the variable to get its default{default}."),
+                format!("Write a number ({bounds}), or remove the variable to get the default{default}."),
             );
         }
     }

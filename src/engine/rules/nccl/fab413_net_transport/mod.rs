@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const TCP: &str = "NCCL still runs over TCP";
+const TCP: &str = "NCCL works, but only over TCP";
 const OTHER_VALUES: &str = "at run time, the two variables may have other values";
 const HIDDEN: &str = "the container may have an RDMA device that the pod's manifest does not show";
 

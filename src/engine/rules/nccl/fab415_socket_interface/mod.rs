@@ -12,10 +12,7 @@ use std::cell::LazyCell;
 pub(super) static RULE: Rule = Rule {
     id: "FAB415",
     severity: Severity::Warning,
-    lesser: &[(
-        Severity::Info,
-        "the pod may get a network later, and then Multus creates an interface such as net1",
-    )],
+    lesser: &[(Severity::Info, "Multus creates an interface such as net1 if the pod gets a network later")],
     files: files!(),
     pod: Some(check),
     ..Rule::DEFAULT

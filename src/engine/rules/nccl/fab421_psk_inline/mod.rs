@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "NCCL_PSK{} shows the key to everyone who may read pods, and NCCL ignores the variable",
                     variables.place(given)
                 ),
-                "Remove NCCL_PSK, and put a new key into a Secret. Your program must pass it to ncclSetEncryption.",
+                "Remove NCCL_PSK, and put a new key into a Secret. Your program must pass the key to ncclSetEncryption.",
             );
         }
     }

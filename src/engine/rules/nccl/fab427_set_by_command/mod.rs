@@ -56,13 +56,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             0 => listed(&shown),
             _ => format!("{} and {more} more", shown.join(", ")),
         };
-        let (is, it, what) = match names.len() {
-            1 => ("is", "it", "the variable from the command to get the profile's value"),
-            _ => ("are", "them", "the variables from the command to get the profile's values"),
+        let (them, what) = match names.len() {
+            1 => ("this variable", "the variable from the command to get the profile's value"),
+            _ => ("these variables", "the variables from the command to get the profile's values"),
         };
         findings.add(
             place(container, index, first),
-            format!("{shown} of profile {:?} {is} not injected: the command already sets {it}", profile.name),
+            format!(
+                "the webhook does not set {shown} of profile {:?}: the command already sets {them}",
+                profile.name
+            ),
             format!("Remove {what}. If this is intended, ignore the finding."),
         );
     }

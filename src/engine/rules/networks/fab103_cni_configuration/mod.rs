@@ -43,7 +43,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         format!(
             "Multus cannot use the CNI configuration ({what}): pods of the network stay in ContainerCreating"
         ),
-        "Write a JSON object with `type`, or with `plugins` that each have `type`.",
+        "Write a JSON object with `type`, or with `plugins` whose items have `type`.",
     );
 }
 

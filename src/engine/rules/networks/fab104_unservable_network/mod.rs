@@ -86,7 +86,7 @@ fn check_item(
                 network(),
                 printable(text, 40)
             ),
-            "Write one key=value in this annotation of the network.",
+            "Write exactly one label (key=value) in this annotation of the network.",
         );
         return true;
     };

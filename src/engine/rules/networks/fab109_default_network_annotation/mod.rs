@@ -12,7 +12,7 @@ use crate::text::printable;
 pub(super) static RULE: Rule = Rule {
     id: "FAB109",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the name is right if Multus itself runs in the pod's namespace")],
+    lesser: &[(Severity::Warning, "the name is correct if Multus runs in the pod's namespace")],
     files: files!(),
     reach: Reach::Any,
     pod: Some(check),
@@ -51,7 +51,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add_as(
                     Severity::Warning,
                     path(),
-                    format!("default network {name:?} is written without a namespace: Multus looks in the namespace of Multus, not in namespace {own:?}"),
+                    format!("default network {name:?} is written without a namespace: Multus looks only in its own namespace, not in namespace {own:?}"),
                     format!("To use the network in namespace {own:?}, write {own}/{name}."),
                 );
             }

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const MOVES: &str = "moving the device works, and the pod loses only the IPoIB interface";
-const SHARED: &str = "the nodes may be set to exclusive RDMA mode, where moving the device works";
+const SHARED: &str = "the nodes may be in exclusive RDMA mode, in which moving the device works";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
@@ -43,11 +43,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let isolates = ib.object.get("rdmaIsolation").and_then(serde_json::Value::as_bool) == Some(true);
         if isolates {
             let message = "ib-sriov with rdmaIsolation already moves the RDMA device: plugin rdma does not find the device, and fails";
-            let fix = "Remove plugin rdma: ib-sriov moves the RDMA device itself.";
+            let fix = "Remove plugin rdma: ib-sriov already moves the RDMA device.";
             report(Severity::Error, message.to_owned(), fix);
             return;
         }
-        let message = "plugin rdma, which runs after plugin ib-sriov, moves the IPoIB interface back to the node: the pod loses it";
+        let message =
+            "plugin rdma runs after plugin ib-sriov, and moves the pod's IPoIB interface back to the node";
         let (because, fix) = if is_shared(context) {
             (SHARED, REMOVE)
         } else {

@@ -23,8 +23,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-const UNREAD_PKEY: &str = "the port comes up, but without its partition";
-const SWITCHED_OFF: &str = "the VF works, but the setting stays off";
+const UNREAD_PKEY: &str = "the port comes up, but without the partition";
+const SWITCHED_OFF: &str = "the VF works, and only this setting stays off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
 /// A fault: the key, the message and the fix.
@@ -88,7 +88,7 @@ fn sriov(plugin: &Plugin<'_>) -> Vec<(Option<&'static str>, RefusedValue)> {
     for key in ["spoofchk", "trust"] {
         if let Some(word) = plugin.text(key).filter(|word| !matches!(*word, "on" | "off")) {
             let message = format!(
-                "{key} is {:?}: plugin sriov switches {key} off for every value but \"on\"",
+                "{key} is {:?}: plugin sriov switches {key} off for every value except \"on\"",
                 printable(word, 40)
             );
             faults.push((Some(SWITCHED_OFF), (key, message, "Write \"on\" or \"off\".")));

@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 annotation_path(),
                 format!(
-                    "item {} of the networks annotation requests {key:?}, but network {} ({}) ignores this",
+                    "item {} of the networks annotation requests {key:?}, but network {} ({}) ignores this key",
                     attachment.place,
                     attachment.describe(),
                     fact.origin

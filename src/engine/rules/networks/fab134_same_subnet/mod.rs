@@ -58,10 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             Severity::Info,
             annotation_path(),
             message,
-            format!(
-                "Ask the platform team for one subnet per rail: both networks are rails of profile \"{}\".",
-                profile.name
-            ),
+            format!("Ask the platform team for one subnet per rail of profile \"{}\".", profile.name),
         ),
         None => findings.add(annotation_path(), message, "Use a subnet per rail, or add plugin sbr."),
     }

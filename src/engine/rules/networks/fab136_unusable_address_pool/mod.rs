@@ -106,7 +106,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let fix = match profile {
             Some(profile) => {
                 format!(
-                    "Ask the platform team for a larger perNodeBlockSize: these networks are rails of profile \"{}\".",
+                    "Ask the platform team for a larger perNodeBlockSize in the networks of profile \"{}\".",
                     profile.name
                 )
             }

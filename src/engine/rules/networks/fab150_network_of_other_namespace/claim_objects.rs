@@ -40,8 +40,7 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
             continue;
         }
         let what = attached(namespace, text("/opaque/parameters/netAttachDefName"));
-        let message =
-            format!("VfConfig attaches {what} of another namespace, but this cluster isolates namespaces");
+        let message = format!("VfConfig attaches {what}, but this cluster isolates namespaces");
         findings.add(format!("{parameters}/netAttachDefNamespace"), message, OWN);
     }
 }

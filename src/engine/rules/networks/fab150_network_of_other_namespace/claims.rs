@@ -14,7 +14,7 @@ pub(super) const OWN: &str = "Use a network of the pod's own namespace.";
 
 /// The fix for a claim that sets link settings of its VF.
 pub(super) fn without_link_setting(field: &str) -> String {
-    format!("Remove {field} from the VfConfig. The claim's network can set it.")
+    format!("Remove {field} from the VfConfig. The network of the claim can have this setting.")
 }
 
 /// The fix for parameters that cannot be read.
@@ -25,8 +25,8 @@ const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at mos
 pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
     let namespace = printable(namespace, 63);
     match network {
-        Some(network) => format!("network {namespace}/{}", printable(network, 100)),
-        None => format!("a network of {namespace}"),
+        Some(network) => format!("network {namespace}/{} of another namespace", printable(network, 100)),
+        None => format!("a network of namespace {namespace}"),
     }
 }
 
@@ -58,9 +58,7 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         });
         let Some((namespace, network)) = foreign else { continue };
         let what = attached(namespace, network);
-        let message = format!(
-            "claim {name:?} attaches {what} of another namespace, but this cluster isolates namespaces"
-        );
+        let message = format!("claim {name:?} attaches {what}, but this cluster isolates namespaces");
         findings.add(paths::claim(index), message, OWN);
     }
 }

@@ -24,15 +24,15 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if spec.device_type.as_deref() == Some("vfio-pci") && spec.is_rdma == Some(true) {
         findings.add(
             "/spec/deviceType",
-            "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so the resource is never advertised",
-            "Set deviceType: netdevice. For DPDK and VMs, set isRdma: false instead.",
+            "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so no node offers the resource",
+            "Set deviceType: netdevice. For DPDK and VMs, set isRdma: false.",
         );
     }
 }
 
 fn cel() -> Cel {
     let wrong = "variables.spec.?deviceType.orValue('') == 'vfio-pci' && variables.spec.?isRdma.orValue(false) == true";
-    let message = "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so the resource is never advertised; set deviceType: netdevice; for DPDK and VMs, set isRdma: false instead";
+    let message = "deviceType is vfio-pci, but isRdma is true: VFs on vfio-pci have no RDMA device, so no node offers the resource; set deviceType: netdevice; for DPDK and VMs, set isRdma: false";
     let check = Check { severity: Severity::Error, wrong: Wrong::Object(wrong.into()), message };
     Cel { variables: Vec::new(), checks: vec![check], beyond: None }
 }

@@ -51,7 +51,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
         Some(_) => (
             Severity::Info,
-            "the operator ignores bridge now; if feature gate manageSoftwareBridges is turned on, the operator fails on every node of the policy",
+            "the operator ignores bridge, but fails on every node of the policy if feature gate manageSoftwareBridges is turned on",
         ),
         None => (
             Severity::Warning,

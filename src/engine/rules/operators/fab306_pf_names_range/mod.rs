@@ -39,7 +39,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown}: {fault}; the entry works only because policy {name:?} has numVfs {most} and the operator's webhook is off"),
+                format!("pfNames entry {shown}: {fault}; the entry works now, because policy {name:?} has numVfs {most} and the operator's webhook is off"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(

@@ -24,7 +24,7 @@ const NVIDIA_MOST: u32 = 128;
 const NVIDIA: &str = "15b3";
 
 /// Reasons for warnings.
-const NO_VFS: &str = "the policy may be meant to create no VFs";
+const NO_VFS: &str = "the author may want a policy without VFs";
 const WEBHOOK_OFF: &str = "the operator's webhook may be off";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {

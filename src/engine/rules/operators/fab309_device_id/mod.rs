@@ -83,7 +83,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let (severity, why) = why_a_function(context, policy.num_vfs);
-    let fix = if listed { "On virtual machines, set numVfs: 1. On other nodes, write" } else { "Write" };
+    let fix = if listed { "On virtual machines, set numVfs: 1. On physical nodes, write" } else { "Write" };
     findings.because(VIRTUAL_MACHINES).add_as(
         severity,
         path,

@@ -29,10 +29,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy \"{}\" takes the same VFs: this policy gets priority 99 from the operator's webhook, and 0 without the webhook",
+                "priority is not set, and policy \"{}\" takes the same VFs: the operator's webhook sets priority 99; without this webhook, the priority is 0",
                 printable(other.name, 63)
             ),
-            "Set priority; the lower number wins.",
+            "Set priority. The lower number wins.",
         );
     }
 }

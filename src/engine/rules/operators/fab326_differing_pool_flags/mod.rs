@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 /// Reasons for warnings.
 const LABELS: &str = "no known node matches both nodeSelectors";
 const KEPT: &str = "the operator takes the flag from the first policy, and that policy sets the flag";
-const OPEN: &str = "one priority is not set, so the order of the policies is not known";
+const OPEN: &str = "one policy has no priority, so the order of the policies is not known";
 const HINT: &str = "excludeTopology is only a hint for NUMA placement";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
@@ -67,10 +67,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(other.shared),
                     LABELS,
-                    format!("{first_name:?} wins, so resource {} {so}", own.resource),
+                    format!("policy {first_name:?} wins, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
-                    let why = format!("{first_name:?} wins, so the resource gets {flag}");
+                    let why = format!("policy {first_name:?} wins, so the resource gets {flag}");
                     (Severity::Warning, KEPT, why)
                 }
                 None => (
@@ -107,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use one value in both policies, or two resourceNames.";
+const FIX: &str = "Use the same value, or different resourceNames.";

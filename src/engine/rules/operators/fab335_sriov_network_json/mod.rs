@@ -37,7 +37,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         (
             "capabilities",
             capabilities,
-            "not a JSON object whose values are true or false",
+            "not a JSON object of true and false values",
             "Write capabilities as an object, such as {\"ips\": true}.",
         ),
     ];
@@ -59,7 +59,7 @@ fn capabilities(text: &str) -> Result<(), EmbeddedFault> {
         None => Ok(()),
         Some((key, _)) => Err(EmbeddedFault {
             spot: embedded::spot_of(text, key),
-            what: "a value that is neither true nor false".to_owned(),
+            what: "a value other than true or false".to_owned(),
             near: crate::text::printable(key, 40),
         }),
     }

@@ -33,7 +33,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_within(
             path,
             embedded::spot(text, entry.at),
-            "plugin rdma, which runs after plugin ib-sriov, moves the IPoIB interface back to the node: the pod loses it",
+            "plugin rdma runs after plugin ib-sriov, and moves the pod's IPoIB interface back to the node",
             fix,
         );
     }

@@ -10,7 +10,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB355",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the pool may be meant to take every NIC of the vendor")],
+    lesser: &[(Severity::Info, "the author may want every NIC of the vendor in the pool")],
     files: files!(),
     kinds: &[NIC_CLUSTER_POLICY, NIC_NODE_POLICY],
     may_hold: &[CONFIG_MAP],

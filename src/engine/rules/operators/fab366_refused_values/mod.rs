@@ -8,7 +8,7 @@ use crate::rules::rule::{Rule, files};
 pub(super) static RULE: Rule = Rule {
     id: "FAB366",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "a newer CRD may have the value")],
+    lesser: &[(Severity::Warning, "a newer CRD may allow the value")],
     files: files!(),
     kinds: WITH_FIELDS,
     at_one_point: true,

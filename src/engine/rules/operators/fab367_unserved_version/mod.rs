@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(super) static RULE: Rule = Rule {
     id: "FAB367",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the version may be newer than the known CRDs")],
+    lesser: &[(Severity::Info, "the version may be newer than the CRDs that the rules know")],
     files: files!(),
     kinds: WITH_FIELDS,
     may_hold: &[MPI_JOB],
@@ -64,7 +64,7 @@ fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mu
         findings.add(path, message, fix);
     } else {
         let message =
-            format!("version {shown} of {kind} is not known: the rules may miss faults in its fields");
+            format!("version {shown} of {kind} is not known: the rules may miss faults in this object");
         findings.add_as(Severity::Info, path, message, fix);
     }
 }

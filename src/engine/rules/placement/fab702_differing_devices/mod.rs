@@ -31,7 +31,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{pointer}/spec/containers"),
                 format!(
-                    "pods of {:?} get {}, but pods of {:?} get {first_units}, although all of them have {}: the job hangs or slows down",
+                    "pods of {:?} get {}, but pods of {:?} get {first_units}, although each pod has {}: the job hangs or slows down",
                     printable(&name, 63),
                     count(usize::try_from(units).unwrap_or(0), "RDMA device"),
                     printable(&first, 63),

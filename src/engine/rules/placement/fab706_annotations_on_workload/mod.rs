@@ -55,7 +55,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{}/metadata/annotations/{}", maker.pointer, token(key)),
                 format!(
-                    "annotation {key} on the {} has no effect: pods are created from {}, which has no such annotation",
+                    "annotation {key} on the {} has no effect: pods get only the annotations of {}",
                     printable(&maker.kind, 60),
                     printable(template.pointer, 100)
                 ),

@@ -68,11 +68,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "no node where the pod can run offers {}{elsewhere}: the pod stays Pending",
+                "the nodes where the pod can run do not offer {}{elsewhere}: the pod stays Pending",
                 printable(name, 80)
             ),
             format!(
-                "Request a resource that these nodes offer, or let the pod run on nodes that offer {}.",
+                "Let the pod run on nodes that offer {}, or request another resource.",
                 printable(name, 80)
             ),
         );

@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             taken.path,
             format!(
-                "no node where the pod can run has {wanted} units of {}{has}: the pod stays Pending",
+                "the nodes where the pod can run have fewer than {wanted} units of {}{has}: the pod stays Pending",
                 printable(name, 80)
             ),
             "Request no more units than one node has, and use more pods.",

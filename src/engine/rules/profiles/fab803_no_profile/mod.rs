@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
         Some(_) => {
-            format!("Annotate the pod template with {PROFILE_ANNOTATION}: NAME, where NAME is a candidate.")
+            format!("Annotate the pod template with {PROFILE_ANNOTATION}: NAME, where NAME is one of the candidates.")
         }
         None if context.subject.snapshot.is_for_tenant() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
@@ -46,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     findings.add_as(
         severity,
         "",
-        format!("no fabric profile matches the pod, so it gets no RDMA network ({list})"),
+        format!("no fabric profile matches: the pod gets no RDMA network ({list})"),
         fix,
     );
 }

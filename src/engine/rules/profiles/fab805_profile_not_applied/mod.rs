@@ -13,7 +13,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "this is usually intended"), (Severity::Info, HAS_FABRIC)],
+    lesser: &[(Severity::Info, "this result is usually intended"), (Severity::Info, HAS_FABRIC)],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
@@ -24,8 +24,7 @@ pub(super) static RULE: Rule = Rule {
 const HAS_FABRIC: &str = "the pod already has RDMA devices";
 
 /// What to do about a claim that is not known.
-const CREATE: &str =
-    "Create this object before the pod. In a review, add the object to the inputs or to --cluster.";
+const CREATE: &str = "Create the claim or its template before the pod. In a review, add the object to the inputs or to --cluster.";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.if_accelerated.applies
@@ -77,7 +76,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Withheld::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
-            "Remove the annotation. The webhook then adds the profile's networks.".to_owned(),
+            "Remove the annotation to get the profile's networks.".to_owned(),
         ),
         Withheld::OptedOut => (
             annotation(INJECT_ANNOTATION),
@@ -108,13 +107,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "the known objects do not show whether {} of the pod can serve as rails",
                 count(*networks, "network")
             ),
-            "Create the networks first (in a review, add their manifests), or request one device for each network."
+            "Create the networks first, or request one device for each network. In a review, add the networks' manifests."
                 .to_owned(),
         ),
         Withheld::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
             format!("the pod's networks and the rails together need {wanted} units of {resource}, more than any node has"),
-            "Remove the pod's own networks, or list one for each rail.".to_owned(),
+            "Remove the pod's own networks, or list one network for each rail.".to_owned(),
         ),
         Withheld::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
@@ -182,7 +181,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
     let networks = || paths::annotation(NETWORKS_ANNOTATION);
     let full = format!(
-        "If this is intended, ignore the finding. To add the profile's networks as well, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
+        "If this is intended, ignore the finding. To get the profile's networks too, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
     );
     let has = |what: String| {
         format!(
@@ -216,7 +215,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         OtherFabric::Child(network, resource) => findings.add_as(
             Severity::Info,
             networks(),
-            has(format!("network {network}, which uses {}", printable(resource, 80))),
+            has(format!("{} of network {network}", printable(resource, 80))),
             full,
         ),
         OtherFabric::Networks(attachments, resource) => findings.add_as(

@@ -28,7 +28,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for lesser severities.
 const BY_FLAG: &str = "--ambiguous=warn is set";
-const OWN_DEVICES: &str = "the pod itself names resources or networks of several profiles";
+const OWN_DEVICES: &str = "the pod names resources or networks of several profiles";
 const OTHER_LABEL: &str = "the pod requires a label that no profile selects";
 const UNCHANGED: &str = "no profile would change the pod";
 
@@ -71,7 +71,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("no profile selects nodes with {label}, and several profiles are still possible")
         }
         (Because::Nodes, ..) if !for_anyone => "the pod can run on nodes of several profiles".to_owned(),
-        (_, Some(wrong), _) => format!("{wrong} The other selectors match several profiles"),
+        (_, Some(wrong), _) => format!("{wrong} The pod's other selectors match several profiles"),
         (Because::Selectors, _, Some(label)) => {
             format!("{none}, no profile selects nodes with {label}, and several profiles are still possible")
         }
@@ -92,7 +92,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
         _ if beside.is_some() => format!(
-            "If these nodes need no profile, ignore this finding. Otherwise, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
+            "If these nodes need no profile, ignore this finding. If the pod needs a profile, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
         ),
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };

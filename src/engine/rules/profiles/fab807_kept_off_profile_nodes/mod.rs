@@ -39,11 +39,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let by = crate::nodes::dropped(constraints, nodes, carrying);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
     let message =
-        format!("all nodes of profile {:?} are excluded for this pod by {}", profile.name, by.join("; "));
+        format!("the pod cannot run on any node of profile {:?}, because of {}", profile.name, by.join("; "));
     findings.add(
         "/spec",
         message,
-        "Change this constraint, or set the profile annotation to a profile of the nodes where the pod can run.",
+        "Change the constraint, or set the profile annotation to a profile of the nodes where the pod can run.",
     );
 }
 

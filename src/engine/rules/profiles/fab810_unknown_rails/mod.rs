@@ -10,7 +10,7 @@ use crate::text::{listed, nearest, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB810",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod lacks only this variable")],
+    lesser: &[(Severity::Warning, "only this variable is missing")],
     files: files!(),
     denies_before_final: true,
     pod: Some(check),

@@ -91,7 +91,7 @@ fn unread_value(key: &str, value: &str, values: &[&str]) -> Option<(String, Stri
     let fix = match (near, key) {
         (Some(near), _) => format!("Write {near:?}."),
         (None, INJECT_ANNOTATION) => {
-            "Write \"false\" to stop injection or \"full\" to add the profile's networks, or remove the annotation."
+            "Write \"false\" to stop injection, or \"full\" to get the profile's networks, or remove the annotation."
                 .to_owned()
         }
         (None, _) => format!("Write {}.", quoted.join(" or ")),
@@ -113,7 +113,8 @@ fn label(key: &str) -> Option<(String, String)> {
 fn mode() -> (String, String) {
     (
         format!("{MODE_LABEL} has no effect on a pod: this key is a label of the namespace"),
-        "Remove the key from the pod. A cluster administrator sets the label on the namespace.".to_owned(),
+        "Remove the key from the pod. Ask a cluster administrator to set the label on the namespace."
+            .to_owned(),
     )
 }
 

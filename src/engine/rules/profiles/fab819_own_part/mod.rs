@@ -49,7 +49,7 @@ fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
         _ if brought.own >= brought.rails => return,
         Completeness::Complete => "the pod's own networks replace the rails",
         Completeness::CompleteByUnits => {
-            "the pod requests a unit for each of its own networks, so these networks count as the rails"
+            "the pod requests a unit for each of its networks, so these networks replace the rails"
         }
         // FAB805 reports another fabric.
         Completeness::Incomplete | Completeness::OtherFabric(_) => return,

@@ -50,7 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             annotation_path(),
             format!(
-                "the pod names {networks} networks, and the webhook checks at most {MAX_NETWORKS}: no network is checked, and no profile is applied"
+                "the pod names {networks} networks, but the limit is {MAX_NETWORKS}: the webhook checks no network, and applies no profile"
             ),
             format!("Name at most {MAX_NETWORKS} networks."),
         );

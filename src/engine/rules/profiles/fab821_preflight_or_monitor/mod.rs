@@ -40,7 +40,7 @@ fn words(
         InPodRefusal::Name(taken) => (
             Severity::Warning,
             place(context, taken),
-            format!("the pod has its own container {taken:?}, so the webhook does not add the container with this name from profile {profile:?}"),
+            format!("the pod already has a container {taken:?}: the webhook does not add this container of profile {profile:?}"),
             format!("Rename the pod's container {taken:?}."),
         ),
         InPodRefusal::VolumeName => (
@@ -120,13 +120,13 @@ fn words(
         InPodRefusal::HostNetwork => (
             Severity::Info,
             "/spec/hostNetwork".to_owned(),
-            format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use the same port"),
+            format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use the monitor's port"),
             "Use the node's own exporter for this pod.".to_owned(),
         ),
         InPodRefusal::Port(path) => (
             Severity::Warning,
             format!("{path}/ports"),
-            format!("the webhook does not add {MONITOR} of profile {profile:?}: a container of the pod has the same port"),
+            format!("the webhook does not add {MONITOR} of profile {profile:?}: another container of the pod uses the monitor's port"),
             "Change the port of the container, or ask the platform team to change monitor.port in the profile.".to_owned(),
         ),
         InPodRefusal::NoRoom => (

@@ -46,7 +46,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
                 findings.add(
                     path(),
                     format!(
-                        "resource name {shown} has no domain and is not a name of Kubernetes itself: the API server refuses the pod"
+                        "resource name {shown} has no domain, and Kubernetes has no resource of this name: the API server refuses the pod"
                     ),
                     match name {
                         "gpu" | "gpus" => "Write nvidia.com/gpu or amd.com/gpu.",
@@ -100,7 +100,7 @@ fn check_pair(
         None => findings.add(
             path(),
             format!(
-                "{} has a request but no limit: the API server refuses this for {}",
+                "{} has a request but no limit: the API server requires a limit for {}",
                 resource(),
                 if is_extended(name) { "extended resources" } else { "huge pages" }
             ),

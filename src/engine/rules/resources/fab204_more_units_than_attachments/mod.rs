@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 need.shown,
                 count(usize::try_from(attachments).unwrap_or(usize::MAX), "network attachment")
             ),
-            format!("Request a total of {attachments}, and make sure that no other webhook adds units."),
+            format!("Request {attachments} in total, and make sure that no other webhook adds units."),
         );
     }
 }

@@ -34,7 +34,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             severity,
             annotation_path(),
             format!("network {network} moves RDMA devices into pods, but the nodes are in shared RDMA mode: the pod sandbox fails"),
-            "Use a network that does not move RDMA devices, or nodes in exclusive RDMA mode.",
+            "Use nodes in exclusive RDMA mode, or a network that does not move RDMA devices.",
         );
     });
 }
@@ -50,7 +50,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add_as(
             Severity::Warning,
             chain_path(context),
-            "the network moves RDMA devices into pods, but its nodes are in shared mode: pods never start",
+            "the network moves RDMA devices into pods, but the nodes are in shared mode: pods never start",
             fix,
         );
     }

@@ -39,11 +39,11 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             _ => "Request a network whose plugin chain has rdma.",
         };
         let (severity, because, nodes, so) = match (*wants_rdma, covered) {
-            (true, true) => (Severity::Error, "", "its nodes", "NCCL does not find the device"),
+            (true, true) => (Severity::Error, "", "the nodes", "NCCL does not find the device"),
             (true, false) => {
-                (Severity::Warning, OTHER_NODES, "its known nodes", "NCCL finds no device on these nodes")
+                (Severity::Warning, OTHER_NODES, "the known nodes", "NCCL finds no device on these nodes")
             }
-            (false, _) => (Severity::Warning, NO_NEED, "its nodes", "the pod cannot use RDMA"),
+            (false, _) => (Severity::Warning, NO_NEED, "the nodes", "the pod cannot use RDMA"),
         };
         findings.because(because).add_as(
             severity,
@@ -69,7 +69,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn fix(context: &ObjectContext<'_>) -> &'static str {
     let infiniband = |definition: &Definition| definition.primary().is_some_and(|p| p.cni_type == "ib-sriov");
     if context.kind == IB_NETWORK.1 {
-        "Use a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true instead."
+        "Replace this object with a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
     } else if context.definition().is_some_and(infiniband) {
         "Write \"rdmaIsolation\": true in plugin ib-sriov."
     } else {

@@ -75,7 +75,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                     "no container uses claim {:?}: the claim's devices are allocated but not used",
                     printable(name, 63)
                 ),
-                "Name the claim in resources.claims of the container that needs it, or remove the claim.",
+                "Add the claim to resources.claims of a container, or remove the claim.",
             );
             continue;
         }
