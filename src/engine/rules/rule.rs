@@ -177,10 +177,10 @@ impl Waiver {
             Self::Allowed => format!(
                 "set the annotation `fabric-admission.dev/ignore.{id}` to your reason. An error can be ignored only if the profile allows it"
             ),
-            Self::Isolation => "never: the rule keeps namespaces apart".to_owned(),
-            Self::Api => "never: the API server refuses such an object anyway".to_owned(),
-            Self::Itself => "never: the rule checks the ignore annotations themselves".to_owned(),
-            Self::File => "never: correct the file".to_owned(),
+            Self::Isolation => "not possible: this rule keeps the networks of namespaces apart".to_owned(),
+            Self::Api => "not possible: the API server refuses such an object anyway".to_owned(),
+            Self::Itself => "not possible: this rule checks the ignore annotations themselves".to_owned(),
+            Self::File => "not possible: correct the file".to_owned(),
         }
     }
 }

@@ -23,8 +23,8 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-const UNREAD_PKEY: &str = "the port comes up, but without the partition";
-const SWITCHED_OFF: &str = "the VF works, and only this setting stays off";
+const UNREAD_PKEY: &str = "the port comes up, but without the InfiniBand partition";
+const SWITCHED_OFF: &str = "the VF works, but the setting stays off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
 /// A fault: the key, the message and the fix.

@@ -7,7 +7,7 @@ use crate::rules::rule::{Rule, Waiver, files};
 pub(in crate::rules) static RULE: Rule = Rule {
     id: "FAB815",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "the rule may report something after a change in the cluster")],
+    lesser: &[(Severity::Info, "the rule may report a finding after a change in the cluster")],
     files: files!(),
     waiver: Waiver::Itself,
     ..Rule::DEFAULT
