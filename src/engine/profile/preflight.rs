@@ -35,7 +35,7 @@ pub struct Preflight {
     #[schemars(range(min = 1, max = 100_000))]
     pub rate: Option<u32>,
     /// Addresses that preflight connects to, as `HOST:PORT`, such as the rendezvous service of the cluster. An IPv6 address
-    /// needs brackets. A failure is only a warning.
+    /// needs brackets. A failed connection is only a warning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER)))]
     pub peers: Vec<String>,
