@@ -145,6 +145,6 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_stuck_communicators",
         "communicators",
         "NCCL's RAS",
-        "Number of communicators whose ranks have different counts of operations that did not change between two answers",
+        "Stuck communicators: their ranks have different counts of operations, and the counts do not change",
     ),
 ];

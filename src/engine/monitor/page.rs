@@ -93,9 +93,9 @@ of a core (the goal is 0.2 %). If a log exists when the monitor starts, the moni
 24 MB takes 0.5 s of CPU time.
 
 The figures are from a test with 40 scrapes of modelled files on a disk. The files show 64 devices with one port each.
-Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. In a container of runc without capabilities, the
-binary needed as much memory, and 18 ms for a scrape. The machine had two busy x86-64 cores, no RDMA hardware and no
-RAS. To measure again with a static binary:
+Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. In a container of runc without capabilities, a
+scrape took 18 ms. The machine had two busy x86-64 cores, no RDMA hardware and no RAS. To measure again with a static
+binary:
 
 ```
 FABRIC_ADMISSION_STATIC=/path/to/fabric-admission cargo test --locked --test it -- --nocapture monitor::sixty_four
