@@ -400,7 +400,7 @@ pub enum EnvPolicy {
 
 /// Source of `/etc/nccl.conf`: `inject` (default) or `image` (the images of this fabric have the file, and the webhook
 /// does not change it). With `inject`, the webhook writes NCCL's variables to the file, for ranks that do not inherit
-/// the container's `env`. If a container mounts its own file at `/etc/nccl.conf`, the webhook does not replace this file.
+/// the container's `env`. If a container mounts its own file at `/etc/nccl.conf`, the webhook keeps this file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NcclConf {
