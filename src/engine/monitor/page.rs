@@ -58,7 +58,7 @@ bytes of RDMA devices with the bytes of interfaces, in windows of at least a min
 | in the window | transport |
 | --- | --- |
 | RDMA devices move at least 10 MB/s, or receive at least 100 requests per second | `rdma` |
-| RDMA devices are idle. Interfaces receive at least 10 MB/s and send at least 10 MB/s, and the higher of the two rates is at most three times the lower rate | `tcp` |
+| RDMA devices are idle. Interfaces receive and send at least 10 MB/s each, and neither rate is more than three times the other rate | `tcp` |
 | anything else, such as a download, a checkpoint or a pause | the transport of the window before |
 
 Bytes of IP over InfiniBand do not count as RDMA. If the RDMA devices have no counters, or if the profile has transport
