@@ -31,8 +31,8 @@ well or may fail. `error` means that something does not work. `skipped` means th
 shows the reason. A check that could not read its objects is never `ok`. Three checks are essential: `configurations`,
 `pod-is-changed` and `pod-is-refused`. If one of these checks cannot read its objects, its result is `error`. If no
 namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
-`pod-is-refused`. In this case, the last line of the output reports that no dry run has proved that the API server calls
-the webhook.
+`pod-is-refused`. In this case, nothing has proved that the API server calls the webhook, and the last line of the
+output reports this.
 
 The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` is true if no check failed. `proved` is true
 if both dry runs succeeded.
