@@ -98,8 +98,8 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook, and the profile's status has a note about this. `{}` also selects every such namespace, but the status
-    /// has no note.
+    /// webhook, and the profile's status has a note about this. With `{}`, every opted-in namespace may use the profile
+    /// too, but the status has no note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
