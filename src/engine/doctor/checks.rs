@@ -211,7 +211,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
-                  the profiles. By default, the webhook denies the pod (FAB806).",
+                  the profiles. By default, the webhook denies pods for such a node (FAB806).",
         fix: "Set spec.priority, or select different nodes.",
         judge: profiles::ties,
     },
@@ -414,8 +414,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
         meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. So the webhook does \
-                  not add IPC_LOCK in a namespace with such a level. RDMA then works only if the container runtime \
-                  does not limit pinned memory.",
+                  not add IPC_LOCK in a namespace with such a level. Without IPC_LOCK, RDMA works only if the \
+                  container runtime does not limit pinned memory.",
         fix: "Raise the limit in the runtime, or change the namespace's level.",
         judge: namespaces::pod_security,
     },
