@@ -21,9 +21,9 @@ fabric-admission monitor --listen :9406 --ras-port 28028 --rank-index 0
 `:9406` listens on all addresses; on a node without IPv6, the monitor listens on 0.0.0.0.
 
 `GET /metrics` returns the metrics, and `GET /healthz` answers with status 200. SIGTERM ends the process at once. If a
-file is missing or cannot be read, its metrics are absent: a metric is never 0 because a file is missing. The monitor
-counts the files that exist but cannot be read, and the devices that disappeared. For each such file or device, the
-monitor logs the reason once.
+file is missing or cannot be read, its metrics are absent. They are never 0 for this reason. The monitor counts the
+files that exist but cannot be read, and the devices that disappeared. For each such file or device, the monitor logs
+the reason once.
 
 | flag | effect |
 | --- | --- |
