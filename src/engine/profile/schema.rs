@@ -250,7 +250,7 @@ pub struct Resource {
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
     /// How often a container that requests accelerators gets `quantity` units: once (`container`, the default), once
-    /// for each of its rails (`rail`) or once for each of its accelerators (`accelerator`).
+    /// for each rail (`rail`), or once for each accelerator (`accelerator`).
     #[serde(default)]
     pub per: Per,
 }
@@ -310,8 +310,8 @@ pub enum Inject {
     Review,
 }
 
-/// Policy for a pod that the mutating webhook did not process, because no server answered: `deny` (default; otherwise
-/// the pod could silently train over TCP) or `warn`.
+/// Policy for a pod that the mutating webhook did not process because no server answered: `deny` (default) or `warn`.
+/// With `warn`, the pod may silently train over TCP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnMissing {
