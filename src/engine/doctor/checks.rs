@@ -31,8 +31,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[],
-        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
-                  this clock is wrong, the results about certificates are wrong too.",
+        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If the \
+                  clock of this machine is wrong, the results about certificates are wrong too.",
         fix: "Synchronize the clock of the machine.",
         judge: kubernetes::clock,
     },
@@ -44,8 +44,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[],
         meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod \
-                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server has counted \
-                  since its own start. So the counts may come from an outage that is over.",
+                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server counts these \
+                  calls from its own start. So an earlier outage may have caused the counts.",
         fix: "Run doctor again later, and compare the counts. If the counts grow, look for the kind of failure in \
               docs/failures.md.",
         judge: kubernetes::failed_calls,
@@ -58,8 +58,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[],
         meaning: "If the account lacks a right, doctor skips the checks that need this right. If the account may not \
-                  read the webhook configurations or the namespaces, doctor cannot check the installation, and the \
-                  result is an error.",
+                  read the webhook configurations or the namespaces, the result is an error, because doctor cannot \
+                  check the installation.",
         fix: "Use another account, or bind the roles at the end of this page.",
         judge: rights::own,
     },
@@ -82,8 +82,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "If the server lacks a right, it has no facts of this kind, or cannot manage its certificate and the \
-                  caBundles.",
+        meaning: "If the server lacks a right, it does not know the objects of a kind, or cannot manage its \
+                  certificate and the caBundles.",
         fix: "Apply the roles of your kustomization and of its components, or run helm upgrade.",
         judge: rights::server,
     },
@@ -199,7 +199,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If no node has the labels in spec.nodeSelector, the profile matches no node. A pod then gets the \
-                  profile only if the pod names the profile, or asks for these labels in its selectors.",
+                  profile only if the pod names the profile, or if its selectors ask for these labels.",
         fix: "Correct spec.nodeSelector or the labels of the nodes.",
         judge: profiles::nodes,
     },
@@ -211,7 +211,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
-                  the profiles. By default, the webhook denies the pod (FAB806).",
+                  the profiles. By default, the webhook denies pods for such a node (FAB806).",
         fix: "Set spec.priority, or select different nodes.",
         judge: profiles::ties,
     },
@@ -233,7 +233,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "Without the webhook configurations, the API server does not call the server: pods start unchanged and unchecked.",
+        meaning: "Without the webhook configurations, the API server does not call the server: pods start unchanged \
+                  and unchecked.",
         fix: "Apply deploy/base/webhooks.yaml.",
         judge: configurations::exist,
     },
@@ -267,8 +268,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "If a selector is too wide, pods of other namespaces wait for the server, even pods of kube-system \
-                  and the server's own pods. The failurePolicy decides what happens while the server is down.",
+        meaning: "If a selector matches too many namespaces, pods of these namespaces wait for the server. Even pods \
+                  of kube-system and the server's own pods may wait. The failurePolicy decides whether the API server \
+                  admits or refuses pods while the server is down.",
         fix: "Apply deploy/base/webhooks.yaml, or set the values of the chart.",
         judge: configurations::selectors,
     },
@@ -280,8 +282,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS],
         meaning: "The API server calls mutating webhooks in the order of the names of their configurations. If a later \
-                  webhook changes the pod, the API server calls the earlier webhooks once more. Our webhook does not \
-                  see changes after this second call.",
+                  webhook changes the pod, the API server calls the earlier webhooks once more. The webhook of \
+                  fabric-admission does not see changes after this second call.",
         fix: "Rename the other configuration, so that its name sorts before pod-fabric-admission.",
         judge: order::order,
     },
@@ -293,9 +295,10 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
         meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server. \
-                  Each call then fails (x509: certificate signed by unknown authority). doctor asks each replica for \
-                  its certificate. If doctor reaches no replica, it uses the certificate or the CA of the Secret.",
-        fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this field.",
+                  Each call fails (x509: certificate signed by unknown authority). doctor asks each replica for \
+                  its certificate. If doctor cannot reach a replica, it uses the certificate or the CA of the Secret.",
+        fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this \
+              field.",
         judge: certificates::trusted,
     },
     Check {
@@ -305,7 +308,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&ENDPOINT_SLICES, &SECRETS],
-        meaning: "A certificate that is in the last tenth of its lifetime should have been renewed long ago.",
+        meaning: "The server or cert-manager should renew a certificate long before the last tenth of its lifetime.",
         fix: "Look for the reason in the log of the server or of cert-manager.",
         judge: certificates::expiry,
     },
@@ -316,8 +319,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "While no replica is ready, the API server refuses pods that may need the fabric. This applies to \
-                  namespaces with mode enforce.",
+        meaning: "While no replica is ready, the API server refuses pods that may need the fabric in namespaces with \
+                  mode enforce.",
         fix: "Look at the pods of the server, at their events and at their logs.",
         judge: server::deployment,
     },
@@ -340,7 +343,7 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&ENDPOINT_SLICES],
         meaning: "If the Service has no ready endpoint, every call of the API server fails.",
-        fix: "Look at the readiness of the pods: /readyz names the reason.",
+        fix: "Look at /readyz of the pods, which names the reason.",
         judge: server::endpoints,
     },
     Check {
@@ -350,8 +353,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
-        meaning: "An API server has the address of a host, or an address outside the cluster. If a policy admits only \
-                  pods, or only other addresses, the API server's calls time out.",
+        meaning: "API servers have the addresses of hosts, or addresses outside the cluster. If a NetworkPolicy does \
+                  not admit these addresses, the API server's calls time out.",
         fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
         judge: network_policy::open,
     },
@@ -364,7 +367,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PODS],
         meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
                   version than the server, it may expect other objects.",
-        fix: "Wait until the roll-out ends. Then run doctor in the server's version.",
+        fix: "Wait until the roll-out ends. Run doctor in the version of the server.",
         judge: server::versions,
     },
     Check {
@@ -374,8 +377,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LEASES],
-        meaning: "If the clock of a server is ahead, the API server regards the server's new certificates as not valid \
-                  yet. One replica renews a Lease, and doctor reads the clock of this replica from the Lease.",
+        meaning: "If the clock of a server is ahead, the API server refuses the server's new certificates, because \
+                  they are not valid yet. One replica renews a Lease, and doctor reads the clock of this replica from \
+                  the Lease.",
         fix: "Synchronize the clocks of the nodes.",
         judge: server::clock,
     },
@@ -387,7 +391,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&NAMESPACES],
         meaning: "The API server calls the webhook only for namespaces with the label fabric-admission.dev/mode.",
-        fix: "Begin with mode audit, in which the webhook only reports.",
+        fix: "Begin with mode audit. In this mode, the webhook reports but changes no pod.",
         judge: namespaces::opted_in,
     },
     Check {
@@ -397,8 +401,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[&NAMESPACES],
-        meaning: "If the mode or the key of the label is mistyped, the API server does not call the webhook, and shows \
-                  no error (FAB817).",
+        meaning: "If the key or the value of the mode label is mistyped, the API server does not call the webhook, and \
+                  shows no error (FAB817).",
         fix: "Write the label as the hint shows it.",
         judge: namespaces::labels,
     },
@@ -409,8 +413,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "Levels baseline and restricted refuse a pod that adds IPC_LOCK, so the webhook does not add IPC_LOCK \
-                  in such a namespace. RDMA then works only if the container runtime does not limit pinned memory.",
+        meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. So the webhook does \
+                  not add IPC_LOCK in a namespace with such a level. Without IPC_LOCK, RDMA works only if the \
+                  container runtime does not limit pinned memory.",
         fix: "Raise the limit in the runtime, or change the namespace's level.",
         judge: namespaces::pod_security,
     },
@@ -421,8 +426,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LIMIT_RANGES, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a LimitRange. Units of a resource that the webhook added \
-                  count too.",
+        meaning: "The API server refuses a pod that exceeds a LimitRange. The limits also apply to units of a resource \
+                  that the webhook adds.",
         fix: "Raise the limit.",
         judge: limits::ranges,
     },
@@ -433,8 +438,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&RESOURCE_QUOTAS, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a quota. Units of a resource that the webhook added count \
-                  too.",
+        meaning: "The API server refuses a pod that exceeds a quota. The quota also counts the units of a resource \
+                  that the webhook adds.",
         fix: "Raise the quota.",
         judge: limits::quotas,
     },
@@ -457,8 +462,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
-        meaning: "The webhook itself must deny the pod. It is not enough that the call fails, or that another webhook \
-                  denies the pod.",
+        meaning: "The webhook itself must deny the pod. A failed call, or a denial by another webhook, does not count.",
         fix: "Correct the other errors first. The message comes from the API server.",
         judge: end_to_end::refused,
     },

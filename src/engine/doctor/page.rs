@@ -21,7 +21,7 @@ fabric-admission doctor -o json        # for programs
 
 | exit code | meaning |
 | --- | --- |
-| 0 | no check failed; warnings do not count |
+| 0 | no check failed (there may be warnings) |
 | 1 | a check failed |
 | 2 | wrong usage |
 | 3 | the API server cannot be reached, or an internal error occurred |
@@ -31,8 +31,8 @@ well or may fail. `error` means that something does not work. `skipped` means th
 shows the reason. A check that could not read its objects is never `ok`. Three checks are essential: `configurations`,
 `pod-is-changed` and `pod-is-refused`. If one of these checks cannot read its objects, its result is `error`. If no
 namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
-`pod-is-refused`. Then no dry run has proved that the API server calls the webhook, and the last line of the output
-reports this.
+`pod-is-refused`. In this case, nothing has proved that the API server calls the webhook, and the last line of the
+output reports this.
 
 The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` is true if no check failed. `proved` is true
 if both dry runs succeeded.
@@ -42,11 +42,11 @@ const TAIL: &str = "
 ## Rights
 
 doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
-fabric-admission. There is a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for
-the namespace of the dry runs, here `training`. Bind each role to the account. Two rights are sensitive. The Secret
-`fabric-admission-ca` has the key of the server's CA; doctor uses only the certificate. `create pods` also allows the
-account to create real pods, because RBAC cannot distinguish real pods from dry runs. If the account lacks a right,
-doctor skips the checks that need this right.
+fabric-admission. The list contains a ClusterRole for the cluster, a Role for the namespace of the installation, and a
+Role for the namespace of the dry runs. The example uses `training` for the dry runs. Bind each role to the account. Two
+rights are sensitive. The Secret `fabric-admission-ca` has the key of the server's CA; doctor uses only the certificate.
+With `create pods`, the account can also create real pods, because RBAC cannot distinguish real pods from dry runs. If
+the account lacks a right, doctor skips the checks that need this right.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group

@@ -85,7 +85,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_facts_info",
         "1",
         "facts of preflight",
-        "Profile, expected transport, version of NCCL, verdict of preflight, IPC_LOCK of the training container, and version of fabric-admission that wrote the facts, as labels",
+        "Facts of preflight as labels: profile, expected transport, version of NCCL, verdict, IPC_LOCK, version of fabric-admission",
     ),
     gauge(
         "fabric_monitor_nccl_transport",
@@ -133,7 +133,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_missing_ranks",
         "ranks",
         "NCCL's RAS",
-        "Ranks that did not answer, counted for each communicator; the value is the highest of these counts",
+        "Highest number of ranks of one communicator that did not answer",
     ),
     gauge(
         "fabric_monitor_ras_dead_processes",
@@ -145,6 +145,6 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_stuck_communicators",
         "communicators",
         "NCCL's RAS",
-        "Communicators whose ranks have different counts of operations, if these counts did not change between the last two answers",
+        "Stuck communicators: their ranks have different counts of operations, and the counts do not change",
     ),
 ];

@@ -21,9 +21,9 @@ fabric-admission monitor --listen :9406 --ras-port 28028 --rank-index 0
 `:9406` listens on all addresses; on a node without IPv6, the monitor listens on 0.0.0.0.
 
 `GET /metrics` returns the metrics, and `GET /healthz` answers with status 200. SIGTERM ends the process at once. If a
-file is missing or cannot be read, its metrics are absent: a metric is never 0 because a file is missing. The monitor
-counts the files that exist but cannot be read, and the devices that disappeared. For each such file or device, the
-monitor logs the reason once.
+file is missing or cannot be read, its metrics are absent. They are never 0 for this reason. The monitor counts the
+files that exist but cannot be read, and the devices that disappeared. For each such file or device, the monitor logs
+the reason once.
 
 | flag | effect |
 | --- | --- |
@@ -43,8 +43,8 @@ folder `counters` stay absent. Each value is for the whole PCI function: if seve
 the sum over these pods.
 
 The monitor never reads counters at device level, because reading these counters in a pod crashed kernels from 5.14
-until 2025. Statistics of ethtool, such as the pause frames of a priority, are absent: the kernel returns them only by
-an ioctl, and we found no maintained crate for this ioctl.
+until 2025. The monitor does not export statistics of ethtool, such as pause frames, because the kernel returns them
+only by an ioctl.
 
 A counter with few bits stops at its maximum. The monitor still exports this value, and `fabric_monitor_saturated` is 1
 for the counter.
@@ -58,8 +58,8 @@ bytes of RDMA devices with the bytes of interfaces, in windows of at least a min
 | in the window | transport |
 | --- | --- |
 | RDMA devices move at least 10 MB/s, or receive at least 100 requests per second | `rdma` |
-| RDMA devices are idle. Interfaces receive at least 10 MB/s and send at least 10 MB/s, and the higher of the two rates is at most three times the lower rate | `tcp` |
-| anything else, such as a download, a checkpoint or a pause | same as in the window before |
+| RDMA devices are idle. Interfaces receive and send at least 10 MB/s each, and neither rate is more than three times the other rate | `tcp` |
+| anything else, such as a download, a checkpoint or a pause | the transport of the window before |
 
 Bytes of IP over InfiniBand do not count as RDMA. If the RDMA devices have no counters, or if the profile has transport
 tcpx or tcpxo, the monitor cannot report a transport without a log. If another pod shares the device, the traffic of
@@ -84,18 +84,18 @@ between two answers, the monitor reports the communicator as stuck.
 
 ## Cost
 
-With 64 devices and a log of NCCL, the static binary of a release has 9.7 MB in memory (the goal is 10 MiB). About 2 MB of
-this memory are private to the process. The rest is pages of the program file. All containers of a node with the same
-image share these pages, and the kernel drops the pages if memory is scarce.
+With 64 devices and a log of NCCL, the static binary of a release has 9.7 MB in memory (the goal is 10 MiB). About 2 MB
+of this memory are private to the process. The other pages contain the program file. All containers of a node with the
+same image share these pages, and the kernel drops the pages if memory is scarce.
 
 A scrape of 64 devices takes 17 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, this is 0.12 %
 of a core (the goal is 0.2 %). If a log exists when the monitor starts, the monitor first reads the whole log. A log of
 24 MB takes 0.5 s of CPU time.
 
 The figures are from a test with 40 scrapes of modelled files on a disk. The files show 64 devices with one port each.
-Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. The same binary in a container of runc (read-only,
-user 65532, no capabilities, memory limit 64 MiB) needed the same memory, and 18 ms for a scrape. The machine had two
-busy x86-64 cores, no RDMA hardware and no RAS. To measure again with a static binary:
+Each port has 22 counters and a table of 256 GIDs. The log has 24 MB. In a container of runc without capabilities, a
+scrape took 18 ms. The machine had two busy x86-64 cores, no RDMA hardware and no RAS. To measure again with a static
+binary:
 
 ```
 FABRIC_ADMISSION_STATIC=/path/to/fabric-admission cargo test --locked --test it -- --nocapture monitor::sixty_four

@@ -12,7 +12,7 @@ pub struct LabelSelector {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub match_labels: BTreeMap<String, String>,
-    /// Expressions that must be true. All of them together have at most 1,024 values.
+    /// Expressions that must be true. All expressions together have at most 1,024 values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub match_expressions: Vec<Requirement>,

@@ -52,10 +52,10 @@ pub enum Scrape {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct MonitorResources {
-    /// CPU, such as `20m`, the default.
+    /// CPU of the sidecar. Default: `20m`.
     #[schemars(length(max = 32))]
     pub cpu: String,
-    /// Memory, such as `64Mi`, the default; at least 32Mi.
+    /// Memory of the sidecar, at least 32Mi. Default: `64Mi`.
     #[schemars(length(max = 32))]
     pub memory: String,
 }

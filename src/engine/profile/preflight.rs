@@ -19,8 +19,8 @@ pub struct Preflight {
     /// Image of fabric-admission, with its digest, such as `registry.example.com/fabric-admission@sha256:…`.
     #[schemars(length(max = 1024), regex(pattern = IMAGE))]
     pub image: String,
-    /// Effect of a failed check: `warn` (default; the training starts) or `fail` (the init container fails, and the training
-    /// does not start).
+    /// Effect of a failed check: `warn` (default; the training starts) or `fail` (the init container fails, and the
+    /// training does not start).
     #[serde(default)]
     pub verdict: PreflightVerdict,
     /// Effect of individual checks, by the id of the check, such as `PF101: fail`. Values: `warn`, `fail` or `skip`
@@ -34,14 +34,14 @@ pub struct Preflight {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
     pub rate: Option<u32>,
-    /// Addresses that preflight connects to, as `HOST:PORT`, such as the rendezvous service of the cluster. An IPv6 address
-    /// needs brackets. A failure is only a warning.
+    /// Addresses that preflight connects to, as `HOST:PORT`, such as the rendezvous service of the cluster. An IPv6
+    /// address needs brackets. A failed connection is only a warning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), inner(length(max = 261), regex(pattern = PEER)))]
     pub peers: Vec<String>,
-    /// How the preflight program gets into the container with the training image: `copy` (default; the init container
-    /// `fabric-install` copies the program to a volume) or `imageVolume` (the image of fabric-admission is mounted as a
-    /// volume; Kubernetes 1.35, or 1.33 with the feature gate `ImageVolume`).
+    /// How preflight gets into the container with the training image. With `copy` (default), the init container
+    /// `fabric-install` copies the program to a volume. With `imageVolume`, the image of fabric-admission is mounted as
+    /// a volume (Kubernetes 1.35, or 1.33 with the feature gate `ImageVolume`).
     #[serde(default)]
     pub install: PreflightInstall,
 }

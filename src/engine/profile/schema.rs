@@ -98,7 +98,8 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook. The profile's status then has a note. `{}` selects the same namespaces, and the status has no note.
+    /// webhook, and the profile's status has a note about this. With `{}`, every opted-in namespace may use the profile
+    /// too, but the status has no note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
@@ -115,8 +116,8 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
     /// Number of whole accelerators in one node (1 to 64, default 8). If all rails have the same network and the same
-    /// resource, a pod with fewer accelerators gets a proportional share of the rails. This number is also the default
-    /// of `when.minAccelerators`.
+    /// resource, a pod that uses a part of a node gets a proportional share of the rails. This number is also the
+    /// default of `when.minAccelerators`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub accelerators_per_node: Option<u32>,
@@ -147,14 +148,13 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memlock: Option<Memlock>,
     /// Environment variables of NCCL and its companion libraries. A variable in this list replaces the variable of the
-    /// same name in the base. All other variables of the base are inherited.
+    /// same name in the base. The profile inherits all other variables of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
     /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses this version for images whose name
-    /// does not contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. This
-    /// version also decides whether a pod may set a required or forbidden variable, even if the image's name contains
-    /// another version.
+    /// does not contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version.
+    /// `require` and `forbid` of variables always use this version, even if the image's name contains another version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -250,7 +250,7 @@ pub struct Resource {
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
     /// How often a container that requests accelerators gets `quantity` units: once (`container`, the default), once
-    /// for each of its rails (`rail`) or once for each of its accelerators (`accelerator`).
+    /// for each rail (`rail`), or once for each accelerator (`accelerator`).
     #[serde(default)]
     pub per: Per,
 }
@@ -293,7 +293,7 @@ pub enum Attachment {
 }
 
 /// Which changes the webhook makes to a pod. `full` (default): all settings of the profile. `networks`: the rails, and
-/// the resources and node selectors of the networks that the pod names, as with network-resources-injector. With
+/// the resources and node selectors that the pod's own networks need, as with network-resources-injector. With
 /// `networks`, the pod gets no variables, shared memory or capabilities. `annotations`: only annotations, because the
 /// cloud provider's own webhook makes the other changes. `review`: no changes, only findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -310,8 +310,8 @@ pub enum Inject {
     Review,
 }
 
-/// Policy for a pod that the mutating webhook did not process, because no server answered: `deny` (default; otherwise
-/// the pod could silently train over TCP) or `warn`.
+/// Policy for a pod that the mutating webhook did not process because no server answered: `deny` (default) or `warn`.
+/// With `warn`, the pod may silently train over TCP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnMissing {
@@ -400,7 +400,7 @@ pub enum EnvPolicy {
 
 /// Source of `/etc/nccl.conf`: `inject` (default) or `image` (the images of this fabric have the file, and the webhook
 /// does not change it). With `inject`, the webhook writes NCCL's variables to the file, for ranks that do not inherit
-/// the container's `env`. A pod that mounts its own file at this path keeps its own file.
+/// the container's `env`. If a container mounts its own file at `/etc/nccl.conf`, the webhook keeps this file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NcclConf {
