@@ -73,7 +73,7 @@ impl Repair {
         text.push(self.colon);
         let mut chars = rest.chars().peekable();
         let mut last = chars.next();
-        // The first character of the word, which shows that it is no plain scalar.
+        // The first character of the word: a plain scalar cannot begin with it.
         let mut first = Some('a');
         while let Some(c) = chars.next() {
             let ends = c == ':' && matches!(chars.peek(), Some(',' | ']' | '}'));

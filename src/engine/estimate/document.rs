@@ -57,15 +57,15 @@ pub struct FabricEntry {
     pub ring_seconds: f64,
     /// All-reduce by a double binary tree (seconds).
     pub tree_seconds: f64,
-    /// Share of time in which the GPUs compute, by the simple formula without overlap.
+    /// Share of time in which the GPUs compute, by the simple formulas, which assume no overlap.
     pub utilisation: f64,
     /// The same by the ring.
     pub ring_utilisation: f64,
     /// The same by the ring, with overlap of the backward pass.
     pub overlapped_utilisation: f64,
-    /// Hours of the training, by the simple formula; null without iterations.
+    /// Hours of the training, by the simple formulas; null without iterations.
     pub hours: Option<f64>,
-    /// `compute-bound`, `network-bound`, `GPUs mostly idle` or `severely network-bound`, by the simple formula.
+    /// `compute-bound`, `network-bound`, `GPUs mostly idle` or `severely network-bound`, by the simple formulas.
     pub verdict: &'static str,
 }
 

@@ -40,7 +40,7 @@ pub fn write(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
     if let Some(iterations) = step.iterations {
-        writeln!(out, "\ntraining: {iterations} steps, by the simple formula")?;
+        writeln!(out, "\ntraining: {iterations} steps, by the simple formulas")?;
     }
     writeln!(out, "\nAssumptions")?;
     document.assumptions.iter().try_for_each(|assumption| writeln!(out, "- {assumption}"))

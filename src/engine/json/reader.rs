@@ -311,7 +311,7 @@ impl Items<'_, '_> {
         self.first_or_none(next)
     }
 
-    /// Whether the first item follows, where there is no comma.
+    /// Whether an item follows although no comma does: the first one, or none.
     #[inline(never)]
     fn first_or_none(&mut self, next: Option<u8>) -> Result<bool, Wrong> {
         match (&self.state, next) {

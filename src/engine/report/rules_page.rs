@@ -66,7 +66,9 @@ fn lesser(rule: &Rule) -> String {
     }
     let reasons: String =
         rule.lesser.iter().map(|(severity, reason)| format!("- {severity}: {reason}\n")).collect();
-    format!("**Less severe.** The severity is lower in the following cases. The finding names the case.\n\n{reasons}\n")
+    format!(
+        "**Less severe.** The severity is lower in the following cases. The finding names the case.\n\n{reasons}\n"
+    )
 }
 
 fn capital(text: &str) -> String {
