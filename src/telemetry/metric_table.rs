@@ -120,19 +120,19 @@ metrics! {
     REQUEST_DURATION = Metric::new(Kind::Histogram, "request_duration", &["entry"],
         "Processing time of a request, from the complete body to the response, without TLS").in_unit(Unit::Seconds);
     NAMESPACE_DECISIONS = Metric::counter("namespace_decisions", &["namespace", "entry", "mode", "result"],
-        "Decisions on pods and workloads in scope, by namespace; `other` stands for namespaces after the first 200, and for namespaces that are not opted in");
+        "Decisions on pods and workloads in scope, by namespace. `other` stands for namespaces after the first 200, and for namespaces that are not opted in");
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
-        "Decisions on pods and workloads with accelerators, by profile; `other` stands for profiles after the first 200, and `none` stands for pods without a profile");
+        "Decisions on pods and workloads with accelerators, by profile. `other` stands for profiles after the first 200, and `none` stands for pods without a profile");
     PROFILE_CHANGED = Metric::gauge("profile_changed_timestamp", &["profile"],
-        "Unix time at which the server last saw a change of each profile; creation and deletion are changes too; 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
+        "Unix time at which the server last saw a change of each profile. Creation and deletion are changes too. 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],
-        "Changes of pods, by kind and result; planned changes were not made (mode audit, or --mutate off)");
+        "Changes of pods, by kind and result. Changes with result `planned` were not made, because of mode audit or --mutate off");
     RESOLUTIONS = Metric::counter("resolutions", &["outcome", "mode"],
-        "Searches for the profile of a pod with accelerators, by outcome and mode; if the API server calls the mutating webhook twice for a pod, the pod counts twice");
+        "Searches for the profile of a pod with accelerators, by outcome and mode. If the API server calls the mutating webhook twice for a pod, the pod counts twice");
     FACTS_AGE = Metric::gauge("facts_age", &["kind"],
-        "Time since the last response of the API server for each object kind; for kind `files`, time since the server last found the files of --profiles and --cluster valid").in_unit(Unit::Seconds);
+        "Time since the last response of the API server for each object kind. For kind `files`, time since the server last found the files of --profiles and --cluster valid").in_unit(Unit::Seconds);
     CERTIFICATE_DAYS = Metric::gauge("certificate_days_left", &[],
         "Days until the current server certificate expires; NaN without a certificate");
     CONNECTIONS = Metric::gauge("connections", &[], "Open connections on the webhook port");
@@ -164,7 +164,7 @@ metrics! {
     WATCH_MALFORMED = Metric::counter("watch_malformed", &["kind"],
         "Objects from the API server that could not be parsed, by kind");
     WATCH_LEFT_OUT = Metric::counter("watch_left_out", &["kind"],
-        "Objects from the API server that the server did not keep, because the other objects of their kind in the same namespace use too much memory, by kind");
+        "Objects from the API server that the server did not keep, by kind. The reason is that other objects of this kind in the namespace use too much memory");
     WATCH_CONTACT = Metric::gauge("watch_last_contact_timestamp", &["kind"],
         "Time of the last response of the API server for each object kind, as Unix time").in_unit(Unit::Seconds);
     WATCH_IGNORED = Metric::gauge("watch_ignored_objects", &["kind"],

@@ -33,12 +33,12 @@ pub const RESULTS: [(RequestResult, &str); 9] = [
     (RequestResult::Decided(Verdict::Mutated), "admitted with changes"),
     (
         RequestResult::Decided(Verdict::Withheld),
-        "admitted without the planned changes (mode `audit`, or `--mutate off`)",
+        "admitted without the planned changes, because of mode `audit` or `--mutate off`",
     ),
     (RequestResult::Decided(Verdict::Denied), "refused"),
     (
         RequestResult::Decided(Verdict::WouldDeny),
-        "admitted, but would be refused in mode `enforce` (a workload: with `--workloads deny`; a network object: with `--network-objects enforce`)",
+        "admitted, but would be refused in mode `enforce`. For a workload this means: with `--workloads deny`. For a network object: with `--network-objects enforce`",
     ),
     (
         RequestResult::Decided(Verdict::OutOfScope),

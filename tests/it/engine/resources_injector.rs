@@ -49,9 +49,9 @@ const MANY: &[Definition] = &[
 const LABEL: (&str, &str) = ("kubernetes.io/hostname", "worker-1");
 const HOSTNAME: Option<&str> = Some("kubernetes.io/hostname=worker-1");
 const WORDS: Option<&str> =
-    Some("also refused; the refusal of fabric-admission names the network, the problem and the fix");
+    Some("also refused. The refusal of fabric-admission names the network, the problem and the fix");
 const BAD_REQUEST: Option<&str> =
-    Some("the injector answers HTTP 400, so failurePolicy decides; here the refusal gives the reason");
+    Some("the injector answers HTTP 400, so the failurePolicy decides. The refusal of fabric-admission gives the reason");
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[
@@ -76,7 +76,7 @@ const PAIRS: &[Pair] = &[
     Pair { id: "B3", name: "selector_in_custom_namespace", what: "a network with a node selector and a resource, not in default", definitions: &[("mysterious", "foo-network", Some(FOO), HOSTNAME)], namespace: "mysterious",
         annotation: "foo-network", then: Then::Admitted(1, &[LABEL]), differs: None },
     Pair { id: "F1", name: "empty", what: "an empty annotation", definitions: MANY, namespace: "team",
-        annotation: "", then: Then::Admitted(0, &[]), differs: Some("the injector answers HTTP 400; Multus attaches no network for an empty annotation, so the pod needs no change") },
+        annotation: "", then: Then::Admitted(0, &[]), differs: Some("the injector answers HTTP 400. Multus attaches no network for an empty annotation, so the pod needs no change") },
     Pair { id: "F2", name: "namespace_name_interface", what: "an annotation with namespace, name and interface", definitions: MANY, namespace: "team",
         annotation: "default/net@eth1", then: Then::Admitted(1, &[]), differs: None },
     Pair { id: "F3", name: "name_interface", what: "an annotation with name and interface", definitions: MANY, namespace: "team",
