@@ -16,6 +16,10 @@ const LOOKUP: usize = 32;
 /// templates of a workload share them. Each takes about 70 nanoseconds.
 const LOOKS: usize = 1 << 18;
 
+/// The same on a thread that other connections wait for, which takes half a millisecond. A decision that needs more is
+/// made on a thread of its own.
+const FEW_LOOKS: usize = 1 << 13;
+
 /// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
 const TEXT: usize = 1 << 20;
 
@@ -25,6 +29,8 @@ pub struct Deadline<'a> {
     cut: AtomicBool,
     pairs: AtomicUsize,
     looks: AtomicUsize,
+    /// Whether a decision that needs more looks is cut short.
+    brief: bool,
     text: AtomicUsize,
 }
 
@@ -34,6 +40,7 @@ pub static NEVER: Deadline<'static> = Deadline {
     cut: AtomicBool::new(false),
     pairs: AtomicUsize::new(usize::MAX),
     looks: AtomicUsize::new(usize::MAX),
+    brief: false,
     text: AtomicUsize::new(usize::MAX),
 };
 
@@ -44,6 +51,12 @@ impl<'a> Deadline<'a> {
         Self { over: Some(over), ..Self::without_clock() }
     }
 
+    /// The same for a decision that others wait for: it is cut short too where it needs more than a few looks.
+    #[must_use]
+    pub fn brief(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        Self { looks: AtomicUsize::new(FEW_LOOKS), brief: true, ..Self::when(over) }
+    }
+
     /// No time limit: for one small object, and for the command line.
     #[must_use]
     pub const fn without_clock() -> Self {
@@ -52,6 +65,7 @@ impl<'a> Deadline<'a> {
             cut: AtomicBool::new(false),
             pairs: AtomicUsize::new(PAIRS),
             looks: AtomicUsize::new(LOOKS),
+            brief: false,
             text: AtomicUsize::new(TEXT),
         }
     }
@@ -93,7 +107,11 @@ impl<'a> Deadline<'a> {
     /// Whether this decision may take so many more looks. If not, what would be looked at counts as fitting the pod.
     #[must_use]
     pub fn looks(&self, looks: usize) -> bool {
-        take(&self.looks, looks)
+        let enough = take(&self.looks, looks);
+        if self.brief && !enough {
+            self.cut.store(true, Ordering::Relaxed);
+        }
+        enough
     }
 
     /// Whether to stop here. Once it is over it stays over, so that an incomplete decision is known as such at the end.
@@ -129,6 +147,15 @@ mod tests {
         assert_eq!(deadline.compared("0123456789", names()).count(), PAIRS / 100);
         assert_eq!(deadline.compared("0123456789", names()).count(), 0);
         assert_eq!(NEVER.compared("0123456789", names()).count(), 10_000);
+    }
+
+    #[test]
+    fn a_brief_decision_is_cut_short_where_it_needs_more() {
+        let brief = Deadline::brief(&|| false);
+        assert!(brief.looks(FEW_LOOKS) && !brief.is_over());
+        assert!(!brief.looks(1) && brief.is_over());
+        let long = Deadline::when(&|| false);
+        assert!(long.looks(LOOKS) && !long.looks(1) && !long.is_over());
     }
 
     #[test]

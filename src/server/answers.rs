@@ -32,7 +32,7 @@ pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
     response
 }
 
-/// Decides and answers; `None` when the time is over. A panic is a bug: it is counted and answered with 500, and the
+/// Decides and answers; the body again when the time is over. A panic is a bug: it is counted and answered with 500, and the
 /// process continues.
 pub(super) fn answer(
     state: &State,
@@ -40,7 +40,7 @@ pub(super) fn answer(
     mut body: Held,
     decide: Decide,
     deadline: &Deadline<'_>,
-) -> Option<Response> {
+) -> Result<Response, Held> {
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
@@ -63,8 +63,8 @@ pub(super) fn answer(
         decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
         Ok::<_, EnvelopeError>(Some((outcome, text, verdict, took)))
     }));
-    Some(match decided {
-        Ok(Err(EnvelopeError::Late)) => return None,
+    Ok(match decided {
+        Ok(Err(EnvelopeError::Late)) => return Err(body),
         Ok(Ok(None)) => busy(state, Shed::Memory, MEMORY),
         Ok(Ok(Some((outcome, text, verdict, took)))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
@@ -118,7 +118,7 @@ mod tests {
         let state = State::bare();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let response =
-            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).unwrap();
+            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).ok().unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

@@ -102,7 +102,7 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     if held.bytes().len() > ON_WORKER || beside.weighed() > 0 {
         return threads::decide(&state, entry, (held, beside), decide, until).await;
     }
-    threads::decide_here(&state, entry, held, decide, until)
+    threads::decide_small(&state, entry, held, decide, until).await
 }
 
 /// What a decision on a small body reads beside it, and the templates in it. A large body is queued as one whatever it names.

@@ -81,15 +81,29 @@ pub(super) async fn decide(
     decided.ok().flatten().unwrap_or_else(|| late(state, entry, started))
 }
 
-/// Decides on a body of at most [`ON_WORKER`] on the thread that read it, by a point in time.
-pub(super) fn decide_here(
+/// Decides on a body of at most [`ON_WORKER`] on the thread that read it, by a point in time. A decision that needs more
+/// than a few looks at nodes begins again on a thread of its own.
+pub(super) async fn decide_small(
+    state: &Arc<State>,
+    entry: WebhookEntry,
+    held: Held,
+    how: Decide,
+    until: Instant,
+) -> Response {
+    match decide_here(state, entry, held, how, until) {
+        Ok(response) => response,
+        Err(held) => decide(state, entry, (held, DecodedSize::default()), how, until).await,
+    }
+}
+
+/// The body again, where it is not decided.
+fn decide_here(
     state: &State,
     entry: WebhookEntry,
     held: Held,
     decide: Decide,
     until: Instant,
-) -> Response {
-    let started = Instant::now();
+) -> Result<Response, Held> {
     let asked = AtomicUsize::new(1);
     // Only this thread asks. To look at the clock each time would be a noticeable part of such a decision.
     let over = || {
@@ -97,7 +111,7 @@ pub(super) fn decide_here(
         asked.store(times.wrapping_add(1), Ordering::Relaxed);
         times.is_multiple_of(ASKED) && Instant::now() >= until
     };
-    answer(state, entry, held, decide, &Deadline::when(&over)).unwrap_or_else(|| late(state, entry, started))
+    answer(state, entry, held, decide, &Deadline::brief(&over))
 }
 
 /// The answer without a decision. It has no Retry-After, because the API server has no time left: it says that we took too
@@ -123,7 +137,7 @@ async fn on_a_thread(
         // Held until the thread is done, even if nobody waits for it.
         let _turn = turn;
         let over = || abandoned.load(Ordering::Relaxed) || Instant::now() >= until;
-        answer(&state, entry, held, decide, &Deadline::when(&over))
+        answer(&state, entry, held, decide, &Deadline::when(&over)).ok()
     });
     // It fails only where the runtime ends; panics are caught inside.
     work.await.unwrap_or_else(|_| Some(fault()))
@@ -149,6 +163,8 @@ mod tests {
     use crate::review::webhook::Answer;
     use crate::review::webhook::Known;
     use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::Mutex;
+    use std::thread::{self, ThreadId};
 
     #[test]
     fn the_api_server_says_how_long_it_waits() {
@@ -207,11 +223,12 @@ mod tests {
     /// A decision on the thread that read the body stops as well.
     #[test]
     fn a_small_body_is_late_too() {
-        let state = State::bare();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let state = Arc::new(State::bare());
         let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let started = Instant::now();
         let until = started + Duration::from_millis(50);
-        let response = decide_here(&state, WebhookEntry::Mutate, held, yielding, until);
+        let response = runtime.block_on(decide_small(&state, WebhookEntry::Mutate, held, yielding, until));
         assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
         assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
         let text = state.metrics.text();
@@ -219,6 +236,30 @@ mod tests {
             text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"late\"} 1"),
             "{text}"
         );
+    }
+
+    /// Says whether it may look often, and on which thread.
+    static LOOKED: Mutex<Vec<(ThreadId, bool)>> = Mutex::new(Vec::new());
+
+    fn looking(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
+        let may = deadline.looks(1 << 17);
+        LOOKED.lock().unwrap().push((thread::current().id(), may));
+        Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
+    }
+
+    /// Other connections wait for the thread that read the body.
+    #[test]
+    fn many_looks_are_on_a_thread_of_their_own() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let state = Arc::new(State::bare());
+        let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+        let until = Instant::now() + Duration::from_secs(60);
+        let response = runtime.block_on(decide_small(&state, WebhookEntry::Mutate, held, looking, until));
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "it is decided");
+        let looked = LOOKED.lock().unwrap();
+        let here = thread::current().id();
+        let looked: Vec<_> = looked.iter().map(|(thread, may)| (*thread == here, *may)).collect();
+        assert_eq!(looked, [(true, false), (false, true)]);
     }
 
     /// A request whose client has gone stops the work for it.

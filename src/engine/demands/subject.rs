@@ -4,7 +4,7 @@ use super::Demands;
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, Networks};
-use crate::nodes::{ClassSet, Constraints, landing_within};
+use crate::nodes::{ClassSet, Constraints};
 use crate::pod::gang::{Gang, multi_node};
 use crate::pod::templates_by_shape::DevShm;
 use crate::pod::{PodView, ranks};
@@ -105,7 +105,7 @@ impl<'a> Subject<'a> {
     /// The kinds of nodes that it can run on, of all nodes.
     #[must_use]
     pub fn landing(&self) -> &ClassSet {
-        let landing = || landing_within(&self.constraints, self.snapshot.all_nodes(), self.deadline);
+        let landing = || self.snapshot.landing(&self.constraints, self.deadline);
         self.read_once.landing.get_or_init(landing)
     }
 

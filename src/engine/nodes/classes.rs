@@ -203,6 +203,12 @@ impl Classes {
         self.keys.get(key).is_some_and(|key| key.values.contains_key(value))
     }
 
+    /// Whether any class has a taint with this key.
+    pub(crate) fn has_taint(&self, key: &str) -> bool {
+        let at = self.taints.partition_point(|(taint, _)| *taint.key < *key);
+        self.taints.get(at).is_some_and(|(taint, _)| *taint.key == *key)
+    }
+
     /// The classes whose taints are all tolerated.
     pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
         let mut set = self.all.clone();

@@ -11,6 +11,7 @@ use crate::pod::PodView;
 use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::LabelSelector;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 
 /// Most conditions and values, and most tolerations, that are read; real pods have a handful. Without a limit one pod
 /// could take minutes.
@@ -37,7 +38,7 @@ pub struct Constraints<'a> {
 }
 
 /// One term of a node affinity; every requirement must hold.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub struct Term<'a> {
     /// On labels.
     pub labels: Vec<Requirement<'a>>,
@@ -96,6 +97,11 @@ impl<'a> Constraints<'a> {
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.any_labels || self.any_taints
+    }
+
+    /// What decides where it can run, beside taints.
+    pub(crate) fn of_labels(&self) -> impl Hash {
+        (self.node_name, &self.selector, &self.terms)
     }
 
     /// The same with a profile's selector in every term, as placement writes it into a pod.
@@ -174,12 +180,14 @@ pub struct Dropped {
 /// The classes that have a node the pod can run on.
 #[must_use]
 pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
-    landing_within(constraints, view, &NEVER)
+    let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
+    landing_of(tolerated, constraints, view, &NEVER)
 }
 
-/// The same, incomplete if the time is over in between.
+/// The same, with the classes whose taints the pod tolerates; incomplete if the time is over in between.
 #[must_use]
-pub(crate) fn landing_within(
+pub(crate) fn landing_of(
+    tolerated: impl FnOnce() -> ClassSet,
     constraints: &Constraints<'_>,
     view: &NodeView,
     deadline: &Deadline<'_>,
@@ -187,7 +195,7 @@ pub(crate) fn landing_within(
     if let Some(name) = constraints.node_name {
         return named(name, view);
     }
-    let mut set = view.classes.tolerated(|taint| constraints.tolerates(taint));
+    let mut set = tolerated();
     let mut shared: Vec<SingleNodeCondition<'_>> = Vec::new();
     let mut budget = Budget::new(deadline);
     for requirement in &constraints.selector {

@@ -30,7 +30,7 @@ pub use builder::NodeBuilder;
 pub use classes::{Class, ClassSet, Classes};
 pub use condition::Condition;
 pub use in_common::{InCommon, NodeSelection};
-pub(crate) use landing::landing_within;
+pub(crate) use landing::landing_of;
 pub use landing::{Constraints, Dropped, Term, dropped, landing};
 pub use node::NodeObject;
 pub use requirement::{Relation, Requirement, Values};

@@ -5,6 +5,7 @@ use crate::json::values::Text;
 use crate::profile::Profile;
 use crate::profile::schema::{self, LabelSelector};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 /// A condition on the label `key`.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +19,7 @@ pub struct Requirement<'a> {
 }
 
 /// How a label must relate to the values (kubernetes/api core/v1, `NodeSelectorOperator`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
     /// One of them.
     In,
@@ -109,6 +110,13 @@ impl<'a> Requirement<'a> {
         let mut values = self.values.iter();
         // Kubernetes requires exactly one value (apimachinery pkg/labels, `NewRequirement`).
         values.next()?.parse().ok().filter(|_| values.next().is_none())
+    }
+}
+
+impl Hash for Requirement<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.key, self.relation, self.values.iter().count()).hash(state);
+        self.values.iter().for_each(|value| value.hash(state));
     }
 }
 

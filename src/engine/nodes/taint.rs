@@ -1,6 +1,6 @@
 //! Taints and tolerations as the scheduler reads them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A taint that describes a node's purpose.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,14 +74,14 @@ pub struct Toleration<'a> {
 }
 
 /// The tolerations of a pod by key and effect, each once: a pod may have thousands, and nodes thousands of taints.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub struct Tolerations<'a> {
-    exists: HashSet<(&'a str, &'a str)>,
-    equal: HashSet<(&'a str, &'a str, &'a str)>,
+    exists: BTreeSet<(&'a str, &'a str)>,
+    equal: BTreeSet<(&'a str, &'a str, &'a str)>,
     /// The least number that a taint's value must be greater than.
-    above: HashMap<(&'a str, &'a str), i64>,
+    above: BTreeMap<(&'a str, &'a str), i64>,
     /// The greatest number that a taint's value must be less than.
-    below: HashMap<(&'a str, &'a str), i64>,
+    below: BTreeMap<(&'a str, &'a str), i64>,
 }
 
 impl<'a> FromIterator<Toleration<'a>> for Tolerations<'a> {

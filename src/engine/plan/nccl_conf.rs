@@ -42,7 +42,7 @@ pub(super) fn is_read(name: &str) -> bool {
 }
 
 /// The variables of a file. It is read once: each container may have it, and rules ask for one variable after the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ConfFile {
     /// In the order of its lines.
     lines: Vec<(String, String)>,

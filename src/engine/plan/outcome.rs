@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// Ordered changes, and the parts left out.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// Intended edits. All edits of one container stand together, containers in order.
     pub changes: Vec<Change>,
@@ -53,7 +53,7 @@ pub struct Plan {
 }
 
 /// Facts about the pod with its plan, each found on first use: a file and an annotation are shared by containers.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct FinalFacts {
     /// The `nccl.conf`.
     pub(super) conf: OnceCell<ConfFile>,

@@ -12,7 +12,7 @@ use crate::text::printable;
 pub const MULTI_NODE_ANNOTATION: &str = "fabric-admission.dev/multi-node";
 
 /// The answer and its evidence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Gang {
     /// Whether the pod is one of several.
     pub several: bool,

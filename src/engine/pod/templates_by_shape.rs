@@ -28,7 +28,7 @@ pub struct Template<'a> {
 }
 
 /// How the containers of a template come to their `/dev/shm`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum DevShm {
     /// By the mounts of the template.
     #[default]

@@ -3,7 +3,7 @@
 use super::selector_strength::remove_outranked;
 use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
 use crate::demands::Subject;
-use crate::nodes::{ClassSet, Constraints, Requirement, landing_within};
+use crate::nodes::{ClassSet, Constraints, Requirement};
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
@@ -267,11 +267,7 @@ pub(super) fn beside(
     // See `without_others`.
     let bound = constraints.node_name.is_some();
     let lacking = if bound { snapshot.all_nodes().classes().none() } else { lacking(constraints, subject) };
-    let mut landing = without_others(
-        landing_within(constraints, snapshot.all_nodes(), subject.deadline),
-        constraints,
-        snapshot,
-    );
+    let mut landing = without_others(snapshot.landing(constraints, subject.deadline), constraints, snapshot);
     landing.difference_with(&lacking);
     let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
     if served || bare || is_bound(constraints, snapshot) {
@@ -322,7 +318,7 @@ fn asked_by_a_term(
     }
     // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
     let classes = snapshot.all_nodes().classes();
-    let mut fitting = classes.tolerated(|taint| constraints.tolerates(taint));
+    let mut fitting = snapshot.tolerated(constraints);
     fitting = without_others(fitting, constraints, snapshot);
     fitting.difference_with(lacking);
     let mut others = classes.all().clone();

@@ -3,7 +3,7 @@
 use super::by_nodes::is_idle;
 use super::{Conditions, Evidence};
 use crate::demands::Subject;
-use crate::nodes::{ClassSet, Constraints, landing_within};
+use crate::nodes::{ClassSet, Constraints};
 use crate::profile::Profile;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +78,7 @@ pub(super) struct ByLabels<'a> {
 impl<'a> ByLabels<'a> {
     pub(super) fn of(subject: &Subject<'a>) -> Self {
         let constraints = Constraints { any_taints: true, ..Constraints::of(subject.pod) };
-        let landing = landing_within(&constraints, subject.snapshot.all_nodes(), subject.deadline);
+        let landing = subject.snapshot.landing(&constraints, subject.deadline);
         Self { constraints, landing, conditions: OnceCell::new(), idle: OnceCell::new() }
     }
 

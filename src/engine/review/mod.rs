@@ -2,6 +2,9 @@
 //! one says the others say. It calls resolution, plan, rules and patch in this order and joins their results; what they
 //! decide is in their own modules.
 
+mod alike;
+#[cfg(test)]
+mod alike_tests;
 #[cfg(test)]
 mod audience_tests;
 mod beside;
@@ -118,7 +121,7 @@ impl<'a> PodRequest<'a> {
 }
 
 /// What is decided on one object.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Decision {
     /// Whether the object has anything that is looked at.
     pub in_scope: bool,

@@ -9,6 +9,7 @@ use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
+use crate::pod::limits::CONTAINER;
 use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::profile::{Ignorable, Profile};
@@ -147,6 +148,12 @@ impl<'p> Examined<'p> {
             None => self.plan.changes.len().max(self.plan.targets.len() * variables),
             Some(_) => 1,
         }
+    }
+
+    /// What it takes to plan and judge, as a number of planned values.
+    pub(super) fn work(&self) -> usize {
+        let containers = self.subject.pod.containers().len() + self.subject.pod.init_containers().len();
+        self.planned().saturating_add(containers.saturating_mul(CONTAINER))
     }
 
     fn overlay(&self) -> Overlay<'_> {

@@ -5,6 +5,7 @@ use crate::json::decode::DecodeError;
 use crate::pod::PodView;
 use crate::pod::gang::Gang;
 use crate::pod::templates_by_shape::Template;
+use std::rc::Rc;
 
 /// A template with its pod, and what was found about it.
 pub(super) struct SeenTemplate<'p> {
@@ -18,13 +19,16 @@ pub(super) struct SeenTemplate<'p> {
 }
 
 /// How far a template is decided.
+#[derive(Clone)]
 pub(super) enum State<'p> {
     /// Nothing about the pod matters, or it cannot be read.
     Unseen,
     /// What was found about the pod. It is compared with the other templates, and then judged.
-    Examined(Box<Examined<'p>>),
+    Examined(Rc<Examined<'p>>),
     /// The templates before it have so many planned changes that it is judged already, and not compared.
     Judged,
+    /// The templates before it took so much work that it is not checked.
+    Unchecked,
 }
 
 impl<'p> SeenTemplate<'p> {

@@ -1,5 +1,6 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
+use super::alike::{Kinds, Pods};
 use super::pod::Examined;
 use super::template::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
@@ -7,9 +8,7 @@ use super::{Decision, Looked, Stage, judge, launcher, without_template};
 use crate::json::annotated::Annotated;
 use crate::json::decode::DecodeError;
 use crate::json::values::mapping;
-use crate::pod::PodView;
 use crate::pod::gang::Gang;
-use crate::pod::limits::MAX_COMPARED;
 use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, Maker, Template};
 use crate::pod::view::Metadata;
 use crate::pod::workload::{self, Holds};
@@ -18,7 +17,7 @@ use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Templates, each with the result for it, and the decision on the object itself.
 pub(super) type Each<'a, T> = (Vec<(Template<'a>, Result<T, DecodeError>)>, Option<Decision>);
@@ -38,7 +37,7 @@ fn findings_only<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> Workl
 
 /// Decides on a workload, and turns the decision on each template into a result as soon as it is made: the plans and
 /// patches of all templates together are many times the size of the object.
-pub(super) fn decide_each<'a, T>(
+pub(super) fn decide_each<'a, T: Clone>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
     result: impl Fn(Decision) -> T,
@@ -47,41 +46,26 @@ pub(super) fn decide_each<'a, T>(
     let incomplete = templates.len() > MAX_TEMPLATES;
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
+    let snapshot = &snapshot.for_several_pods();
     let in_time = || !request.deadline.is_over();
-    let pods: Vec<Result<PodView<'_>, DecodeError>> =
-        templates.iter().take_while(|_| in_time()).map(|t| PodView::read(t.json)).collect();
-    let (mut planned, mut judged) = (0_usize, VecDeque::new());
-    let seen = templates.iter().zip(&pods).take_while(|_| in_time()).map(|(template, pod)| {
+    let pods = Pods::read(&templates, in_time);
+    let mut kinds = Kinds::new(result);
+    let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
-        let of_template = request.of_template(template, gang);
-        let examined = pod.as_ref().ok().and_then(|pod| Examined::of(pod, of_template, snapshot));
-        let state = match examined {
-            None => State::Unseen,
-            // The first is always compared.
-            Some(examined) if planned > 0 && planned + examined.planned() > MAX_COMPARED => {
-                judged.push_back(result(examined.decide(of_template)));
-                State::Judged
-            }
-            Some(examined) => {
-                planned += examined.planned();
-                State::Examined(Box::new(examined))
-            }
-        };
-        SeenTemplate { template, pod, gang, state }
+        let (number, state) = kinds.examine(pod, request.of_template(template, gang), snapshot);
+        (number, SeenTemplate { template, pod: pod.1, gang, state })
     });
-    let seen: Vec<SeenTemplate<'_>> = seen.collect();
+    let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();
     let own = own(request, (&seen, incomplete), snapshot);
-    let decide = |SeenTemplate { template, pod, gang, state }: SeenTemplate<'_>| {
+    // The states are in use no more.
+    let seen: Vec<_> = seen.into_iter().map(|s| (s.template, s.pod, s.gang)).collect();
+    let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
+    let decisions = decisions.map(|(number, (template, pod, gang))| {
         pod.as_ref().map_err(Clone::clone)?;
-        let decision = match state {
-            State::Unseen => Decision::default(),
-            State::Examined(examined) => examined.decide(request.of_template(template, gang)),
-            State::Judged => return Ok(judged.pop_front().unwrap_or_else(|| result(Decision::default()))),
-        };
-        Ok(result(decision))
-    };
-    let decisions: Vec<Result<T, DecodeError>> =
-        seen.into_iter().take_while(|_| in_time()).map(decide).collect();
+        Ok(kinds.result(number, request.of_template(template, gang)))
+    });
+    let decisions: Vec<Result<T, DecodeError>> = decisions.collect();
+    drop(kinds);
     drop(pods);
     (templates.into_iter().zip(decisions).collect(), own)
 }
@@ -166,7 +150,8 @@ fn together(
             pods: template.pods,
             pod,
             asked: one.examined().and_then(Examined::asked),
-            compared: !matches!(one.state, State::Judged),
+            compared: !matches!(one.state, State::Judged | State::Unchecked),
+            checked: !matches!(one.state, State::Unchecked),
         });
     }
     let last = seen.last().filter(|_| incomplete).map(|s| s.template.maker.pointer.as_str());

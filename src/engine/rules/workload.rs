@@ -52,6 +52,8 @@ pub struct WorkloadTemplate<'a> {
     pub asked: Option<Asked<'a>>,
     /// Whether it is compared with the other templates. If not, `asked` is `None`.
     pub compared: bool,
+    /// Whether it is checked at all.
+    pub checked: bool,
 }
 
 /// What was found about a template in scope.

@@ -1,6 +1,5 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
-use super::audience::View;
 use super::layer::Layer;
 use super::store::{Counted, Full, Id, Profiles, Store};
 use super::{Known, Objects, Settings, Snapshot};
@@ -277,7 +276,7 @@ impl Builder {
             settings: self.settings.clone(),
             bases: Arc::clone(&self.bases),
         };
-        Snapshot { known: Arc::new(known), view: View::Whole }
+        Snapshot { known: Arc::new(known), ..Snapshot::default() }
     }
 }
 

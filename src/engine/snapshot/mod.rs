@@ -5,6 +5,7 @@ mod admits;
 mod audience;
 mod builder;
 mod catalog;
+mod landings;
 mod layer;
 mod lookup;
 mod room;
@@ -31,6 +32,7 @@ use crate::nodes::NodeView;
 use crate::pod::Accelerators;
 use crate::profile::{FabricProfile, Ignorable, Profile};
 use audience::View;
+use landings::Landings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -39,6 +41,7 @@ use std::sync::Arc;
 pub struct Snapshot {
     known: Arc<Known>,
     view: View,
+    landings: Landings,
 }
 
 /// Everything that is known.

@@ -1,6 +1,7 @@
 //! The facts that an answer may depend on, by who gets it (docs/adr/0021).
 
 use super::audience::{Audience, Open, Opened, View};
+use super::landings::Landings;
 use super::{Known, Snapshot, admits};
 use crate::facts::{Index, Kind};
 use crate::nodes::NodeView;
@@ -32,7 +33,7 @@ impl Snapshot {
     }
 
     fn with(&self, view: View) -> Self {
-        Self { known: Arc::clone(&self.known), view }
+        Self { known: Arc::clone(&self.known), view, landings: Landings::default() }
     }
 
     /// Whether the answer goes to the owner of the object, who may not read other namespaces, and not to an operator.

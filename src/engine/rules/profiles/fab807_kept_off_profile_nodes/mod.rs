@@ -1,7 +1,6 @@
 //! FAB807: the pod cannot run on the nodes of its profile.
 
 use super::resolution::{is_named, with_placement};
-use crate::nodes::landing_within;
 use crate::profile::Profile;
 use crate::resolve::{Conditions, Evidence, awaits};
 use crate::rules::finding::{Findings, Severity};
@@ -30,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if constraints.is_partial() {
         return;
     }
-    let landing = landing_within(constraints, nodes, context.deadline);
+    let landing = context.subject.snapshot.landing(constraints, context.deadline);
     let waits = || awaits(profile, constraints, &landing, context.subject);
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
         return;

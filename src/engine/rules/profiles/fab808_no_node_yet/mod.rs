@@ -2,7 +2,6 @@
 
 use super::misspelt_label;
 use super::resolution::{is_named, with_placement};
-use crate::nodes::landing_within;
 use crate::resolve::{Evidence, awaits, without_others};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
@@ -28,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             return;
         }
         let landing = without_others(
-            landing_within(constraints, nodes, context.deadline),
+            context.subject.snapshot.landing(constraints, context.deadline),
             constraints,
             context.subject.snapshot,
         );

@@ -10,7 +10,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::paths::annotation_path;
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::workload::{WorkloadContext, WorkloadTemplate};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB820",
@@ -30,19 +30,35 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             format!("Split the object, so that each part has at most {MAX_TEMPLATES} pod templates."),
         );
     }
-    let left = || context.templates.iter().filter(|t| !t.compared);
-    let Some(first) = left().next() else { return };
-    findings.add(
-        first.pointer,
-        format!(
-            "the profiles set more than {MAX_COMPARED} values in the pods of this object: {} compared with the others",
-            match left().count() {
-                1 => "this pod template is not".to_owned(),
-                more => format!("this pod template and {} more are not", more - 1),
-            }
-        ),
-        "Use fewer pod templates.",
-    );
+    let templates = context.templates.iter();
+    if let Some((first, are_not)) = left(templates.clone().filter(|t| !t.checked)) {
+        findings.add(
+            first,
+            format!(
+                "the pod templates before this one have many containers, or get many values from profiles: {are_not} checked"
+            ),
+            "Use fewer different pod templates, or fewer containers.",
+        );
+    }
+    if let Some((first, are_not)) = left(templates.filter(|t| t.checked && !t.compared)) {
+        findings.add(
+            first,
+            format!(
+                "the profiles set more than {MAX_COMPARED} values in the pods of this object: {are_not} compared with the others"
+            ),
+            "Use fewer pod templates.",
+        );
+    }
+}
+
+/// The place of the first of some templates, and words for all of them.
+fn left<'t>(mut templates: impl Iterator<Item = &'t WorkloadTemplate<'t>>) -> Option<(&'t str, String)> {
+    let first = templates.next()?;
+    let words = match templates.count() {
+        0 => "this pod template is not".to_owned(),
+        more => format!("this pod template and {more} more are not"),
+    };
+    Some((first.pointer, words))
 }
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {

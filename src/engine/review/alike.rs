@@ -1,0 +1,129 @@
+//! The pod templates of a workload that are decided alike: most workloads have one template many times. Each is examined
+//! once, and its result holds for all of them.
+
+use super::pod::Examined;
+use super::template::State;
+use super::{Decision, PodRequest};
+use crate::json::decode::DecodeError;
+use crate::pod::PodView;
+use crate::pod::gang::Gang;
+use crate::pod::limits::{MAX_CHECKED, MAX_COMPARED};
+use crate::pod::templates_by_shape::{DevShm, Template};
+use crate::snapshot::Snapshot;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The pods of templates, each text read once.
+pub(super) struct Pods<'a> {
+    read: Vec<Result<PodView<'a>, DecodeError>>,
+    /// For each template, the number of its text.
+    numbers: Vec<usize>,
+}
+
+impl<'a> Pods<'a> {
+    /// Reads them, as long as there is time.
+    pub(super) fn read(templates: &[Template<'a>], in_time: impl Fn() -> bool) -> Self {
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut pods = Self { read: Vec::new(), numbers: Vec::new() };
+        for template in templates.iter().take_while(|_| in_time()) {
+            let number = *known.entry(template.json).or_insert_with(|| {
+                pods.read.push(PodView::read(template.json));
+                pods.read.len() - 1
+            });
+            pods.numbers.push(number);
+        }
+        pods
+    }
+
+    /// The pod of each template, with the number of its text.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Result<PodView<'a>, DecodeError>)> {
+        self.numbers.iter().filter_map(|number| Some((*number, self.read.get(*number)?)))
+    }
+}
+
+/// What a decision on a template depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct Alike<'p> {
+    text: usize,
+    ranks_over_ssh: bool,
+    gang: Option<&'p Gang>,
+    siblings: Option<u64>,
+    dev_shm: DevShm,
+}
+
+/// One of several templates that are decided alike.
+struct Kind<'p, T> {
+    state: State<'p>,
+    result: Option<T>,
+}
+
+/// The kinds of templates so far, by number.
+pub(super) struct Kinds<'p, T, R> {
+    numbers: HashMap<Alike<'p>, usize>,
+    kinds: Vec<Kind<'p, T>>,
+    /// Turns a decision into what is kept of it.
+    result: R,
+    /// Values that are planned in the templates that are compared (count).
+    compared: usize,
+    /// What was checked so far, as a number of planned values.
+    checked: usize,
+}
+
+impl<'p, T: Clone, R: Fn(Decision) -> T> Kinds<'p, T, R> {
+    pub(super) fn new(result: R) -> Self {
+        Self { numbers: HashMap::new(), kinds: Vec::new(), result, compared: 0, checked: 0 }
+    }
+
+    /// Examines the pod of a template, unless one like it was examined before. The number of its kind, and its state.
+    pub(super) fn examine(
+        &mut self,
+        (text, pod): (usize, &'p Result<PodView<'p>, DecodeError>),
+        request: PodRequest<'p>,
+        snapshot: &'p Snapshot,
+    ) -> (usize, State<'p>) {
+        let PodRequest { ranks_over_ssh, gang, siblings, dev_shm, .. } = request;
+        let alike = Alike { text, ranks_over_ssh, gang, siblings, dev_shm };
+        let next = self.kinds.len();
+        let number = *self.numbers.entry(alike).or_insert(next);
+        if number == next {
+            let state = match pod {
+                Err(_) => State::Unseen,
+                Ok(_) if self.checked > MAX_CHECKED => State::Unchecked,
+                Ok(pod) => Examined::of(pod, request, snapshot)
+                    .map_or(State::Unseen, |examined| State::Examined(Rc::new(examined))),
+            };
+            if let State::Examined(examined) = &state {
+                self.checked = self.checked.saturating_add(examined.work());
+            }
+            self.kinds.push(Kind { state, result: None });
+        }
+        let Some(kind) = self.kinds.get_mut(number) else { return (number, State::Unseen) };
+        let State::Examined(examined) = &kind.state else { return (number, kind.state.clone()) };
+        let planned = examined.planned();
+        // The first is always compared.
+        if self.compared == 0 || self.compared.saturating_add(planned) <= MAX_COMPARED {
+            self.compared = self.compared.saturating_add(planned);
+            return (number, kind.state.clone());
+        }
+        // What no template that is compared needs is not kept.
+        if Rc::strong_count(examined) == 1
+            && let State::Examined(examined) = std::mem::replace(&mut kind.state, State::Judged)
+        {
+            kind.result = Rc::into_inner(examined).map(|examined| (self.result)(examined.decide(request)));
+        }
+        (number, State::Judged)
+    }
+
+    /// The result for a template, once no state is in use any more.
+    pub(super) fn result(&mut self, number: usize, request: PodRequest<'_>) -> T {
+        let Some(kind) = self.kinds.get_mut(number) else { return (self.result)(Decision::default()) };
+        if kind.result.is_none() {
+            let decision = match std::mem::replace(&mut kind.state, State::Judged) {
+                State::Examined(examined) => Rc::into_inner(examined).map(|e| e.decide(request)),
+                _ => None,
+            };
+            kind.result = Some((self.result)(decision.unwrap_or_default()));
+        }
+        kind.result.clone().unwrap_or_else(|| (self.result)(Decision::default()))
+    }
+}
