@@ -57,6 +57,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("cost::{name}"), move || proportionate(way));
     }
     suite.add("cost::review", offline::proportionate);
+    suite.add("cost::discover", offline::discover);
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);
     suite.add("cost::dear", dear::in_bounds);
