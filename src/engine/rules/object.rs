@@ -39,6 +39,9 @@ pub struct ObjectContext<'a> {
     views: Views<'a>,
 }
 
+/// What is in a text, or why it cannot be read.
+type Embedded<T> = Result<T, EmbeddedFault>;
+
 /// An object as rules read it, filled at the first question.
 #[derive(Debug, Default)]
 struct Views<'a> {
@@ -46,8 +49,8 @@ struct Views<'a> {
     policy: OnceCell<Option<NodePolicy>>,
     definition: OnceCell<Option<Definition>>,
     network: OnceCell<Option<Rendered>>,
-    ipam: OnceCell<Result<Map<String, Value>, EmbeddedFault>>,
-    meta_plugins: OnceCell<Result<Vec<EmbeddedObject>, EmbeddedFault>>,
+    ipam: OnceCell<Embedded<Map<String, Value>>>,
+    meta_plugins: OnceCell<Embedded<Vec<EmbeddedObject>>>,
     configurations: OnceCell<Vec<Configuration>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
     taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
@@ -104,13 +107,13 @@ impl<'a> ObjectContext<'a> {
     }
 
     /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
-    pub(super) fn ipam_text(&self) -> Option<(&str, &Result<Map<String, Value>, EmbeddedFault>)> {
+    pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
         let text = self.text("/spec/ipam")?;
         Some((text, self.views.ipam.get_or_init(|| embedded::object(text, CNI))))
     }
 
     /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.
-    pub(super) fn meta_plugins(&self) -> Option<(&str, &Result<Vec<EmbeddedObject>, EmbeddedFault>)> {
+    pub(super) fn meta_plugins(&self) -> Option<(&str, &Embedded<Vec<EmbeddedObject>>)> {
         let text = self.text("/spec/metaPlugins")?;
         Some((text, self.views.meta_plugins.get_or_init(|| embedded::sequence(text))))
     }
