@@ -27,14 +27,14 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::nothing_to_lose", || Ok(nothing_to_lose()?));
     suite.add("why::then_and_now", || Ok(then_and_now()?));
     suite.add("why::bounds", || Ok(bounds()?));
-    suite.add("why::long_lists_are_cut", || Ok(cut()?));
+    suite.add("why::long_lists_are_cut", || Ok(super::why_lists::cut()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
         suite.add(format!("why::pod::{}", row.name.replace(' ', "_")), || Ok(judge(row)?));
     }
 }
 
-fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
+pub(super) fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
     let ran = run(&[&["why", "-o", "json"], args].concat(), stdin.as_bytes(), root())?;
     same("stderr", "", ran.stderr.as_str())?;
     serde_json::from_str(&ran.stdout).map_err(|e| format!("stdout is not JSON ({e}): {}", ran.stdout))
@@ -187,42 +187,6 @@ fn bounds() -> Result<(), String> {
         let explained = run(&["why", "-"], format!("{SMALL}{NODES}{pod}").as_bytes(), root())?.stdout;
         if !explained.contains("reads only a part of the pod's conditions on nodes") {
             return Err(explained);
-        }
-    }
-    Ok(())
-}
-
-/// Each pod repeats the taints and profiles of the cluster: of either only the first 20 are listed, the pod's own among them.
-fn cut() -> Result<(), String> {
-    let node = |i: usize| {
-        format!(
-            "---\napiVersion: v1\nkind: Node\nmetadata: {{name: n{i:02}, labels: {{pool: p{i:02}}}}}\n\
-             spec: {{taints: [{{key: t{i:02}, effect: NoSchedule}}]}}\nstatus: {{allocatable: {{nvidia.com/gpu: '8'}}}}\n"
-        )
-    };
-    let profile = |i: usize| {
-        format!(
-            "---\napiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {{name: p{i:02}}}\n\
-             spec: {{base: roce-sriov, nodeSelector: {{matchLabels: {{pool: p{i:02}}}}}}}\n"
-        )
-    };
-    let all: String = (0..50).map(|i| node(i) + &profile(i)).collect();
-    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  tolerations: [{key: t49, operator: Exists}]\n  \
-               containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]\n";
-    let input = format!("{all}{pod}");
-    let report = json(&["-"], &input)?;
-    crate::cli::schema::validate_why(&report)?;
-    let why = &report["results"][0]["why"];
-    let length = |value: &Value| value.as_array().map_or(0, Vec::len);
-    same("taints", 20, length(&why["landing"]["dropped"]))?;
-    same("other taints", &Value::from(29), &why["landing"]["droppedLeftOut"])?;
-    same("profiles", 20, length(&why["profiles"]))?;
-    same("other profiles", &Value::from(30), &why["profilesLeftOut"])?;
-    same("the pod's profile", true, why["profiles"].to_string().contains("\"p49\",\"chosen\":true"))?;
-    let text = run(&["why", "-"], input.as_bytes(), root())?.stdout;
-    for line in ["29 nodes by 29 more taints, selectors or affinities", "     30 more profiles"] {
-        if !text.contains(line) {
-            return Err(format!("{line:?} is not in {text}"));
         }
     }
     Ok(())

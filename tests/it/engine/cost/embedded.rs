@@ -12,7 +12,10 @@ const ENTRIES: usize = 1_000;
 /// of the object are another, with its plugins in a type of their own.
 const MOST: f64 = 6.0;
 
-const SHAPES: [(&str, &str, fn() -> Value); 3] = [
+/// Group, kind, and how it is made.
+type Shape = (&'static str, &'static str, fn() -> Value);
+
+const SHAPES: [Shape; 3] = [
     ("sriovnetwork.openshift.io", "SriovIBNetwork", || network("whereabouts")),
     ("mellanox.com", "MacvlanNetwork", || network("nv-ipam")),
     (
