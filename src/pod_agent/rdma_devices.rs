@@ -15,6 +15,14 @@ const DEVICE_FILES: &str = "/dev/infiniband";
 const PORTS: usize = 16;
 /// Most rows of a GID or P_Key table that are read.
 const ROWS: u32 = 256;
+/// Most rows of all GID tables, and of all P_Key tables, that are read: full tables of 64 ports.
+const ALL_ROWS: u32 = 64 * ROWS;
+
+/// Rows that may still be read.
+struct RowsLeft {
+    gids: u32,
+    pkeys: u32,
+}
 
 /// Entries of `/sys/class/infiniband_verbs`, and whether their device files can be opened.
 pub(super) fn nodes(root: &Root) -> Reading<Vec<VerbsNode>> {
@@ -52,14 +60,15 @@ pub(super) fn devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<V
         nodes.iter().any(|node| node.opens.is_ok() && node.device.as_deref() == Ok(device))
     };
     let names = present(root, DEVICES)?;
-    Ok(names.into_iter().map(|name| device(root, usable(&name), name)).collect())
+    let mut left = RowsLeft { gids: ALL_ROWS, pkeys: ALL_ROWS };
+    Ok(names.into_iter().map(|name| device(root, usable(&name), name, &mut left)).collect())
 }
 
-fn device(root: &Root, is_usable: bool, name: String) -> Device {
+fn device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
     let path = format!("{DEVICES}/{name}");
     let ports = root.names(&format!("{path}/ports")).map(|names| {
         let numbers = names.iter().filter_map(|name| name.parse().ok()).take(PORTS);
-        numbers.map(|number| port(root, is_usable, &path, number)).collect()
+        numbers.map(|number| port(root, is_usable, (&path, number), left)).collect()
     });
     Device {
         pci_path: root.real(&format!("{path}/device")),
@@ -70,7 +79,7 @@ fn device(root: &Root, is_usable: bool, name: String) -> Device {
     }
 }
 
-fn port(root: &Root, is_usable: bool, device: &str, number: u32) -> Port {
+fn port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: &mut RowsLeft) -> Port {
     let path = format!("{device}/ports/{number}");
     let at = |file: &str| format!("{path}/{file}");
     let layer = root.value(&at("link_layer"), link_layer);
@@ -84,14 +93,14 @@ fn port(root: &Root, is_usable: bool, device: &str, number: u32) -> Port {
         sm_lid: root.value(&at("sm_lid"), hexadecimal),
         pkeys: match (is_usable, &layer) {
             (false, _) => Err(unused.clone()),
-            (true, Ok(LinkLayer::InfiniBand)) => pkeys(root, &path),
+            (true, Ok(LinkLayer::InfiniBand)) => pkeys(root, &path, &mut left.pkeys),
             (true, Ok(_)) => Ok(Vec::new()),
             (true, Err(why)) => Err(why.clone()),
         },
         gids: match (is_usable, &layer) {
-            (true, _) => gid_rows(root, &path, ROWS),
+            (true, _) => gid_rows(root, &path, ROWS, &mut left.gids),
             // Row 0 has the GUID, by which an IPoIB child names its device.
-            (false, Ok(LinkLayer::InfiniBand)) => gid_rows(root, &path, 1),
+            (false, Ok(LinkLayer::InfiniBand)) => gid_rows(root, &path, 1, &mut left.gids),
             (false, _) => Err(unused),
         },
         link_layer: layer,
@@ -99,7 +108,10 @@ fn port(root: &Root, is_usable: bool, device: &str, number: u32) -> Port {
 }
 
 /// P_Keys that are not empty, by row. The directory is missing where the table is empty.
-fn pkeys(root: &Root, port: &str) -> Reading<Vec<(u32, Reading<u16>)>> {
+fn pkeys(root: &Root, port: &str, left: &mut u32) -> Reading<Vec<(u32, Reading<u16>)>> {
+    if *left < ROWS {
+        return Err(Unreadable::NotRead("preflight reads at most 16384 P_Key rows, all of other ports"));
+    }
     let mut rows = Vec::new();
     for index in 0..ROWS {
         match root.value(&format!("{port}/pkeys/{index}"), hexadecimal) {
@@ -107,12 +119,17 @@ fn pkeys(root: &Root, port: &str) -> Reading<Vec<(u32, Reading<u16>)>> {
             Ok(0) => {}
             row => rows.push((index, row)),
         }
+        *left -= 1;
     }
     Ok(rows)
 }
 
 /// Rows of the GID table, up to the last one that is not empty.
-fn gid_rows(root: &Root, port: &str, most: u32) -> Reading<Vec<GidRow>> {
+fn gid_rows(root: &Root, port: &str, most: u32, left: &mut u32) -> Reading<Vec<GidRow>> {
+    // A part of a table would look like a table without this pod's row.
+    if *left < most {
+        return Err(Unreadable::NotRead("preflight reads at most 16384 GID rows, all of other ports"));
+    }
     let mut rows: Vec<GidRow> = Vec::new();
     let mut kept = 0;
     for index in 0..most {
@@ -131,6 +148,7 @@ fn gid_rows(root: &Root, port: &str, most: u32) -> Reading<Vec<GidRow>> {
             )
         };
         rows.push(GidRow { index, gid: value, kind, interface });
+        *left -= 1;
         if !is_empty {
             kept = rows.len();
         }

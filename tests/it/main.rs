@@ -45,6 +45,7 @@ mod resolve {
     pub(crate) mod strength;
     pub(crate) mod templates;
     pub(crate) mod why;
+    mod why_lists;
 }
 
 /// Whole decisions: plan, patch, review.

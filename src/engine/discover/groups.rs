@@ -115,7 +115,7 @@ pub(super) fn groups(sources: &Sources) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for ((provider, _), nodes) in shapes {
         let names: BTreeSet<&str> = nodes.iter().flat_map(|node| node.resources()).collect();
-        let fabric: Vec<&str> =
+        let fabric: BTreeSet<&str> =
             names.into_iter().filter(|name| is_fabric(name, &nodes, sources, &known)).collect();
         for nodes in split(&nodes, &fabric, sources) {
             groups.push(group(nodes, provider, &fabric, &known));
@@ -124,7 +124,12 @@ pub(super) fn groups(sources: &Sources) -> Vec<Group<'_>> {
     groups
 }
 
-fn group<'a>(nodes: Vec<&'a Node>, provider: Provider, fabric: &[&str], known: &Accelerators) -> Group<'a> {
+fn group<'a>(
+    nodes: Vec<&'a Node>,
+    provider: Provider,
+    fabric: &BTreeSet<&str>,
+    known: &Accelerators,
+) -> Group<'a> {
     let named = nodes.iter().filter_map(|node| Some(node.accelerators(known)?.0));
     let names: BTreeSet<String> = named.collect();
     let units = |name: &String| {
@@ -134,9 +139,12 @@ fn group<'a>(nodes: Vec<&'a Node>, provider: Provider, fabric: &[&str], known: &
         (name.clone(), count)
     };
     let accelerators = names.iter().map(units).max_by_key(|(_, count)| count.units);
-    let listed = fabric.iter().filter(|name| nodes.iter().any(|node| node.lists(name)));
-    let resources =
-        listed.map(|name| ((*name).to_owned(), Count::of(&nodes, |node| node.units(name)))).collect();
+    let listed: BTreeSet<&str> =
+        nodes.iter().flat_map(|node| node.resources()).filter(|name| fabric.contains(name)).collect();
+    let resources = listed
+        .into_iter()
+        .map(|name| (name.to_owned(), Count::of(&nodes, |node| node.units(name))))
+        .collect();
     let drivers: BTreeSet<&String> =
         nodes.iter().flat_map(|n| n.claimable.iter().filter(|(_, c)| c.rdma > 0).map(|(d, _)| d)).collect();
     let rdma = |driver: &String| {
@@ -147,23 +155,41 @@ fn group<'a>(nodes: Vec<&'a Node>, provider: Provider, fabric: &[&str], known: &
     Group { nodes, provider, accelerators, resources, claims, sign }
 }
 
+/// The only one of the largest sets around a set; `None` if there are none, or several. Those around it are among the sets
+/// that hold its rarest name.
+fn whole_of<'s>(
+    part: &Signature,
+    holding: &BTreeMap<&str, Vec<&'s Signature>>,
+    every: &[&'s Signature],
+) -> Option<&'s Signature> {
+    let rarest = part.iter().filter_map(|name| holding.get(name.as_str())).min_by_key(|with| with.len());
+    let around = rarest.map_or(every, Vec::as_slice).iter().copied();
+    let wholes: Vec<&Signature> =
+        around.filter(|one| one.len() > part.len() && part.is_subset(one)).collect();
+    let largest = wholes.iter().copied().max_by_key(|whole| whole.len())?;
+    wholes.iter().all(|whole| whole.is_subset(largest)).then_some(largest)
+}
+
 /// Machines of one kind by the resources that they list. A node with only a part of what its like list is one of them,
 /// while its plugins or drivers restart; half of all nodes are not.
-fn split<'a>(nodes: &[&'a Node], fabric: &[&str], sources: &Sources) -> Vec<Vec<&'a Node>> {
+fn split<'a>(nodes: &[&'a Node], fabric: &BTreeSet<&str>, sources: &Sources) -> Vec<Vec<&'a Node>> {
     let mut by: BTreeMap<Signature, Vec<&Node>> = BTreeMap::new();
     for node in nodes {
-        let listed = fabric.iter().filter(|name| node.lists(name)).map(|name| (*name).to_owned());
+        let listed = node.resources().filter(|name| fabric.contains(name)).map(str::to_owned);
         let claims = node.claimable.iter().filter(|(_, devices)| devices.rdma > 0).map(|(d, _)| d.clone());
         let sign = sign(node).map(|(key, value)| format!("{key}={value}"));
         by.entry(listed.chain(claims).chain(sign).collect()).or_default().push(node);
     }
     let signatures: Vec<Signature> = by.keys().cloned().collect();
+    let mut holding: BTreeMap<&str, Vec<&Signature>> = BTreeMap::new();
+    for signature in &signatures {
+        for name in signature {
+            holding.entry(name).or_default().push(signature);
+        }
+    }
+    let every: Vec<&Signature> = signatures.iter().collect();
     for part in &signatures {
-        let wholes: Vec<&Signature> =
-            signatures.iter().filter(|whole| *whole != part && part.is_subset(whole)).collect();
-        let largest = wholes.iter().filter(|one| !wholes.iter().any(|w| w != *one && one.is_subset(w)));
-        let mut largest = largest.copied();
-        let (Some(whole), None) = (largest.next(), largest.next()) else { continue };
+        let Some(whole) = whole_of(part, &holding, &every) else { continue };
         // A node that the policy leaves out lacks the resource on purpose.
         let left_out =
             |node: &&Node| whole.difference(part).any(|name| is_wanted(name, node, sources) == Some(false));

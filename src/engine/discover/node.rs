@@ -154,11 +154,6 @@ impl Node {
         of(&self.capacity).max(of(&self.allocatable))
     }
 
-    /// Whether it lists a resource, with any number of units.
-    pub(super) fn lists(&self, resource: &str) -> bool {
-        self.capacity.contains_key(resource) || self.allocatable.contains_key(resource)
-    }
-
     /// Names of its extended resources.
     pub(super) fn resources(&self) -> impl Iterator<Item = &str> {
         let only = self.allocatable.keys().filter(|name| !self.capacity.contains_key(*name));

@@ -24,6 +24,8 @@ pub struct NodeBuilder {
     strings: HashSet<Arc<str>>,
     /// Whether a class was added or removed since the view's classes were made.
     stale: bool,
+    /// Whether a node was added, changed or removed since the last view.
+    moved: bool,
     many: usize,
     /// Labels in the selectors of profiles.
     asked: BTreeSet<Arc<str>>,
@@ -40,6 +42,7 @@ impl Default for NodeBuilder {
             prints: HashMap::new(),
             strings: HashSet::new(),
             stale: false,
+            moved: false,
             many: MANY_CLASSES,
             asked: BTreeSet::new(),
         }
@@ -107,8 +110,10 @@ impl NodeBuilder {
             self.strings.retain(|s| Arc::strong_count(s) > 1);
             self.stale = false;
         }
-        // The nodes of this view may differ from those of the last one.
-        self.view.firsts = Arc::default();
+        // All nodes are visited for them: views of the same nodes share them.
+        if std::mem::take(&mut self.moved) {
+            self.view.firsts = Arc::default();
+        }
         self.view.clone()
     }
 
@@ -191,6 +196,7 @@ impl NodeBuilder {
     }
 
     fn count(&mut self, entry: &NodeEntry, name: &str, more: bool) {
+        self.moved = true;
         let bump = |counts: &mut Vec<usize>| {
             if counts.len() <= entry.class() {
                 counts.resize(entry.class() + 1, 0);

@@ -242,19 +242,33 @@ fn named(name: &str, view: &NodeView) -> ClassSet {
 #[must_use]
 pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) -> Vec<Dropped> {
     let mut found: Vec<Dropped> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut left = of.clone();
+    if constraints.node_name.is_none() {
+        let mut places: BTreeMap<&Taint, usize> = BTreeMap::new();
+        for (number, class, nodes) in view.members(of) {
+            let Some(taint) = class.taints.iter().find(|t| !constraints.tolerates(t)) else { continue };
+            left.remove(number);
+            if nodes == 0 {
+                continue;
+            }
+            let place = *places.entry(taint).or_insert(found.len());
+            match found.get_mut(place) {
+                Some(known) => known.nodes += nodes,
+                None => found.push(Dropped { by: format!("taint {taint}"), nodes }),
+            }
+        }
+        if left.is_clear() {
+            return found;
+        }
+    }
     let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
         let mut gone = left.clone();
         gone.difference_with(&after);
         let nodes = view.count(&gone);
         if nodes > 0 {
-            match places.get(by).and_then(|place| found.get_mut(*place)) {
+            match found.iter_mut().find(|known| known.by == by) {
                 Some(known) => known.nodes += nodes,
-                None => {
-                    places.insert(by.to_owned(), found.len());
-                    found.push(Dropped { by: by.to_owned(), nodes });
-                }
+                None => found.push(Dropped { by: by.to_owned(), nodes }),
             }
         }
         *left = after;
@@ -264,13 +278,6 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
         after.intersect_with(&named(name, view));
         step(&mut left, after, &format!("nodeName {}", crate::text::printable(name, 80)));
         return found;
-    }
-    for (number, class, _) in view.members(of) {
-        if let Some(taint) = class.taints.iter().find(|t| !constraints.tolerates(t)) {
-            let mut after = left.clone();
-            after.remove(number);
-            step(&mut left, after, &format!("taint {taint}"));
-        }
     }
     let mut budget = Budget::new(&NEVER);
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {

@@ -29,6 +29,23 @@ fn with(index: &mut NodeBuilder, key: &str, value: &str) -> Vec<String> {
 }
 
 #[test]
+fn views_of_the_same_nodes_share_the_first_node_of_each_class() {
+    let mut index = NodeBuilder::default();
+    put(&mut index, &node("b", &[("pool", "x")]));
+    let first = |view: &NodeView| view.first_of(view.classes().all()).map(str::to_owned);
+    let before = index.view();
+    assert_eq!(first(&before).as_deref(), Some("b"));
+    // A heartbeat, and a change of another object.
+    put(&mut index, &node("b", &[("pool", "x")]));
+    assert!(index.view().firsts.get().is_some());
+    put(&mut index, &node("a", &[("pool", "x")]));
+    assert_eq!(first(&index.view()).as_deref(), Some("a"));
+    assert!(index.delete("a"));
+    assert_eq!(first(&index.view()).as_deref(), Some("b"));
+    assert_eq!(first(&before).as_deref(), Some("b"));
+}
+
+#[test]
 fn nodes_are_added_changed_and_removed() {
     let mut index = NodeBuilder::default();
     assert!(index.view().is_empty());

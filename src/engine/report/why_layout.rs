@@ -5,8 +5,8 @@ use super::text::{BOLD, DIM, GREEN, View, body, head};
 use super::{Reviewed, Skipped, Unread};
 use crate::nodes::Dropped;
 use crate::plan::UserFabric;
-use crate::resolve::why_sentences::{Candidate, Why};
-use crate::resolve::{Resolution, SHOWN};
+use crate::resolve::Resolution;
+use crate::resolve::why_sentences::{Candidate, Listed, MAX_LISTED, Why};
 use crate::text::count;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,19 +43,29 @@ pub struct PodEntry<'a> {
 pub struct Story<'a> {
     /// `profile`, `ambiguous`, `refused`, `outside` (its `when` excludes the pod) or `none`.
     outcome: &'static str,
-    /// Candidate profiles: several if ambiguous.
+    /// Candidate profiles: several if ambiguous. At most 20.
     candidates: Vec<&'a str>,
+    /// Further candidates that are not listed (count).
+    #[serde(rename = "candidatesLeftOut")]
+    candidates_left_out: usize,
     /// The profile that the pod was created with, and its profile now; null if the webhook did not change the pod.
     then: Option<ThenEntry<'a>>,
     /// Steps in their order: up to the deciding step, then the steps that were not needed.
     steps: Vec<StepEntry<'a>>,
     /// Candidate nodes of the pod; null if no nodes are known.
     landing: Option<LandingEntry<'a>>,
-    /// Every profile.
+    /// Profiles; if there are more than 20, those that the pod gets or could get, and those whose nodes it can run on, before
+    /// others.
     profiles: Vec<ProfileEntry<'a>>,
-    /// Profiles of the pod's nodes whose `require` and `forbid` hold beside its own profile.
+    /// Further profiles that are not listed (count).
+    #[serde(rename = "profilesLeftOut")]
+    profiles_left_out: usize,
+    /// Profiles of the pod's nodes whose `require` and `forbid` hold beside its own profile. At most 20.
     #[serde(rename = "alsoHeld")]
     also_held: &'a [String],
+    /// Further such profiles that are not listed (count).
+    #[serde(rename = "alsoHeldLeftOut")]
+    also_held_left_out: usize,
     /// Networks and units that the pod has; null if nothing was counted.
     counted: Option<CountedEntry<'a>>,
 }
@@ -134,16 +144,25 @@ struct LandingEntry<'a> {
     nodes: usize,
     /// Candidate nodes (count).
     fits: usize,
-    /// Candidate nodes by their profiles.
+    /// Candidate nodes by their profiles. At most 20 groups.
     fabrics: Vec<FabricEntry<'a>>,
-    /// Reasons why the other nodes are excluded.
+    /// Further groups of nodes that are not listed (count).
+    #[serde(rename = "fabricsLeftOut")]
+    fabrics_left_out: usize,
+    /// Reasons why the other nodes are excluded. At most 20.
     dropped: Vec<DroppedEntry<'a>>,
+    /// Further reasons that are not listed (count).
+    #[serde(rename = "droppedLeftOut")]
+    dropped_left_out: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct FabricEntry<'a> {
-    /// Profiles, the highest priority first; none for nodes without a profile.
+    /// Profiles, the highest priority first; none for nodes without a profile. At most 20.
     profiles: &'a [String],
+    /// Further profiles that are not listed (count).
+    #[serde(rename = "profilesLeftOut")]
+    profiles_left_out: usize,
     /// Nodes (count).
     nodes: usize,
 }
@@ -168,14 +187,23 @@ struct ProfileEntry<'a> {
     nodes: Option<usize>,
     /// Nodes of the profile that are candidates for the pod (count).
     fits: Option<usize>,
-    /// Reasons why the other nodes are excluded.
+    /// Reasons why the other nodes are excluded. At most 20.
     dropped: Vec<DroppedEntry<'a>>,
+    /// Further reasons that are not listed (count).
+    #[serde(rename = "droppedLeftOut")]
+    dropped_left_out: usize,
     /// Changes that the pod or the cluster would need for this profile.
     needs: &'a [String],
 }
 
-fn dropped(dropped: &[Dropped]) -> Vec<DroppedEntry<'_>> {
-    dropped.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
+fn dropped(dropped: &Listed<Dropped>) -> Vec<DroppedEntry<'_>> {
+    dropped.shown.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
+}
+
+/// The entries of a list that are shown, and how many are not.
+fn beginning<T>(all: &[T]) -> (&[T], usize) {
+    let shown = all.get(..MAX_LISTED).unwrap_or(all);
+    (shown, all.len() - shown.len())
 }
 
 impl<'a> Report<'a> {
@@ -193,7 +221,8 @@ impl<'a> PodEntry<'a> {
         let user_fabric = reviewed.decision.plan.user_fabric.as_ref();
         let story = |why| Story {
             counted: user_fabric.map(CountedEntry::from),
-            also_held: &reviewed.decision.also_held,
+            also_held: beginning(&reviewed.decision.also_held).0,
+            also_held_left_out: beginning(&reviewed.decision.also_held).1,
             ..Story::from(why)
         };
         Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }
@@ -211,9 +240,11 @@ impl<'a> From<&'a Why> for Story<'a> {
             Resolution::Outside { profile, .. } => ("outside", vec![profile.name.as_str()]),
             Resolution::NotApplicable { .. } => ("none", Vec::new()),
         };
+        let (listed, candidates_left_out) = beginning(&candidates);
         Self {
             outcome,
-            candidates,
+            candidates: listed.to_vec(),
+            candidates_left_out,
             then: why.then.as_ref().map(|t| ThenEntry { injected: &t.mark, now: t.now.as_deref() }),
             steps: why
                 .steps
@@ -225,13 +256,21 @@ impl<'a> From<&'a Why> for Story<'a> {
                 fits: l.fits,
                 fabrics: l
                     .fabrics
+                    .shown
                     .iter()
-                    .map(|(profiles, nodes)| FabricEntry { profiles, nodes: *nodes })
+                    .map(|(profiles, nodes)| FabricEntry {
+                        profiles: &profiles.shown,
+                        profiles_left_out: profiles.more,
+                        nodes: *nodes,
+                    })
                     .collect(),
+                fabrics_left_out: l.fabrics.more,
                 dropped: dropped(&l.dropped),
+                dropped_left_out: l.dropped.more,
             }),
             profiles: why
                 .profiles
+                .shown
                 .iter()
                 .map(|p| ProfileEntry {
                     name: &p.name,
@@ -240,10 +279,13 @@ impl<'a> From<&'a Why> for Story<'a> {
                     nodes: p.nodes.map(|n| n.0),
                     fits: p.nodes.map(|n| n.1),
                     dropped: dropped(&p.dropped),
+                    dropped_left_out: p.dropped.more,
                     needs: &p.needs,
                 })
                 .collect(),
+            profiles_left_out: why.profiles.more,
             also_held: &[],
+            also_held_left_out: 0,
             counted: None,
         }
     }
@@ -265,32 +307,40 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
         let mark = if step.decides { "->" } else { "  " };
         writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
     }
-    for name in &reviewed.decision.also_held {
+    let (held, more) = beginning(&reviewed.decision.also_held);
+    for name in held {
         writeln!(
             out,
             "     also holds  the required and forbidden values of profile {name} of the pod's nodes"
         )?;
     }
-    if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.is_empty()) {
+    if more > 0 {
+        writeln!(out, "     also holds  those of {more} more profiles of the pod's nodes")?;
+    }
+    if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.shown.is_empty()) {
         writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
-        for d in &landing.dropped {
+        for d in &landing.dropped.shown {
             writeln!(out, "     {} by {}", count(d.nodes, "node"), d.by)?;
         }
+        let shown: usize = landing.dropped.shown.iter().map(|d| d.nodes).sum();
+        let rest = landing.nodes.saturating_sub(landing.fits + shown);
+        more_reasons(out, "     ", rest, landing.dropped.more)?;
     }
-    if !why.profiles.is_empty() {
+    if !why.profiles.shown.is_empty() {
         writeln!(out, "{BOLD}profiles{BOLD:#}")?;
     }
-    let width = why.profiles.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
-    for profile in &why.profiles {
+    let width = why.profiles.shown.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
+    for profile in &why.profiles.shown {
         candidate(out, profile, width)?;
     }
-    let open: Vec<&str> = why.profiles.iter().filter(|p| p.open).map(|p| p.name.as_str()).collect();
-    if !open.is_empty() {
+    if why.profiles.more > 0 {
+        writeln!(out, "     {} more profiles", why.profiles.more)?;
+    }
+    if !why.open.shown.is_empty() {
         writeln!(out, "{BOLD}profiles without spec.namespaces, which every namespace can use{BOLD:#}")?;
-        let more = open.len().saturating_sub(SHOWN);
+        let more = why.open.more;
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
-        let shown: Vec<&str> = open.into_iter().take(SHOWN).collect();
-        writeln!(out, "     {}{more}", shown.join(", "))?;
+        writeln!(out, "     {}{more}", why.open.shown.join(", "))?;
     }
     if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
         writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;
@@ -305,6 +355,19 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     body(out, reviewed, View::WHOLE, None).map(drop)
 }
 
+/// The line for the reasons that are not listed.
+fn more_reasons(out: &mut dyn Write, before: &str, nodes: usize, reasons: usize) -> io::Result<()> {
+    if reasons == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{before}{DIM}{} by {} more taints, selectors or affinities{DIM:#}",
+        count(nodes, "node"),
+        reasons
+    )
+}
+
 fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
     let mark = if profile.chosen { "->" } else { "  " };
     let nodes = match profile.nodes {
@@ -312,8 +375,13 @@ fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Resu
         None => "no known nodes".to_owned(),
     };
     writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;
-    for d in &profile.dropped {
+    for d in &profile.dropped.shown {
         writeln!(out, "     {:<width$}  {DIM}{} excluded by {}{DIM:#}", "", count(d.nodes, "node"), d.by)?;
+    }
+    if let Some((all, fits)) = profile.nodes.filter(|_| profile.dropped.more > 0) {
+        let shown: usize = profile.dropped.shown.iter().map(|d| d.nodes).sum();
+        let before = format!("     {:<width$}  ", "");
+        more_reasons(out, &before, all.saturating_sub(fits + shown), profile.dropped.more)?;
     }
     for need in &profile.needs {
         writeln!(out, "     {:<width$}  needs {need}", "")?;

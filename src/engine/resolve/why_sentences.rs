@@ -14,6 +14,7 @@ use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
 use crate::text::{count, printable};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A resolution and its explanation.
@@ -27,8 +28,30 @@ pub struct Why {
     pub steps: Vec<Step>,
     /// Where the pod can land; `None` if no node is known.
     pub landing: Option<Landing>,
-    /// Every profile.
-    pub profiles: Vec<Candidate>,
+    /// The profiles: those that the pod gets or could get, and then those whose nodes it can run on, before all others.
+    pub profiles: Listed<Candidate>,
+    /// Names of the profiles that every namespace can use.
+    pub open: Listed<String>,
+}
+
+/// Most entries of a list. A cluster may have thousands of taints and profiles, and each pod would repeat them.
+pub const MAX_LISTED: usize = 20;
+
+/// The beginning of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// Its first entries.
+    pub shown: Vec<T>,
+    /// Entries beyond these (count).
+    pub more: usize,
+}
+
+impl<T> From<Vec<T>> for Listed<T> {
+    fn from(mut all: Vec<T>) -> Self {
+        let more = all.len().saturating_sub(MAX_LISTED);
+        all.truncate(MAX_LISTED);
+        Self { shown: all, more }
+    }
 }
 
 /// One step.
@@ -50,9 +73,9 @@ pub struct Landing {
     /// Nodes that the pod can run on (count).
     pub fits: usize,
     /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
-    pub fabrics: Vec<(Vec<String>, usize)>,
+    pub fabrics: Listed<(Listed<String>, usize)>,
     /// Why it cannot run on the others.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Listed<Dropped>,
 }
 
 /// A profile, as seen from the pod.
@@ -68,7 +91,7 @@ pub struct Candidate {
     /// node is known.
     pub nodes: Option<(usize, usize)>,
     /// Why the pod cannot run on its nodes.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Listed<Dropped>,
     /// What the pod or the cluster would need for it; empty if nothing is missing.
     pub needs: Vec<String>,
 }
@@ -85,12 +108,45 @@ pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
         then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| SinceInjection::of(mark, &resolution)),
         steps: steps(subject, flag, &resolution, fits.as_ref(), &constraints),
         landing: fits.as_ref().map(|fits| land(fits, &constraints, snapshot)),
-        profiles: snapshot
-            .profiles()
-            .map(|profile| candidate(profile, subject, &resolution, fits.as_ref(), &constraints))
-            .collect(),
+        profiles: candidates(subject, &resolution, fits.as_ref(), &constraints),
+        open: open(snapshot),
         resolution,
     }
+}
+
+/// The profiles that say most about the pod, in the order of their names.
+fn candidates(
+    subject: &Subject<'_>,
+    resolution: &Resolution,
+    fits: Option<&ClassSet>,
+    constraints: &Constraints<'_>,
+) -> Listed<Candidate> {
+    let catalog = subject.snapshot.catalog();
+    let chosen = resolution.profile().map(|(profile, _)| profile.name.as_str());
+    let named: BTreeSet<&str> = match resolution {
+        Resolution::Ambiguous { candidates, .. } => candidates.iter().map(|p| p.name.as_str()).collect(),
+        Resolution::Outside { profile, .. } => BTreeSet::from([profile.name.as_str()]),
+        _ => BTreeSet::new(),
+    };
+    let distance = |profile: &Profile| match &profile.name {
+        name if chosen == Some(name) => 0,
+        name if named.contains(name.as_str()) => 1,
+        name if catalog.classes_of(name).zip(fits).is_some_and(|(own, fits)| !own.is_disjoint(fits)) => 2,
+        _ => 3,
+    };
+    let mut all: Vec<_> = subject.snapshot.profiles().enumerate().collect();
+    all.sort_by_cached_key(|(_, profile)| distance(profile));
+    let Listed { mut shown, more } = Listed::from(all);
+    shown.sort_by_key(|(place, _)| *place);
+    let explained =
+        shown.into_iter().map(|(_, profile)| candidate(profile, subject, resolution, fits, constraints));
+    Listed { shown: explained.collect(), more }
+}
+
+fn open(snapshot: &Snapshot) -> Listed<String> {
+    let mut names = snapshot.profiles().filter(|p| p.namespaces.is_none()).map(|p| &p.name);
+    let shown = names.by_ref().take(super::SHOWN).cloned().collect();
+    Listed { shown, more: names.count() }
 }
 
 /// The step that gave a resolution.
@@ -230,13 +286,18 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
     let view = snapshot.all_nodes();
     let all = view.count(view.classes().all());
     let mut said = format!("the pod can run on {} of {}", view.count(fits), count(all, "node"));
-    let fabrics: Vec<String> = fabrics(fits, snapshot)
+    let Listed { shown, more } = fabrics(fits, snapshot);
+    let mut fabrics: Vec<String> = shown
         .into_iter()
-        .map(|(names, nodes)| match names.as_slice() {
+        .map(|(names, nodes)| match names.shown.as_slice() {
             [] => format!("no profile ({nodes})"),
-            names => format!("{} ({nodes})", names.join(" or ")),
+            shown if names.more > 0 => format!("{} or {} more ({nodes})", shown.join(" or "), names.more),
+            shown => format!("{} ({nodes})", shown.join(" or ")),
         })
         .collect();
+    if more > 0 {
+        fabrics.push(format!("{more} more profiles or groups of profiles"));
+    }
     if !fabrics.is_empty() {
         said.push_str(": ");
         said.push_str(&fabrics.join(", "));
@@ -251,21 +312,23 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
 }
 
 /// Nodes of a set by the profiles they carry.
-fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Vec<(Vec<String>, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
+fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Listed<(Listed<String>, usize)> {
+    let mut found: BTreeMap<usize, usize> = BTreeMap::new();
     for (number, _, nodes) in snapshot.all_nodes().members(set) {
-        let fabric = snapshot.catalog().fabric_of(number);
-        match found.iter_mut().find(|(known, _)| *known == fabric) {
-            Some((_, sum)) => *sum += nodes,
-            None => found.push((fabric, nodes)),
-        }
+        *found.entry(snapshot.catalog().fabric_of(number)).or_default() += nodes;
     }
-    let mut named: Vec<(Vec<String>, usize)> = found
-        .into_iter()
-        .map(|(f, nodes)| (snapshot.catalog().fabric(f).iter().map(|p| p.name.clone()).collect(), nodes))
-        .collect();
-    named.sort_by(|a, b| (a.0.is_empty(), &a.0).cmp(&(b.0.is_empty(), &b.0)));
-    named
+    let profiles = |fabric: usize| snapshot.catalog().fabric(fabric);
+    let names = |fabric: usize| profiles(fabric).iter().map(|p| p.name.as_str());
+    let mut found: Vec<(usize, usize)> = found.into_iter().collect();
+    found.sort_by(|(a, _), (b, _)| {
+        profiles(*a).is_empty().cmp(&profiles(*b).is_empty()).then_with(|| names(*a).cmp(names(*b)))
+    });
+    let Listed { shown, more } = Listed::from(found);
+    let named = shown.into_iter().map(|(fabric, nodes)| {
+        let shown: Vec<String> = names(fabric).take(MAX_LISTED).map(str::to_owned).collect();
+        (Listed { more: profiles(fabric).len() - shown.len(), shown }, nodes)
+    });
+    Listed { shown: named.collect(), more }
 }
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
@@ -306,7 +369,7 @@ fn land(fits: &ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> 
         nodes: view.count(all),
         fits: view.count(fits),
         fabrics: fabrics(fits, snapshot),
-        dropped: dropped(constraints, view, all),
+        dropped: dropped(constraints, view, all).into(),
     }
 }
 
@@ -378,7 +441,7 @@ fn candidate(
         chosen,
         open: profile.namespaces.is_none(),
         nodes,
-        dropped,
+        dropped: dropped.into(),
         needs,
     }
 }

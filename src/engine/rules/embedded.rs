@@ -6,6 +6,7 @@
 use super::finding::Spot;
 use crate::json::go;
 use crate::text::{check_size, printable};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -59,23 +60,19 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
     let mut from = start(text);
     loop {
         let rest = text.get(from..).unwrap_or_default();
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        // Where a value ends shows before it is read, so that it is read once.
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match values.next() {
-            Some(Ok(Value::Object(object))) => {
-                let own = text.get(from..from + values.byte_offset()).unwrap_or_default();
-                let object = match go::cni(own) {
-                    Ok(Value::Object(object)) => object,
-                    _ => object,
-                };
-                objects.push(EmbeddedObject { at: from, object });
-            }
-            Some(Ok(Value::Array(_))) => {
-                let what = "remove the brackets, because the operator adds them";
-                return Err(at(text, from, what.to_owned()));
-            }
-            Some(Ok(other)) => {
-                return Err(at(text, from, format!("found {}, expected an object", kind(&other))));
-            }
+            Some(Ok(own)) => match go::cni(own.get()).map_err(|error| fault(text, from, &error))? {
+                Value::Object(object) => objects.push(EmbeddedObject { at: from, object }),
+                Value::Array(_) => {
+                    let what = "remove the brackets, because the operator adds them";
+                    return Err(at(text, from, what.to_owned()));
+                }
+                other => {
+                    return Err(at(text, from, format!("found {}, expected an object", kind(&other))));
+                }
+            },
             Some(Err(error)) => return Err(fault(text, from, &error)),
             None if from == start(text) => return Err(at(text, 0, "the text is empty".to_owned())),
             None => {

@@ -23,6 +23,7 @@ mod other_policy;
 mod page;
 mod paths;
 mod placement;
+mod plugin_config;
 mod pod;
 #[cfg(test)]
 mod profile_object_tests;

@@ -1,13 +1,15 @@
 //! An object that is not a pod, as its rules see it.
 
+use super::embedded::{self, EmbeddedFault, EmbeddedObject};
 use super::network_definition::Definition;
 use super::other_policy::Other;
+use super::plugin_config::Configuration;
 use crate::deadline::{self, Deadline};
 use crate::facts::network::{Rendered, render};
 use crate::facts::node_state::Interface;
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::json::decode::{DecodeError, object as decode};
-use crate::json::go;
+use crate::json::go::CNI;
 use crate::nodes::Requirement;
 use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
@@ -37,6 +39,9 @@ pub struct ObjectContext<'a> {
     views: Views<'a>,
 }
 
+/// What is in a text, or why it cannot be read.
+type Embedded<T> = Result<T, EmbeddedFault>;
+
 /// An object as rules read it, filled at the first question.
 #[derive(Debug, Default)]
 struct Views<'a> {
@@ -44,7 +49,9 @@ struct Views<'a> {
     policy: OnceCell<Option<NodePolicy>>,
     definition: OnceCell<Option<Definition>>,
     network: OnceCell<Option<Rendered>>,
-    ipam: OnceCell<Option<Map<String, Value>>>,
+    ipam: OnceCell<Embedded<Map<String, Value>>>,
+    meta_plugins: OnceCell<Embedded<Vec<EmbeddedObject>>>,
+    configurations: OnceCell<Vec<Configuration>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
     taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
     others: OnceCell<Vec<Other<'a>>>,
@@ -99,13 +106,24 @@ impl<'a> ObjectContext<'a> {
         })
     }
 
-    /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks.
-    pub(super) fn ipam(&self) -> Option<&Map<String, Value>> {
-        let read = || match go::cni(self.value()?.pointer("/spec/ipam")?.as_str()?) {
-            Ok(Value::Object(object)) => Some(object),
-            _ => None,
-        };
-        self.views.ipam.get_or_init(read).as_ref()
+    /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
+    pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
+        let text = self.text("/spec/ipam")?;
+        Some((text, self.views.ipam.get_or_init(|| embedded::object(text, CNI))))
+    }
+
+    /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.
+    pub(super) fn meta_plugins(&self) -> Option<(&str, &Embedded<Vec<EmbeddedObject>>)> {
+        let text = self.text("/spec/metaPlugins")?;
+        Some((text, self.views.meta_plugins.get_or_init(|| embedded::sequence(text))))
+    }
+
+    /// Device plugin configurations in the object. Several rules ask for them.
+    pub(super) fn device_plugin_configurations(
+        &self,
+        read: impl FnOnce() -> Vec<Configuration>,
+    ) -> &[Configuration] {
+        self.views.configurations.get_or_init(read)
     }
 
     /// The whole object; `None` where it is not JSON that fits a tree.

@@ -21,6 +21,7 @@ pub(crate) fn add(suite: &mut Suite) {
             suite.add(format!("preflight::junk::{name}"), move || junk(&name));
         }
     }
+    suite.add("preflight::gid_rows_beyond_the_limit_are_unknown", || Ok(beyond_the_limit()?));
     suite.add("preflight::every_check_has_a_broken_tree", || {
         let trees = trees();
         let without = CHECKS.iter().filter(|check| {
@@ -40,6 +41,40 @@ pub(crate) fn trees() -> Vec<String> {
         listed.collect::<Vec<_>>()
     };
     [of("tests/preflight", ""), of("tests/preflight/broken", "broken/")].concat()
+}
+
+/// Tables beyond 16,384 rows are not read, and say nothing about their devices.
+fn beyond_the_limit() -> Result<(), String> {
+    let mut tree = Tree::listed("roce-vf")?;
+    let own = |path: &str| tree.entries.get(path).cloned().ok_or(format!("no {path}"));
+    let port = "sys/class/infiniband/mlx5_0/ports/1";
+    let files =
+        ["state", "phys_state", "rate", "link_layer", "gids/3", "gid_attrs/types/3", "gid_attrs/ndevs/3"];
+    let files: Vec<(&str, Entry)> = files
+        .iter()
+        .map(|file| Ok((*file, own(&format!("{port}/{file}"))?)))
+        .collect::<Result<_, String>>()?;
+    let empty = own(&format!("{port}/gids/4"))?;
+    // The eight devices of the tree have 40 rows.
+    for number in 0..64 {
+        let port = format!("sys/class/infiniband/mlx5_x{number:02}/ports/1");
+        for row in 0..256 {
+            tree.put(&format!("{port}/gids/{row}"), empty.clone());
+        }
+        for (file, entry) in &files {
+            tree.put(&format!("{port}/{file}"), entry.clone());
+        }
+        let name = Entry::File(format!("mlx5_x{number:02}\n").into_bytes());
+        tree.put(&format!("sys/class/infiniband_verbs/uverbs{}/ibdev", 100 + number), name);
+        tree.put(&format!("dev/infiniband/uverbs{}", 100 + number), Entry::File(Vec::new()));
+    }
+    let text = text(&tree)?;
+    let line = text.lines().find(|line| line.starts_with("PF202")).unwrap_or_default();
+    let expected = "mlx5_x63:1: preflight reads at most 16384 GID rows";
+    if !line.starts_with("PF202  unknown") || !line.contains(expected) || line.contains("mlx5_x62") {
+        return Err(format!("{expected:?} is not all of {line:?} in\n{text}"));
+    }
+    Ok(())
 }
 
 /// The id of the check that a broken tree is for.

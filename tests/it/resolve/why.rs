@@ -27,13 +27,14 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::nothing_to_lose", || Ok(nothing_to_lose()?));
     suite.add("why::then_and_now", || Ok(then_and_now()?));
     suite.add("why::bounds", || Ok(bounds()?));
+    suite.add("why::long_lists_are_cut", || Ok(super::why_lists::cut()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
         suite.add(format!("why::pod::{}", row.name.replace(' ', "_")), || Ok(judge(row)?));
     }
 }
 
-fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
+pub(super) fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
     let ran = run(&[&["why", "-o", "json"], args].concat(), stdin.as_bytes(), root())?;
     same("stderr", "", ran.stderr.as_str())?;
     serde_json::from_str(&ran.stdout).map_err(|e| format!("stdout is not JSON ({e}): {}", ran.stdout))

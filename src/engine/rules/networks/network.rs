@@ -46,8 +46,7 @@ impl<'c> IpamText<'c> {
             "HostDeviceNetwork" => "host-device",
             _ => return None,
         };
-        let text = context.value()?.pointer("/spec/ipam")?.as_str()?;
-        let object = context.ipam()?;
+        let (text, Ok(object)) = context.ipam_text()? else { return None };
         Some(Self { path: "/spec/ipam", text, places, prefix: String::new(), object, plugin })
     }
 

@@ -1,30 +1,25 @@
 //! Device plugin configurations inside of other objects: of the network operator, and in ConfigMaps.
 
-use super::device_plugin_texts::{Concern, ConfigFault, shared, sriov};
+use super::device_plugin_texts::{shared, sriov};
 use crate::json::go::DEVICE_PLUGIN;
-use crate::rules::embedded::{self, EmbeddedFault};
+use crate::rules::embedded;
 use crate::rules::fields::is_placeholder;
 use crate::rules::finding::Findings;
 use crate::rules::locate::Places;
 use crate::rules::object::ObjectContext;
+use crate::rules::plugin_config::{Concern, ConfigFault, Configuration};
 use crate::text::token;
 use serde_json::{Map, Value};
 
 /// Finds the faults of a configuration.
 type Reader = fn(&Map<String, Value>) -> Vec<ConfigFault>;
 
-/// A configuration in an object.
-pub(super) struct Configuration<'a> {
-    /// JSON pointer of the text.
-    pub(super) pointer: String,
-    /// The text.
-    pub(super) text: &'a str,
-    /// What the plugin reads; or why it cannot.
-    pub(super) read: Result<(Map<String, Value>, Reader), EmbeddedFault>,
+/// The configurations in an object.
+pub(super) fn configurations<'c>(context: &'c ObjectContext<'_>) -> &'c [Configuration] {
+    context.device_plugin_configurations(|| read(context))
 }
 
-/// The configurations in an object.
-pub(super) fn configurations<'a>(context: &'a ObjectContext<'_>) -> Vec<Configuration<'a>> {
+fn read(context: &ObjectContext<'_>) -> Vec<Configuration> {
     let Some(object) = context.value() else { return Vec::new() };
     if context.kind == "ConfigMap" {
         let data = object.get("data").and_then(Value::as_object);
@@ -39,8 +34,8 @@ pub(super) fn configurations<'a>(context: &'a ObjectContext<'_>) -> Vec<Configur
     let given = plugins.into_iter().filter_map(|(pointer, reader)| {
         // An empty text leaves the plugin to a ConfigMap of its own.
         let text = object.pointer(pointer)?.as_str().filter(|text| !text.is_empty())?;
-        let read = embedded::object(text, DEVICE_PLUGIN).map(|config| (config, reader));
-        Some(Configuration { pointer: pointer.to_owned(), text, read })
+        let faults = embedded::object(text, DEVICE_PLUGIN).map(|config| reader(&config));
+        Some(Configuration { pointer: pointer.to_owned(), faults })
     });
     given.collect()
 }
@@ -85,7 +80,7 @@ fn is_of_plugin(entry: &Value) -> bool {
 
 /// The configuration in a value of a ConfigMap. Any key and any program may hold JSON: a plugin's has its list, with an
 /// entry that names a resource and, unless the ConfigMap has a plugin's name, a key that only a plugin has.
-fn of_config_map<'a>(key: &str, text: &'a str, plugin: bool) -> Option<Configuration<'a>> {
+fn of_config_map(key: &str, text: &str, plugin: bool) -> Option<Configuration> {
     let lists: [(&str, Reader); 2] = [("resourceList", sriov), ("configList", shared)];
     let pointer = || format!("/data/{}", token(key));
     let quoted = |name: &str| text.contains(&format!("\"{name}\""));
@@ -101,12 +96,12 @@ fn of_config_map<'a>(key: &str, text: &'a str, plugin: bool) -> Option<Configura
                 entries.is_some_and(|all| all.iter().any(is_it))
             };
             let reader = lists.iter().find(named)?.1;
-            Some(Configuration { pointer: pointer(), text, read: Ok((config, reader)) })
+            Some(Configuration { pointer: pointer(), faults: Ok(reader(&config)) })
         }
         Err(fault) => {
             let known = plugin || OF_ENTRIES.iter().chain(OF_SELECTORS).any(|key| quoted(key));
             let plugins = known && lists.iter().any(|(name, _)| quoted(name)) && !is_placeholder(text);
-            plugins.then(|| Configuration { pointer: pointer(), text, read: Err(fault) })
+            plugins.then(|| Configuration { pointer: pointer(), faults: Err(fault) })
         }
     }
 }
@@ -114,9 +109,10 @@ fn of_config_map<'a>(key: &str, text: &'a str, plugin: bool) -> Option<Configura
 /// Reports the faults of one concern, each at its place in the text.
 pub(super) fn report(context: &ObjectContext<'_>, concern: Concern, findings: &mut Findings<'_>) {
     for configuration in configurations(context) {
-        let Ok((config, reader)) = &configuration.read else { continue };
-        let (text, places) = (configuration.text, Places::default());
-        for fault in reader(config).into_iter().filter(|f| f.concern == concern) {
+        let Ok(faults) = &configuration.faults else { continue };
+        let Some(text) = context.text(&configuration.pointer) else { continue };
+        let places = Places::default();
+        for fault in faults.iter().filter(|f| f.concern == concern) {
             let place = || places.locate(text, &fault.pointer, DEVICE_PLUGIN);
             findings.add_within_as(fault.severity, &configuration.pointer, place, &fault.message, &fault.fix);
         }

@@ -2,32 +2,12 @@
 
 use crate::rules::fields::{expected, subject, to_write};
 use crate::rules::finding::{MAX_PER_RULE, Severity};
+use crate::rules::plugin_config::{Concern, ConfigFault};
 use crate::schemas::{self, Misfit, Reader, misfits};
 use crate::text::printable;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// What is wrong: where in the text, how bad, what, and what to do.
-pub(super) struct ConfigFault {
-    pub(super) pointer: String,
-    pub(super) severity: Severity,
-    pub(super) message: String,
-    pub(super) fix: Cow<'static, str>,
-    /// Its consequence.
-    pub(super) concern: Concern,
-}
-
-/// The consequence of a fault; each is a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Concern {
-    /// The plugin exits with an error.
-    Start,
-    /// A pool has other devices than meant, or none.
-    Devices,
-    /// Only the operator's own webhook refuses it.
-    Operator,
-}
 
 /// Pairs of values that are compared at most, over all pairs of entries: ten resources of ten values each have 4,500.
 const MAX_COMPARED: usize = 100_000;

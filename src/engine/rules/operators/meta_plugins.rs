@@ -1,6 +1,6 @@
 //! Values of the CNI plugins in `metaPlugins`, which operators paste into the chain.
 
-use crate::rules::embedded::{sequence, spot};
+use crate::rules::embedded::spot;
 use crate::rules::fields::refused_by_plugin;
 use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
 use crate::rules::object::ObjectContext;
@@ -9,8 +9,7 @@ use serde_json::Value;
 /// Reports the values that a plugin of `metaPlugins` refuses, at the place of the plugin.
 pub(super) fn refused_plugin_values(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let path = "/spec/metaPlugins";
-    let Some(text) = context.text(path) else { return };
-    let entries = sequence(text).unwrap_or_default();
+    let Some((text, Ok(entries))) = context.meta_plugins() else { return };
     let refused = entries.iter().flat_map(|entry| {
         let cni_type = entry.object.get("type").and_then(Value::as_str).unwrap_or_default();
         refused_by_plugin(cni_type, &entry.object).into_iter().map(|refused| (entry.at, refused))

@@ -12,6 +12,7 @@ mod beside_policies;
 mod crafted;
 mod deadline;
 mod dear;
+mod embedded;
 mod grow;
 mod guard;
 mod kept;
@@ -57,9 +58,11 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("cost::{name}"), move || proportionate(way));
     }
     suite.add("cost::review", offline::proportionate);
+    suite.add("cost::discover", offline::discover);
     suite.add("cost::crafted", crafted::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);
     suite.add("cost::dear", dear::in_bounds);
+    suite.add("cost::embedded", embedded::read_once);
     suite.add("cost::known", known::proportionate);
     suite.add("cost::deadline", deadline::asked_often);
     suite.add("cost::allocations", guard::allocations);

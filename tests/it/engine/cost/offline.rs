@@ -21,6 +21,25 @@ const MOST: f64 = 32.0;
 /// A file of many objects, or of one object of many entries.
 type Make = Box<dyn Fn(usize) -> Vec<u8>>;
 
+/// `discover` of nodes with a resource of their own each, beside one that all have.
+pub(super) fn discover() -> Outcome {
+    let scratch = Scratch::new()?;
+    let node = |i: usize| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{i}")},
+            "status": {"allocatable": {"nvidia.com/gpu": "8", "rdma/a": "8", format!("rdma/b{i}"): "8"}}})
+    };
+    let make = |bytes: usize| {
+        let nodes: Vec<Value> = (0..=bytes / 160).map(node).collect();
+        json!({"apiVersion": "v1", "kind": "List", "items": nodes}).to_string().into_bytes()
+    };
+    let cost = |input: &[u8], times: usize| {
+        scratch.write("input", input).unwrap();
+        (0..times).map(|_| ran("discover --cluster input", &scratch).unwrap()).min().unwrap_or_default()
+    };
+    let inputs = [0, LARGE / TIMES, LARGE].map(make);
+    verdict("discover", &[compare("own resources".to_owned(), inputs, FLOOR, cost)], 1, MOST)
+}
+
 pub(super) fn proportionate() -> Outcome {
     let seconds = Duration::from_secs(given("FABRIC_ADMISSION_COST").unwrap_or(SECONDS));
     let large = given("FABRIC_ADMISSION_COST_BYTES").unwrap_or(LARGE);
@@ -39,7 +58,7 @@ pub(super) fn proportionate() -> Outcome {
         // Files are written once for each measurement, and reviewed as often as it asks.
         let cost = |input: &[u8], times: usize| {
             scratch.write("input", input).unwrap();
-            (0..times).map(|_| reviewed(&scratch).unwrap()).min().unwrap_or_default()
+            (0..times).map(|_| ran("review input -o json", &scratch).unwrap()).min().unwrap_or_default()
         };
         let one = compare(label, inputs, FLOOR, cost);
         spent += now() - started + one.small + one.large;
@@ -48,10 +67,10 @@ pub(super) fn proportionate() -> Outcome {
     verdict("review", &taken, all, MOST)
 }
 
-/// CPU time of a review, as the shell counts that of its children.
-fn reviewed(scratch: &Scratch) -> Result<Duration, String> {
+/// CPU time of a command, as the shell counts that of its children.
+fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
     let output = Command::new("sh")
-        .args(["-c", "\"$0\" review input -o json >out 2>err; times"])
+        .args(["-c", &format!("\"$0\" {arguments} >out 2>err; times")])
         .arg(binary())
         .current_dir(scratch.path())
         .output()

@@ -4,7 +4,15 @@ use crate::preflight::check::{Check, Context, Found, Tally, either, listed};
 use crate::preflight::expect::Transport;
 use crate::preflight::outcome::{Fault, Outcome};
 use crate::preflight::rails::device_of;
+use crate::preflight::seen::Device;
+use crate::rdma::Unreadable;
 use crate::text::count;
+
+/// Whether the GID rows of every device were read: beyond a number of rows they are not.
+fn tables_are_read(devices: &[&Device]) -> bool {
+    let mut ports = devices.iter().flat_map(|device| device.ports.iter().flatten());
+    ports.all(|port| !matches!(port.gids, Err(Unreadable::NotRead(_))))
+}
 
 pub(super) static CHECK: Check = Check { id: "PF107", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -27,10 +35,13 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
                 Some(device) => {
                     Err(Found::Bad(format!("belongs to {}, which this pod cannot use", device.name)))
                 }
-                None if context.transport() == Some(Transport::Roce) => {
+                None if context.transport() == Some(Transport::Roce) && tables_are_read(&usable) => {
                     Err(Found::Bad("belongs to no RDMA device".to_owned()))
                 }
                 // An IPoIB child's GUID may be that of a VF.
+                None if context.transport() == Some(Transport::Roce) => {
+                    Err(Found::Unknown("may belong to a device whose GID rows were not read".to_owned()))
+                }
                 None => Err(Found::Unknown("no RDMA device has the GUID in its hardware address".to_owned())),
             },
         };

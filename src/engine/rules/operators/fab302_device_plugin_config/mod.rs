@@ -1,10 +1,10 @@
 //! FAB302: device plugin configuration that keeps the plugin from starting.
 
 use super::device_plugin_config::{configurations, report};
-use super::device_plugin_texts::Concern;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
+use crate::rules::plugin_config::Concern;
 use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     for configuration in configurations(context) {
-        if let Err(fault) = &configuration.read {
+        if let Err(fault) = &configuration.faults {
             findings.add_within(
                 &configuration.pointer,
                 fault.spot,

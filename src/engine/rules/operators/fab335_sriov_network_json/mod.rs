@@ -1,7 +1,6 @@
 //! FAB335: ipam, metaPlugins or capabilities of an SR-IOV network that are not valid JSON.
 
 use super::meta_plugins::refused_plugin_values;
-use crate::json::go::CNI;
 use crate::rules::embedded::{self, EmbeddedFault};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
@@ -17,20 +16,15 @@ pub(super) static RULE: Rule = Rule {
     ..Rule::DEFAULT
 };
 
-/// Reads a text.
-type Read = fn(&str) -> Result<(), EmbeddedFault>;
-
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let read: [(&str, Read, &str, &str); 3] = [
-        (
-            "ipam",
-            |text| embedded::object(text, CNI).map(drop),
-            "not a JSON object",
-            "Write ipam as one JSON object.",
-        ),
+    let ipam = context.ipam_text().and_then(|(_, read)| read.as_ref().err().cloned());
+    let plugins = context.meta_plugins().and_then(|(_, read)| read.as_ref().err().cloned());
+    let capabilities = context.text("/spec/capabilities").and_then(|text| capabilities(text).err());
+    let faults = [
+        ("ipam", ipam, "not a JSON object", "Write ipam as one JSON object."),
         (
             "metaPlugins",
-            |text| embedded::sequence(text).map(drop),
+            plugins,
             "not a series of JSON objects",
             "Write JSON objects with commas between them.",
         ),
@@ -41,11 +35,14 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Write capabilities as an object, such as {\"ips\": true}.",
         ),
     ];
-    for (field, read, what, fix) in read {
-        let path = format!("/spec/{field}");
-        let Some(text) = context.text(&path) else { continue };
-        if let Err(fault) = read(text) {
-            findings.add_within(path, fault.spot, format!("{field} is {what} ({fault})"), fix);
+    for (field, fault, what, fix) in faults {
+        if let Some(fault) = fault {
+            findings.add_within(
+                format!("/spec/{field}"),
+                fault.spot,
+                format!("{field} is {what} ({fault})"),
+                fix,
+            );
         }
     }
     refused_plugin_values(context, findings);

@@ -20,8 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let path = "/spec/metaPlugins";
     // FAB335 reports a text that cannot be read.
-    let Some(text) = context.text(path) else { return };
-    let Ok(plugins) = embedded::sequence(text) else { return };
+    let Some((text, Ok(plugins))) = context.meta_plugins() else { return };
     let rdma =
         |entry: &&embedded::EmbeddedObject| entry.object.get("type").and_then(Value::as_str) == Some("rdma");
     if let Some(entry) = plugins.iter().find(rdma) {

@@ -1,6 +1,5 @@
 //! FAB341: SriovIBNetwork with DHCP.
 
-use crate::json::go::CNI;
 use crate::rules::embedded;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::IB_NETWORK;
@@ -19,8 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let path = "/spec/ipam";
-    let Some(text) = context.text(path) else { return };
-    let Ok(ipam) = embedded::object(text, CNI) else { return };
+    let Some((text, Ok(ipam))) = context.ipam_text() else { return };
     if ipam.get("type").and_then(Value::as_str) == Some("dhcp") {
         findings.add_within(
             path,

@@ -8,6 +8,7 @@ use crate::rules::kinds::NETWORK;
 use crate::rules::object::ObjectContext;
 use crate::rules::rule::{Rule, files};
 use crate::text::printable;
+use serde_json::Map;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB346",
@@ -23,8 +24,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB338 reports InfiniBand.
     let roce = fact.rdma == Some(true) && fact.link != Some(LinkLayer::InfiniBand);
     // FAB335 reports a text that cannot be read.
-    let empty = |text: &str| crate::rules::embedded::object(text, &[]).is_ok_and(|ipam| ipam.is_empty());
-    let without = context.text("/spec/ipam").is_none_or(empty);
+    let without = match context.ipam_text() {
+        Some((_, ipam)) => ipam.as_ref().is_ok_and(Map::is_empty),
+        None => true,
+    };
     let dpdk = || fact.is_for_dpdk() || context.text("/metadata/name").is_some_and(names_dpdk);
     if roce && without && !dpdk() {
         findings.add(

@@ -1,8 +1,7 @@
 //! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
 
 use super::meta_plugins::refused_plugin_values;
-use crate::json::go::CNI;
-use crate::rules::embedded::{object, sequence, spot};
+use crate::rules::embedded::spot;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::object::ObjectContext;
@@ -19,9 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(whole) = context.value() else { return };
-    let text = |pointer: &str| whole.pointer(pointer).and_then(Value::as_str).filter(|t| !t.is_empty());
-    if let Some(Err(fault)) = text("/spec/ipam").map(|ipam| object(ipam, CNI)) {
+    if let Some((_, Err(fault))) = context.ipam_text() {
         findings.add_within(
             "/spec/ipam",
             fault.spot,
@@ -30,8 +27,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
     }
     // IPoIBNetwork has no such field; the API server drops it.
-    let Some(meta) = text("/spec/metaPlugins").filter(|_| context.kind != "IPoIBNetwork") else { return };
-    match sequence(meta) {
+    let Some((meta, read)) = context.meta_plugins().filter(|_| context.kind != "IPoIBNetwork") else {
+        return;
+    };
+    match read {
         Err(fault) => findings.add_within(
             "/spec/metaPlugins",
             fault.spot,
