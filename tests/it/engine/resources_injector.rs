@@ -50,8 +50,9 @@ const LABEL: (&str, &str) = ("kubernetes.io/hostname", "worker-1");
 const HOSTNAME: Option<&str> = Some("kubernetes.io/hostname=worker-1");
 const WORDS: Option<&str> =
     Some("also refused. The refusal of fabric-admission names the network, the problem and the fix");
-const BAD_REQUEST: Option<&str> =
-    Some("the injector answers HTTP 400, so the failurePolicy decides. The refusal of fabric-admission gives the reason");
+const BAD_REQUEST: Option<&str> = Some(
+    "the injector answers HTTP 400, so the failurePolicy decides. The refusal of fabric-admission gives the reason",
+);
 
 #[rustfmt::skip]
 const PAIRS: &[Pair] = &[
