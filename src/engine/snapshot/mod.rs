@@ -12,6 +12,7 @@ mod room;
 mod selection;
 mod store;
 mod view;
+mod where_pods_run;
 
 #[cfg(test)]
 mod index_tests;

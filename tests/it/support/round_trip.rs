@@ -24,7 +24,7 @@ pub(crate) fn review(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Review
 
 /// The message of a finding without the note that a profile sets the value: only reports have it.
 pub(crate) fn without_owner(message: &str) -> &str {
-    let ours = message.strip_prefix("with profile ").and_then(|rest| rest.split_once(" applied, "));
+    let ours = message.strip_prefix("with profile ").and_then(|rest| rest.split_once("\", "));
     ours.map_or(message, |(_, rest)| rest)
 }
 

@@ -1,0 +1,41 @@
+//! Where the pods of one decision can run.
+
+use super::Snapshot;
+use super::landings::Landings;
+use crate::deadline::Deadline;
+use crate::nodes::{ClassSet, Constraints, landing_of};
+use std::hash::Hash;
+
+impl Snapshot {
+    /// The same for a decision on several pods, which often ask for the same nodes.
+    #[must_use]
+    pub(crate) fn for_several_pods(&self) -> Self {
+        Self { landings: Landings::kept(), ..self.clone() }
+    }
+
+    /// The classes that have a node that a pod can run on, of all nodes; incomplete if the time is over in between.
+    #[must_use]
+    pub(crate) fn landing(&self, constraints: &Constraints<'_>, deadline: &Deadline<'_>) -> ClassSet {
+        let land = || landing_of(|| self.tolerated(constraints), constraints, self.all_nodes(), deadline);
+        let Some(answers) = self.landings.answers() else { return land() };
+        let asked = (self.of_taints(constraints), constraints.of_labels());
+        answers.landing(&asked, land)
+    }
+
+    /// The classes whose taints a pod tolerates.
+    #[must_use]
+    pub(crate) fn tolerated(&self, constraints: &Constraints<'_>) -> ClassSet {
+        let find = || self.all_nodes().classes().tolerated(|taint| constraints.tolerates(taint));
+        let Some(answers) = self.landings.answers() else { return find() };
+        answers.tolerated(&self.of_taints(constraints), find)
+    }
+
+    /// What decides which taints a pod tolerates.
+    fn of_taints<'c>(&self, constraints: &'c Constraints<'_>) -> impl Hash + use<'c> {
+        let classes = self.all_nodes().classes();
+        // Pods request many resources, and hardly any taint is named like one.
+        let named: Vec<&str> =
+            constraints.resources.iter().copied().filter(|name| classes.has_taint(name)).collect();
+        (constraints.any_taints, &constraints.tolerations, named)
+    }
+}
