@@ -62,13 +62,13 @@ impl UserFabric {
 }
 
 fn network(network: &CountedNetwork) -> String {
-    let times = if network.times > 1 { format!(" x{}", network.times) } else { String::new() };
-    let over = match &network.over {
-        Over::Resource(resource) => format!(" over {}", printable(resource, 80)),
-        Over::NoDevice => " (no device)".to_owned(),
-        Over::Unknown => " (not known)".to_owned(),
+    let times = if network.times > 1 { format!("{} times, ", network.times) } else { String::new() };
+    let device = match &network.over {
+        Over::Resource(resource) => printable(resource, 80),
+        Over::NoDevice => "no device".into(),
+        Over::Unknown => "not known".into(),
     };
-    format!("{}{times}{over}", network.name)
+    format!("{} ({times}{device})", network.name)
 }
 
 fn shown_by(other: &OtherFabric) -> String {
