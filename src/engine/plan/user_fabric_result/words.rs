@@ -4,7 +4,7 @@ use super::{Completeness, CountedNetwork, OtherFabric, Over, UserFabric};
 use crate::text::{count, printable};
 
 impl UserFabric {
-    /// Attachments and rails in one line: `8 of 8 rails: team-rails x8 over nvidia.com/sriov_resource`.
+    /// Attachments and rails in one line: `8 of 8 rails: team-rails (8 times, nvidia.com/sriov_resource)`.
     #[must_use]
     pub fn attachments(&self) -> String {
         let have = self.own + self.stand_ins;
