@@ -14,9 +14,6 @@ use super::split::{Piece, pieces};
 use super::yaml::Parsed;
 use super::{json, write, yaml, yaml_causes};
 
-/// Values that are not documents, in a stream of JSON. An error takes a hundred times the two bytes of such a value.
-const MAX_FAULTS: usize = 10_000;
-
 const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 
 /// Reads one file's bytes: every document in order.
@@ -48,7 +45,7 @@ pub fn without_document(bytes: &[u8]) -> &'static str {
 /// with the number of those that the part has, unreadable ones included.
 #[must_use]
 pub fn part(file: &Arc<str>, bytes: &[u8], line: u32) -> (Vec<Item>, usize) {
-    let mut stream = Stream { file: Arc::clone(file), bytes, items: Vec::new(), index: 0, faults: 0 };
+    let mut stream = Stream { file: Arc::clone(file), bytes, items: Vec::new(), index: 0 };
     stream.run(Position { line, column: 1 });
     (stream.items, stream.index)
 }
@@ -64,8 +61,6 @@ struct Stream<'b> {
     bytes: &'b [u8],
     items: Vec<Item>,
     index: usize,
-    /// Errors among the items.
-    faults: usize,
 }
 
 impl<'b> Stream<'b> {
@@ -103,13 +98,6 @@ impl<'b> Stream<'b> {
                     count += 1;
                     let (end, _) = reader.here();
                     self.document(&tree, root, from..end, at.line);
-                    if self.faults >= MAX_FAULTS {
-                        let message = format!(
-                            "{MAX_FAULTS} values of the stream are not objects; the rest of it is not read"
-                        );
-                        self.error(text.as_bytes(), 1, ReadFault { at, message });
-                        return (self.bytes.len(), origin);
-                    }
                     reader.skip_line();
                     resume = reader.here();
                 }
@@ -218,7 +206,6 @@ impl<'b> Stream<'b> {
 
     fn error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
         self.index += 1;
-        self.faults += 1;
         self.items.push(Item::Error(InputError::new(&self.file, text, first_line, fault)));
     }
 }

@@ -3,7 +3,6 @@
 
 mod fact_kinds;
 pub(super) mod files;
-mod json_values;
 mod kept_text;
 pub(super) mod live;
 mod loaded;

@@ -1,18 +1,12 @@
 //! Inputs in parts of bounded size: a stream of a million documents is read piece by piece, and never held as a whole.
 
-use super::json_values::{Between, JsonValues};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is before a document of YAML but the first, as kubectl finds them.
-pub(super) const SEPARATOR: &[u8] = b"\n---";
-/// About how long a part is (bytes). It ends before a line that separates documents, or between JSON
-/// values.
+/// About how long a part is (bytes). It ends before a line that separates documents.
 const PART: usize = 256 << 10;
-/// What is read at once of a text that may be JSON (bytes): thousands of the shortest values.
-const CHUNK: usize = 16 << 10;
 /// Largest document (bytes). A List of all nodes of a large cluster has tens of megabytes.
 const MAX_DOCUMENT: usize = 256 << 20;
 
@@ -40,8 +34,8 @@ pub(super) struct Parts {
     reader: Box<dyn Read>,
     /// Whether it can be read again.
     regular: bool,
-    /// Whether it is YAML. A stream of JSON values has no separators, and is cut between its values.
-    yaml: Option<bool>,
+    /// Whether it is YAML. A stream of JSON values has no separators.
+    cut: Option<bool>,
     rest: Vec<u8>,
     start: u64,
     line: u32,
@@ -64,7 +58,7 @@ impl Parts {
         };
         let path = Arc::from(path);
         let (rest, ended) = (Vec::new(), false);
-        Ok(Some(Self { path, reader, regular, yaml: None, rest, start: 0, line: 1, ended }))
+        Ok(Some(Self { path, reader, regular, cut: None, rest, start: 0, line: 1, ended }))
     }
 
     /// Whether all of it has been read.
@@ -87,7 +81,6 @@ impl Parts {
         }
         let mut text = std::mem::take(&mut self.rest);
         let mut searched = 0;
-        let mut values = JsonValues::default();
         loop {
             if text.len() > MAX_DOCUMENT {
                 self.ended = true;
@@ -95,19 +88,14 @@ impl Parts {
                     format!("a document is larger than {} MiB; split the document", MAX_DOCUMENT >> 20);
                 return Err(io::Error::other(message));
             }
-            let length = if self.yaml == Some(true) { PART } else { CHUNK };
-            let read = self.reader.by_ref().take(length as u64).read_to_end(&mut text);
+            let read = self.reader.by_ref().take(PART as u64).read_to_end(&mut text);
             if read.inspect_err(|_| self.ended = true)? == 0 {
                 self.ended = true;
                 break;
             }
-            let yaml = self.yaml.get_or_insert_with(|| !is_json(&text));
-            if !*yaml {
-                *yaml = values.read(&text) == Between::Separator;
-            }
-            if text.len() >= PART || values.are_many() {
-                let end = if *yaml { last_separator(&text, searched) } else { values.cut() };
-                if let Some(end) = end {
+            let cut = *self.cut.get_or_insert_with(|| !is_json(&text));
+            if cut && text.len() >= PART {
+                if let Some(end) = last_separator(&text, searched) {
                     self.rest = text.split_off(end);
                     break;
                 }
@@ -127,13 +115,13 @@ impl Parts {
 }
 
 /// Whether a text starts as JSON does.
-pub(super) fn is_json(text: &[u8]) -> bool {
+fn is_json(text: &[u8]) -> bool {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start().starts_with(b"{")
 }
 
 /// The start of the last line that separates documents, as kubectl finds them: it starts with `---`.
 fn last_separator(text: &[u8], from: usize) -> Option<usize> {
-    let at = memchr::memmem::rfind(text.get(from..)?, SEPARATOR)?;
+    let at = text.get(from..)?.windows(4).rposition(|window| window == b"\n---")?;
     Some(from + at + 1)
 }
 
@@ -161,21 +149,8 @@ mod tests {
         let found = parts(text);
         assert_eq!(found.iter().map(|(length, _)| length).sum::<usize>(), 3 * length);
         assert_eq!(found.iter().map(|(_, line)| *line).collect::<Vec<_>>(), [1, 3, 5]);
-        // Nothing says where the text between values ends.
-        let text: &'static [u8] = Vec::leak(format!("{{}}\n{}", "x\n{}".repeat(PART)).into_bytes());
-        assert_eq!(parts(text).len(), 1);
+        // JSON has no separators.
         let text: &'static [u8] = Vec::leak(format!("{{}}\n---\n{}", "x".repeat(PART * 2)).into_bytes());
-        assert_eq!(parts(text), [(3, 1), (PART * 2 + 4, 2)]);
-    }
-
-    #[test]
-    fn a_stream_of_json_is_cut_between_its_values() {
-        let text: &'static [u8] = Vec::leak("{}".repeat(PART * 4).into_bytes());
-        let found = parts(text);
-        assert_eq!(found.iter().map(|(length, _)| length).sum::<usize>(), text.len());
-        assert!(found.iter().all(|(length, _)| *length <= CHUNK * 2), "{found:?}");
-        // One value is one part.
-        let text: &'static [u8] = Vec::leak(format!("{{\"a\": [{}1]}}", "1,".repeat(PART)).into_bytes());
         assert_eq!(parts(text).len(), 1);
     }
 }

@@ -1,11 +1,10 @@
 //! Reads inputs part by part: decodes in parallel what the first reading needs, shows its documents once, and keeps some.
 
 use super::fact_kinds::FactKinds;
-use super::json_values;
 use super::kept_text::Spool;
 use super::loaded::{Again, Content, File, Loaded, Loading};
 use super::of_file::{OfFile, OfPart, name, no_input, unreadable};
-use super::parts::{Part, Parts, Place, SEPARATOR, is_json};
+use super::parts::{Part, Parts, Place};
 use crate::manifest::{self, Document, Item};
 use crate::report::Unread;
 use memchr::memmem;
@@ -110,12 +109,8 @@ impl<'v> Reader<'v> {
     /// Adds a part behind those before it.
     pub(super) fn add(&mut self, waiting: Waiting) {
         let text = &waiting.part.text;
-        let documents = match is_json(text) {
-            true => json_values::count(text),
-            false => 0,
-        };
-        let separators = memmem::find_iter(text, SEPARATOR).count();
-        self.bytes += weight(text, documents.max(separators));
+        let separators = memmem::find_iter(text, b"\n---").count();
+        self.bytes += weight(text, separators);
         self.waiting.push(waiting);
         if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
             self.decode();

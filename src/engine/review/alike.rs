@@ -114,9 +114,12 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> Kinds<'p, T, R> {
         (number, State::Judged)
     }
 
-    /// The result for a template, once no state is in use any more.
-    pub(super) fn result(&mut self, number: usize, request: PodRequest<'_>) -> T {
-        let Some(kind) = self.kinds.get_mut(number) else { return (self.result)(Decision::default()) };
+    /// The result for a template, once no state is in use any more; `None` if it was not checked.
+    pub(super) fn result(&mut self, number: usize, request: PodRequest<'_>) -> Option<T> {
+        let kind = self.kinds.get_mut(number)?;
+        if matches!(kind.state, State::Unchecked) {
+            return None;
+        }
         if kind.result.is_none() {
             let decision = match std::mem::replace(&mut kind.state, State::Judged) {
                 State::Examined(examined) => Rc::into_inner(examined).map(|e| e.decide(request)),
@@ -124,6 +127,6 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> Kinds<'p, T, R> {
             };
             kind.result = Some((self.result)(decision.unwrap_or_default()));
         }
-        kind.result.clone().unwrap_or_else(|| (self.result)(Decision::default()))
+        kind.result.clone()
     }
 }

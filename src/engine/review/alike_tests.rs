@@ -110,16 +110,50 @@ fn different_templates_are_checked_up_to_a_limit() {
         pods.push(pod(0));
         let json = set(&pods);
         let decided = decide_workload(request(&json, &NEVER), &snapshot);
-        let in_scope = |at: usize| decided.templates[at].1.as_ref().unwrap().in_scope;
-        assert!(in_scope(0) && in_scope(20) && in_scope(120), "{different}");
-        assert_eq!(in_scope(59), !unchecked, "{different}");
-        let own = decided.own.as_ref().map(|own| own.findings.as_slice()).unwrap_or_default();
-        let said: Vec<_> =
-            own.iter().filter(|f| f.rule == "FAB820" && f.message.ends_with("not checked")).collect();
-        assert_eq!(said.len(), usize::from(unchecked), "{own:?}");
-        for finding in said {
-            let at = finding.path.split('/').nth(3).unwrap().parse::<usize>().unwrap();
-            assert!(!in_scope(at) && in_scope(at - 1), "{at}");
+        let checked = |at: usize| is_checked(&decided, at);
+        assert!(checked(0) && checked(20) && checked(120), "{different}");
+        assert_eq!(checked(59), !unchecked, "{different}");
+        let said = first_unchecked(&decided);
+        assert_eq!(said.is_some(), unchecked, "{different}");
+        if let Some(at) = said {
+            assert!(!checked(at) && checked(at - 1), "{at}");
         }
+    }
+}
+
+/// Whether there is a decision on a template, which requests accelerators.
+fn is_checked(decided: &WorkloadDecision<'_>, at: usize) -> bool {
+    let pointer = format!("/spec/replicatedJobs/{at}/template/spec/template");
+    let found = decided.templates.iter().find(|(template, _)| template.pointer == pointer);
+    found.is_some_and(|(_, decision)| decision.as_ref().unwrap().in_scope)
+}
+
+/// The first template that is said not to be checked.
+fn first_unchecked(decided: &WorkloadDecision<'_>) -> Option<usize> {
+    let own = decided.own.as_ref().map(|own| own.findings.as_slice()).unwrap_or_default();
+    let mut said = own.iter().filter(|f| f.rule == "FAB820" && f.message.ends_with("not checked"));
+    let finding = said.next()?;
+    assert!(said.next().is_none(), "{own:?}");
+    finding.path.split('/').nth(3)?.parse().ok()
+}
+
+/// Templates without a profile count too, and what is not checked behind them is said.
+#[test]
+fn templates_behind_many_without_a_profile_are_not_left_out_silently() {
+    let snapshot = snapshot(&[profile("p", &json!({}))]);
+    let set_by_hand = json!([{"name": "NCCL_DEBUG", "value": "INFO"}]);
+    let filler = |i: usize| {
+        let containers =
+            vec![json!({"name": "c", "image": "i", "args": [i.to_string()], "env": set_by_hand}); 100];
+        json!({"spec": {"containers": containers}})
+    };
+    for (fillers, unchecked) in [(10, false), (60, true)] {
+        let mut pods: Vec<Value> = (0..fillers).map(filler).collect();
+        pods.push(json!({"metadata": {"annotations": {"fabric-admission.dev/profile": "absent"}},
+            "spec": {"containers": [container(&json!({}))]}}));
+        let json = set(&pods);
+        let decided = decide_workload(request(&json, &NEVER), &snapshot);
+        assert_eq!(is_checked(&decided, fillers), !unchecked);
+        assert_eq!(first_unchecked(&decided).is_some(), unchecked, "{fillers}");
     }
 }

@@ -60,14 +60,16 @@ pub(super) fn decide_each<'a, T: Clone>(
     // The states are in use no more.
     let seen: Vec<_> = seen.into_iter().map(|s| (s.template, s.pod, s.gang)).collect();
     let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
-    let decisions = decisions.map(|(number, (template, pod, gang))| {
-        pod.as_ref().map_err(Clone::clone)?;
-        Ok(kinds.result(number, request.of_template(template, gang)))
+    let decisions = decisions.map(|(number, (template, pod, gang))| match pod {
+        Err(error) => Some(Err(error.clone())),
+        Ok(_) => kinds.result(number, request.of_template(template, gang)).map(Ok),
     });
-    let decisions: Vec<Result<T, DecodeError>> = decisions.collect();
+    // A template that is not checked has no decision: FAB820 names the first one, and counts them.
+    let decisions: Vec<Option<Result<T, DecodeError>>> = decisions.collect();
     drop(kinds);
     drop(pods);
-    (templates.into_iter().zip(decisions).collect(), own)
+    let decided = templates.into_iter().zip(decisions);
+    (decided.filter_map(|(template, decision)| Some((template, decision?))).collect(), own)
 }
 
 /// The same for each object that makes pods, by its pointer.
@@ -96,7 +98,9 @@ fn own(
     };
     let examined = || seen.iter().filter_map(SeenTemplate::of_profile);
     looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
-    looked.of_profile |= examined().next().is_some();
+    // Nobody knows what a template that is not checked asks for.
+    let unchecked = seen.iter().any(|s| matches!(s.state, State::Unchecked));
+    looked.of_profile |= unchecked || examined().next().is_some();
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
         findings.extend(together(request, (seen, incomplete), snapshot));
