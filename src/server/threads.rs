@@ -11,6 +11,7 @@ use crate::deadline::Deadline;
 use crate::review::webhook::WebhookEntry;
 use axum::http::StatusCode;
 use axum::response::Response;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -55,11 +56,22 @@ impl Drop for Abandons {
 pub(super) async fn decide(
     state: &Arc<State>,
     entry: WebhookEntry,
-    (held, beside): (Held, DecodedSize),
+    read: (Held, DecodedSize),
     decide: Decide,
     until: Instant,
 ) -> Response {
-    let started = Instant::now();
+    decide_since(state, entry, read, decide, Instant::now()..until).await
+}
+
+/// The same from a point in time on.
+async fn decide_since(
+    state: &Arc<State>,
+    entry: WebhookEntry,
+    (held, beside): (Held, DecodedSize),
+    decide: Decide,
+    time: Range<Instant>,
+) -> Response {
+    let until = time.end;
     let work = async {
         if held.escapes() > MAX_ESCAPES {
             return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_escapes(held.escapes())));
@@ -78,7 +90,7 @@ pub(super) async fn decide(
         on_a_thread(state, entry, held, decide, until, turn).await
     };
     let decided = tokio::time::timeout_at(until.into(), work).await;
-    decided.ok().flatten().unwrap_or_else(|| late(state, entry, started))
+    decided.ok().flatten().unwrap_or_else(|| late(state, entry, time.start))
 }
 
 /// Decides on a body of at most [`ON_WORKER`] on the thread that read it, by a point in time. A decision that needs more
@@ -90,9 +102,11 @@ pub(super) async fn decide_small(
     how: Decide,
     until: Instant,
 ) -> Response {
+    let started = Instant::now();
     match decide_here(state, entry, held, how, until) {
         Ok(response) => response,
-        Err(held) => decide(state, entry, (held, DecodedSize::default()), how, until).await,
+        Err(_) if Instant::now() >= until => late(state, entry, started),
+        Err(held) => decide_since(state, entry, (held, DecodedSize::default()), how, started..until).await,
     }
 }
 
