@@ -9,7 +9,7 @@ use crate::cluster::kinds::WATCHED;
 use crate::cluster::pages::{self, Event, ListError, Listing};
 use crate::facts::Kind;
 use crate::pod::workload::KINDS;
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use crate::report::gaps::{Cause, Gap, effect};
 use crate::rules::judges_kind;
 use serde_json::value::RawValue;
