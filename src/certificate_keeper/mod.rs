@@ -1,12 +1,13 @@
 //! Certificates from a Secret of the cluster, issued by this server (`--tls-mode self-managed`) or by cert-manager. One
 //! task reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates`
 //! decides which. A handshake only loads a pointer. Decisions without input and output belong to `certificates`;
-//! certificates from files, to `server::certificate`.
+//! certificates from files, to `server::certificate_files`.
 
 mod across_restarts;
-mod ca_out;
+mod back_off;
+mod ca_file;
 mod clock;
-mod configuration;
+mod configuration_state;
 mod events;
 mod expiry;
 mod issue;
@@ -14,7 +15,6 @@ mod issue;
 mod keeper_tests;
 mod metrics;
 mod own_port;
-mod pace;
 mod readiness;
 mod round;
 mod self_check;
@@ -33,7 +33,7 @@ pub use verify::chain as verify_chain;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;
-use pace::{BackOff, GATHER};
+use back_off::{BackOff, GATHER};
 use round::Keeper;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,13 +1,14 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
+mod ca_bundle;
 mod cert_manager;
 mod dial;
 mod report;
 mod signing;
 
 use super::across_restarts::{KeptMemory, Memory};
-use super::ca_out::CaOut;
-use super::configuration::Sight;
+use super::ca_file::CaFile;
+use super::configuration_state::Sight;
 use super::events::{self, Events};
 use super::issue;
 use super::metrics::Metrics;
@@ -55,7 +56,7 @@ pub(super) struct Keeper {
     dialed: Dialed,
     /// The CAs to trust, as last read.
     ca: Option<String>,
-    ca_out: Option<CaOut>,
+    ca_out: Option<CaFile>,
     events: Events,
     served: Arc<Served>,
     standing: CertificateReadiness,
@@ -107,7 +108,7 @@ impl Keeper {
     ) -> Self {
         let Memory { leaf, signer, known, emergencies, verified } = kept.load();
         let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
-        let ca_out = settings.ca_out.clone().map(|path| CaOut::new(path, &settings.identity));
+        let ca_out = settings.ca_out.clone().map(|path| CaFile::new(path, &settings.identity));
         let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
             objects,
@@ -214,7 +215,7 @@ impl Keeper {
         });
     }
 
-    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. The pause itself is `pace`'s.
+    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `back_off` has the pause.
     pub(super) fn record_back_off(&mut self) {
         self.metrics.certificates_backed_off();
         self.backing_off = true;
@@ -283,36 +284,6 @@ impl Keeper {
                 self.events.emit(events::Reason::Fight, &sight.fought());
             }
         }
-    }
-
-    async fn write_ca_bundle(&mut self, number: usize, now: i64) -> Option<Duration> {
-        let bundle = self.record.as_ref()?.bundle();
-        let sight = self.sights.get_mut(number)?;
-        let read = sight.read.clone()??;
-        sight.drift.record_write(now);
-        let fault = match self.objects.write_bundle(sight.kind, &read, &bundle).await {
-            Ok(Written::Done) => {
-                (sight.unwritten, sight.refused) = (None, 0);
-                sight.drift.record_stored();
-                self.metrics.cabundle_written(sight.kind.name());
-                tracing::info!(configuration = %sight.name, "wrote the caBundle");
-                return Some(Duration::ZERO);
-            }
-            Ok(Written::Outrun(fault)) => {
-                self.metrics.certificate_outrun("publish");
-                sight.refused += 1;
-                if sight.refused < PATIENCE {
-                    return Some(Duration::from_millis(random(CONFLICT)));
-                }
-                fault
-            }
-            Err(fault) => fault,
-        };
-        self.metrics.certificate_call_failed("publish");
-        let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
-        sight.unwritten = Some((shown(&fault), Instant::now() + pause));
-        // A failure of this configuration must not delay the other one.
-        Some(Duration::from_millis(20 + random(CONFLICT)))
     }
 
     /// Writes the Secret with a change of the CA. Returns a pause if the write must be tried again.

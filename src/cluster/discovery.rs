@@ -2,7 +2,7 @@
 //! version of Kubernetes has (GA in 1.30, KEP-3352).
 
 use super::list::{Failure, JSON};
-use super::pages::document;
+use super::list_any_kind::document;
 use super::version::VersionInfo;
 use crate::kubernetes_version::{self, OLDEST};
 use kube::Client;

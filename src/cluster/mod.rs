@@ -9,35 +9,36 @@
 //! Everything that calls the API server is here, and nothing else: what an object means is decided in `facts`. Nothing
 //! here is on the path of a request. Without the API server the last Snapshot stays in use.
 
+mod back_off;
 mod call;
 pub mod certificate_objects;
 pub mod client;
 pub mod discovery;
 pub mod dry_run;
 mod event;
-pub mod inspect;
 pub mod kinds;
 mod lease;
 mod list;
+pub mod list_any_kind;
 mod listed_names;
 mod metrics;
-mod pace;
-pub mod pages;
 mod phases;
 pub mod prerequisites;
 mod publish;
-mod read_once;
+pub mod read_any_object;
+mod read_watched_kinds;
 mod shared;
 pub mod status_writer;
 mod text;
 mod version;
 mod watch;
+mod watch_settings;
 
 pub use call::CallFault;
 pub use metrics::Metrics;
-pub use pace::{Pace, PageSize};
 pub use phases::{Phase, Phases};
-pub use read_once::{OnceError, Seen, each, once, pod, some};
+pub use read_watched_kinds::{OnceError, Seen, each, once, pod, some};
+pub use watch_settings::{Pace, PageSize};
 
 use crate::snapshot::{Builder, Snapshot};
 use shared::Shared;

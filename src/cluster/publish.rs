@@ -1,8 +1,8 @@
 //! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known. In a
 //! large cluster it rests longer: each change, also of a tenant's object, costs a fold of all facts.
 
-use super::pace::PUBLISH;
 use super::shared::Shared;
+use super::watch_settings::PUBLISH;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

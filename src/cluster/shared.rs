@@ -1,6 +1,6 @@
 //! State that all watches share.
 
-use super::pace::Pace;
+use super::watch_settings::Pace;
 use super::{Metrics, Phases};
 use crate::snapshot::Builder;
 use std::sync::{Arc, Mutex, PoisonError};

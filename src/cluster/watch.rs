@@ -1,6 +1,7 @@
 //! One kind: listed, watched, and listed again when the watch history is lost.
 
 use super::Phase;
+use super::back_off::{FIRST_PAUSE, MAX_FAILED, longer, rest};
 use super::event::{Event, Status, identify};
 use super::kinds::Watched;
 use super::list::{Failure, add_object, get, list};
@@ -13,10 +14,6 @@ use kube::Client;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// First pause after a failure; it doubles up to `Pace::retry`.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// Watches in a row that may fail before the kind is listed again.
-const MAX_FAILED: u32 = 5;
 /// Longest line of a watch (bytes). An object has at most 3 MiB in requests (k8s.io/apiserver), and grows little.
 const MAX_LINE: usize = 16 << 20;
 /// Beyond the server's own limit of a watch, a stream that is silent is dead.
@@ -99,17 +96,6 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             }
         }
     }
-}
-
-/// Waits, and doubles the pause.
-async fn rest(pause: &mut Duration, shared: &Shared) {
-    tokio::time::sleep(*pause).await;
-    *pause = longer(*pause, shared);
-}
-
-/// The pause after a pause that did not help.
-fn longer(pause: Duration, shared: &Shared) -> Duration {
-    (pause * 2).clamp(FIRST_PAUSE, shared.pace.retry.max(FIRST_PAUSE))
 }
 
 fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {

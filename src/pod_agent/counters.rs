@@ -232,7 +232,7 @@ fn noted<T>(reading: Reading<T>, place: &str, unreadable: &mut Vec<(String, Unre
 mod tests {
     use super::super::kernel::HardwareCounters;
     use super::*;
-    use crate::preflight::seen::Filesystem;
+    use crate::preflight::readings::Filesystem;
     use crate::rdma::addresses::Address;
     use std::path::Path;
 

@@ -3,7 +3,7 @@
 use super::files::{OTHER, Root};
 use super::kernel::Kernel;
 use crate::preflight::gpu_file;
-use crate::preflight::seen::{Gpu, SharedMemory};
+use crate::preflight::readings::{Gpu, SharedMemory};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::BTreeMap;
 use std::fs;

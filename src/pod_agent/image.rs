@@ -4,7 +4,7 @@ use super::files::{ENTRIES, OTHER, Root, reason};
 use crate::nccl::NcclVersion;
 use crate::preflight::image::{driver_file, elf, loader_cache, versions};
 use crate::preflight::providers::provider;
-use crate::preflight::seen::{Device, Image, Library};
+use crate::preflight::readings::{Device, Image, Library};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -3,7 +3,7 @@
 
 use super::files::{OTHER, Root, errno};
 use super::netlink_socket::NetlinkSocket;
-use crate::preflight::seen::Filesystem;
+use crate::preflight::readings::Filesystem;
 use crate::rdma::addresses::{self, Address};
 use crate::rdma::netlink::{self, NamespaceMode};
 use crate::rdma::{Reading, Unreadable, stat};

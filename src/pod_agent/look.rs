@@ -5,7 +5,7 @@ use super::kernel::{Kernel, NOT_RECORDED, Recorded, Running};
 use super::{gpus, image, peers, rdma_devices, settings};
 use crate::nccl::NcclVersion;
 use crate::preflight::expect::{Expectation, VARIABLE};
-use crate::preflight::seen::{Limits, Seen};
+use crate::preflight::readings::{Limits, Readings};
 use crate::rdma::process;
 
 /// What one run reads.
@@ -30,7 +30,7 @@ pub fn expectation(options: &Options) -> Option<String> {
 
 /// Reads everything.
 #[must_use]
-pub fn look(options: &Options) -> Seen {
+pub fn look(options: &Options) -> Readings {
     let root = &options.root;
     let running = Running { root };
     let recorded = Recorded { root, without: NOT_RECORDED };
@@ -52,7 +52,7 @@ pub fn look(options: &Options) -> Seen {
     let version = image.nccl.as_ref().ok().map(|(version, _)| *version);
     let topology = setting("NCCL_TOPO_FILE").map(|path| root.size(path));
     let peers = expectation.iter().flatten().flat_map(|expected| expected.peers.clone());
-    Seen {
+    Readings {
         image,
         user_conf: user_conf(version),
         image_conf,

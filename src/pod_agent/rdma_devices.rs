@@ -1,7 +1,7 @@
 //! RDMA devices, their ports and GID rows, from sysfs.
 
 use super::files::Root;
-use crate::preflight::seen::{Device, GidRow, Interface, Port, VerbsNode};
+use crate::preflight::readings::{Device, GidRow, Interface, Port, VerbsNode};
 use crate::rdma::port::{LinkLayer, decimal, hexadecimal, link_layer, physical_state, rate, state};
 use crate::rdma::unreadable::name;
 use crate::rdma::{Reading, Unreadable, gid};

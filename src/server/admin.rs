@@ -2,7 +2,7 @@
 
 use super::accept::READ_BUFFER;
 use super::answers;
-use super::certificate;
+use super::certificate_files;
 use super::state::State;
 use axum::Router;
 use axum::extract::State as Shared;
@@ -47,7 +47,7 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping".to_owned());
     }
     let (mut problems, remarks) = state.certificates.lines();
-    if state.failed.has(certificate::TASK) && state.expiry.is_near() {
+    if state.failed.has(certificate_files::TASK) && state.expiry.is_near() {
         problems.push(
             "the certificate has expired or expires soon, and the task that renews it has failed; restart the pod".to_owned(),
         );

@@ -7,7 +7,7 @@ mod admin;
 mod admin_thread;
 mod answers;
 mod budgets;
-mod certificate;
+mod certificate_files;
 mod client_ca;
 mod connection_age;
 mod connection_watch;
@@ -89,7 +89,7 @@ pub async fn run(
 ) -> Result<(), RunError> {
     let limits = descriptors::raise_limit(limits);
     let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
-    let certificate = certificate::Origin::load(settings.certificate)?;
+    let certificate = certificate_files::Origin::load(settings.certificate)?;
     let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
     let bind =
         async |address| TcpListener::bind(address).await.map_err(|source| RunError::Bind { address, source });

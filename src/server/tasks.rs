@@ -2,7 +2,7 @@
 //! when one fails: [`super::supervisor`].
 
 use super::admin_thread::AdminThread;
-use super::certificate::{self, Origin};
+use super::certificate_files::{self, Origin};
 use super::signals::{self, Signals};
 use super::supervisor::{Supervisor, Task};
 use super::{Live, State, StatusWriter, Stop, admin, client_ca, fact_files};
@@ -58,18 +58,19 @@ pub(super) fn certificates(
     match origin {
         Origin::Files { store, poll } => {
             metrics.certificate_loaded();
-            let task = Task::new(certificate::TASK, "the server does not load changed certificate files");
+            let task =
+                Task::new(certificate_files::TASK, "the server does not load changed certificate files");
             let state = Arc::clone(state);
             supervisor.start(task, move || {
                 metrics.leaf_expiry(store.until());
-                certificate::reload(Arc::clone(&store), poll, Arc::clone(&state))
+                certificate_files::reload(Arc::clone(&store), poll, Arc::clone(&state))
             });
         }
         Origin::Cluster { settings, served } => {
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
             let task =
-                Task::new(certificate::TASK, "the server does not renew its certificate").pausing(tick);
+                Task::new(certificate_files::TASK, "the server does not renew its certificate").pausing(tick);
             let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {

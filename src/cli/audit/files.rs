@@ -8,7 +8,7 @@ use crate::facts::Kind;
 use crate::manifest::Document;
 use crate::pod::workload;
 use crate::report::Unread;
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use crate::report::gaps::{Cause, Gap, effect, group};
 use crate::snapshot::Snapshot;
 use crate::text::count;

@@ -9,7 +9,7 @@ use crate::json::annotated::Annotated;
 use crate::pod::workload;
 use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
 use crate::report::audit::tally::{Decided, Seen, Tallies};
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::rules::{Event, ObjectContext, checks_kind};
 use crate::snapshot::Snapshot;

@@ -6,10 +6,10 @@ use super::progress::Progress;
 use crate::cluster::PageSize;
 use crate::cluster::discovery::{Served, ServedKind};
 use crate::cluster::kinds::WATCHED;
-use crate::cluster::pages::{self, Event, ListError, Listing};
+use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
 use crate::facts::Kind;
 use crate::pod::workload::KINDS;
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use crate::report::gaps::{Cause, Gap, effect};
 use crate::rules::judges_kind;
 use serde_json::value::RawValue;
@@ -144,7 +144,7 @@ async fn read_kind(
             written = progress.read(&listed.kind, done, left);
         }
     };
-    let read = pages::read(client, &listed.listing, &mut on).await;
+    let read = list_any_kind::read(client, &listed.listing, &mut on).await;
     written?;
     found.results.merge(results);
     match read {
@@ -193,7 +193,7 @@ async fn one(
     let Some(of) = served.kind(object.group(), &object.kind) else { return };
     let name = object.name.clone().unwrap_or_default();
     let path = format!("{}/{name}", of.path(object.namespace.as_deref()));
-    match pages::object(client, &path, deadline).await {
+    match list_any_kind::object(client, &path, deadline).await {
         Ok(bytes) => {
             if let Ok(json) = std::str::from_utf8(&bytes) {
                 judge.object(object, json, &mut found.results);

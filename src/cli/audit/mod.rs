@@ -23,7 +23,7 @@ use crate::report::audit::document::{Document, Frame};
 
 use crate::report::Unread;
 use crate::report::comparison::Comparison;
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use crate::report::gaps::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};

@@ -4,7 +4,7 @@ use crate::json::values::{Objects, Text, mapping};
 use crate::pod::gang::Gang;
 use crate::pod::templates_by_shape;
 use crate::pod::workload::{self, Holds};
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use serde::Deserialize;
 use std::collections::HashMap;
 

@@ -7,7 +7,7 @@ use crate::cluster::PageSize;
 use crate::cluster::client::{self, Cluster};
 use crate::cluster::discovery::Served;
 use crate::cluster::kinds::WATCHED;
-use crate::cluster::pages::{self, DEADLINE, Event, ListError, Listing};
+use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
 use crate::discover::{FURTHER_KINDS, Sources};
 use crate::text::printable;
 use serde::Deserialize;
@@ -73,7 +73,7 @@ pub(super) fn read(
                 return Ok(Err(Exit::of_client(&error)));
             }
         };
-        let served = match Served::read(&client, pages::DEADLINE).await {
+        let served = match Served::read(&client, list_any_kind::DEADLINE).await {
             Ok(served) => served,
             Err(error) => {
                 writeln!(err, "error: --live: {address}: {error}")?;
@@ -106,7 +106,7 @@ async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Wr
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");
         let listing = listing(path);
         let sources = &mut read.sources;
-        let result = pages::read(client, &listing, &mut |event| {
+        let result = list_any_kind::read(client, &listing, &mut |event| {
             let Event::Page(items, _) = event else { return };
             for item in items {
                 // Most ConfigMaps configure something else.
@@ -130,7 +130,7 @@ async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dy
     let listing = listing(kind.path.clone());
     let mut broken = Vec::new();
     let sources = &mut read.sources;
-    let result = pages::read(client, &listing, &mut |event| {
+    let result = list_any_kind::read(client, &listing, &mut |event| {
         // Objects of a list that begins again replace those that were read before.
         let Event::Page(items, _) = event else { return };
         for item in items {

@@ -1,6 +1,6 @@
 //! Access reviews: which rights an account has.
 
-use crate::cluster::inspect::allows;
+use crate::cluster::read_any_object::allows;
 use crate::doctor::Right;
 use kube::Client;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The settings of the installed server: the variables of its Deployment, and its files of profiles.
 
 use crate::cli::input::OPERATOR_NAMESPACES;
-use crate::cluster::inspect;
+use crate::cluster::read_any_object;
 use crate::doctor::sources::{CONFIG_MAPS, DEPLOYMENTS, PROFILES};
 use crate::doctor::{Facts, NAME};
 use crate::facts::PodSecurity;
@@ -136,7 +136,7 @@ pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut
         return;
     };
     let path = format!("{}/{name}", CONFIG_MAPS.path(&facts.namespace));
-    let map = match inspect::object(client, &path).await {
+    let map = match read_any_object::object(client, &path).await {
         Ok(map) => map.unwrap_or_default(),
         Err(why) => {
             facts.unread.insert(CONFIG_MAPS.plural.to_owned(), why);

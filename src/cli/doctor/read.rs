@@ -3,7 +3,7 @@
 use super::{account, installation, replicas, wanted_rights};
 use crate::cli::dry_runs::answer;
 use crate::cluster::kinds::{WATCHED, Watched};
-use crate::cluster::{inspect, some};
+use crate::cluster::{read_any_object, some};
 use crate::doctor::calls::{bad, good};
 use crate::doctor::sources::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
 use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, page};
@@ -54,7 +54,7 @@ impl Reading {
         before: bool,
         namespace: Option<&str>,
     ) -> Result<Self, String> {
-        let (api_version, date) = inspect::version(client).await?;
+        let (api_version, date) = read_any_object::version(client).await?;
         let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut facts = Facts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,7 +112,7 @@ impl Reading {
             replicas::look(client, &settings, facts).await;
         }
         if wanted.runs(&["failed-calls"]) {
-            facts.metrics = inspect::lines(client, "/metrics", |line| {
+            facts.metrics = read_any_object::lines(client, "/metrics", |line| {
                 line.starts_with("apiserver_admission_webhook_") && line.contains(".fabric-admission.dev\"")
             })
             .await;
@@ -148,8 +148,8 @@ fn named_namespace(facts: &Facts) -> String {
 async fn read(client: &Client, source: &Source, facts: &mut Facts) {
     let path = source.path(&facts.namespace);
     let found = match source.pick {
-        Pick::All => inspect::objects(client, &path, None).await,
-        Pick::Labelled(labels) => inspect::objects(client, &path, Some(labels)).await,
+        Pick::All => read_any_object::objects(client, &path, None).await,
+        Pick::Labelled(labels) => read_any_object::objects(client, &path, Some(labels)).await,
         Pick::Named(names) => one_by_one(client, &path, names).await,
     };
     match found {
@@ -161,7 +161,7 @@ async fn read(client: &Client, source: &Source, facts: &mut Facts) {
 async fn one_by_one(client: &Client, path: &str, names: &[&str]) -> Result<Vec<Value>, String> {
     let mut objects = Vec::new();
     for name in names {
-        objects.extend(inspect::object(client, &format!("{path}/{name}")).await?);
+        objects.extend(read_any_object::object(client, &format!("{path}/{name}")).await?);
     }
     Ok(objects)
 }

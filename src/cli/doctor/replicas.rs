@@ -4,7 +4,7 @@ use super::installation::Settings;
 use crate::certificate_keeper::{Silence, served_chain, verify_chain};
 use crate::certificates::{Authority, fields, secret};
 use crate::cluster::certificate_objects::{Configuration, Webhook};
-use crate::cluster::inspect;
+use crate::cluster::read_any_object;
 use crate::doctor::sources::{ENDPOINT_SLICES, MUTATING_CONFIGURATIONS, SECRETS, VALIDATING_CONFIGURATIONS};
 use crate::doctor::{Certificate, Facts, MUTATING, Replica, VALIDATING};
 use kube::Client;
@@ -45,7 +45,7 @@ pub(super) async fn look(client: &Client, settings: &Settings, facts: &mut Facts
         facts.replicas.push(Replica { address: address.to_string(), unreached });
     }
     let name = settings.secret();
-    match inspect::object(client, &format!("{}/{name}", SECRETS.path(&facts.namespace))).await {
+    match read_any_object::object(client, &format!("{}/{name}", SECRETS.path(&facts.namespace))).await {
         Err(why) => drop(facts.unread.insert(SECRETS.plural.to_owned(), why)),
         Ok(None) => {}
         Ok(Some(object)) => {

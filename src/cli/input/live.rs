@@ -4,7 +4,7 @@ use super::of_file::unreadable;
 use crate::cli::Exit;
 use crate::cluster::client::{self, Cluster};
 use crate::cluster::discovery::{self, Served};
-use crate::cluster::pages::{self, Event, ListError, Listing};
+use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
 use crate::cluster::{PageSize, once, pod};
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::report::Unread;
@@ -132,7 +132,7 @@ async fn profiles(client: &kube::Client) -> Result<Vec<String>, String> {
         Event::Waiting(_) => {}
         Event::Page(items, _) => found.extend(items.iter().map(|item| item.get().to_owned())),
     };
-    match pages::read(client, &listing, &mut on).await {
+    match list_any_kind::read(client, &listing, &mut on).await {
         // The list of facts reports the missing right.
         Ok(()) | Err(ListError::Absent | ListError::Forbidden(_)) => Ok(found),
         Err(error) => Err(format!("FabricProfile: {error}")),

@@ -5,7 +5,7 @@ mod ras;
 mod state;
 
 use super::Exit;
-use crate::preflight::facts::Facts;
+use crate::preflight::facts_file::Facts;
 use crate::rdma::Unreadable;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::Full;

@@ -8,10 +8,10 @@ use super::Exit;
 use crate::pod_agent::{Options, Root, look};
 use crate::preflight::conf::Conf;
 use crate::preflight::expect::Expectation;
-use crate::preflight::facts::Facts;
+use crate::preflight::facts_file::Facts;
 use crate::preflight::outcome::{Fault, Verdict};
+use crate::preflight::readings::Readings;
 use crate::preflight::report::Report;
-use crate::preflight::seen::Seen;
 use crate::text::{count, printable};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -112,7 +112,7 @@ fn files(
     root: &Root,
     expected: Option<&Expectation>,
     target: Option<Result<write::Target, String>>,
-    seen: &Seen,
+    seen: &Readings,
     report: &Report,
     conf: &Conf,
 ) -> Option<Result<String, String>> {

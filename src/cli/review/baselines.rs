@@ -4,7 +4,7 @@ use crate::cli::baseline_file;
 use crate::report::Reviewed;
 use crate::report::baseline::{Baseline, Coverage, Entry, Unseen};
 use crate::report::comparison::Comparison;
-use crate::report::fingerprint::{Fingerprint, ObjectName};
+use crate::report::finding_identity::{Fingerprint, ObjectName};
 use crate::report::named_paths::NamedPaths;
 use crate::report::packed::Packed;
 use crate::report::since::Since;

@@ -2,7 +2,7 @@
 
 use super::reviewed::{DocumentReview, Given, Workload};
 use super::setting::Setting;
-use super::{file_text, placeholders, repeated_findings};
+use super::{file_text, finding_place, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};
@@ -12,7 +12,7 @@ use crate::json::decode::DecodeError;
 use crate::manifest::Document;
 use crate::pod::templates_by_shape;
 use crate::report::ci::log_text;
-use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
+use crate::report::{Located, Repeated, Reviewed, Skipped, Unread};
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of, why_pod,
 };
@@ -269,17 +269,9 @@ fn reviewed(
     mode: Mode,
     mut decision: Decision,
 ) -> Reviewed {
-    let Given { file, object } = given;
+    let object = given.object;
     let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
-    let part = (json, base.as_str());
-    let place = |finding: &Finding| match finding.spot {
-        None => place(object.document, part, &finding.path),
-        Some(spot) => {
-            let spot = (spot.line, spot.column);
-            let at = object.document.locate_within((&file.text, file.line), part, &finding.path, spot);
-            Place { line: at.line, column: at.column }
-        }
-    };
+    let place = |finding: &Finding| finding_place::of(given, (json, &base), finding);
     let findings = std::mem::take(&mut decision.findings).into_iter();
     let findings = findings.map(|item| {
         let place = place(&item);

@@ -6,6 +6,7 @@ mod config;
 pub(super) mod decide;
 mod file_text;
 mod filter;
+mod finding_place;
 mod output;
 pub(super) mod placeholders;
 mod repeated_findings;

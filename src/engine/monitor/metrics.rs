@@ -6,7 +6,7 @@ use super::parts::{Interface, Port, SharedMemory};
 use super::ras::Ras;
 use super::traffic::Rates;
 use super::{Used, transport_name};
-use crate::preflight::facts::Facts;
+use crate::preflight::facts_file::Facts;
 use crate::rdma::Unreadable;
 use crate::rdma::counter::Counter;
 use crate::rdma::net_dev::InterfaceBytes;

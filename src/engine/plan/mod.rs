@@ -12,7 +12,7 @@ mod files;
 mod gke;
 mod host_network;
 mod in_pod;
-mod in_pod_refusal;
+mod in_pod_refusal_reasons;
 mod injected;
 mod ipc_lock;
 mod kept;
@@ -46,7 +46,7 @@ pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use env::{is_checked, unused_interface};
 pub(crate) use files::field_path as file_field_path;
 pub(crate) use gke::GKE_DOMAIN;
-pub use in_pod_refusal::InPodRefusal;
+pub use in_pod_refusal_reasons::InPodRefusal;
 pub use kept::Kept;
 pub use names::{
     CONTAINERS_ANNOTATION, FILE_ANNOTATION, FILES_PATH, INJECT_ANNOTATION, NCCL_CONF, NCCL_CONF_PATH,

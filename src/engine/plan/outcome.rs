@@ -1,7 +1,7 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
 use super::edit::Edit;
-use super::in_pod_refusal::InPodRefusal;
+use super::in_pod_refusal_reasons::InPodRefusal;
 use super::kept::Kept;
 use super::nccl_conf::ConfFile;
 use super::reason::Reason;

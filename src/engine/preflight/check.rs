@@ -3,7 +3,7 @@
 use super::conf::Conf;
 use super::expect::{Expectation, Policy, Transport};
 use super::outcome::{Outcome, Verdict};
-use super::seen::{Device, Interface, Port, Seen, USER_CONF};
+use super::readings::{Device, Interface, Port, Readings, USER_CONF};
 pub(super) use super::usable::read;
 use super::usable::{ports, usable};
 use crate::nccl::number::leading_number;
@@ -27,7 +27,7 @@ pub(super) type Judge = fn(&Context<'_>) -> Outcome;
 /// What a check sees.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
-    pub(super) seen: &'a Seen,
+    pub(super) seen: &'a Readings,
     /// What the profile expects; the default where nothing is expected.
     pub(super) expected: &'a Expectation,
 }
@@ -42,7 +42,7 @@ impl Check {
 
     /// Runs the check under the profile's policy.
     #[must_use]
-    pub fn run(&self, seen: &Seen) -> Outcome {
+    pub fn run(&self, seen: &Readings) -> Outcome {
         let nothing = Expectation::default();
         let expected = match &seen.expectation {
             Ok(expected) => expected.as_ref().unwrap_or(&nothing),

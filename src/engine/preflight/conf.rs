@@ -6,7 +6,7 @@
 use super::expect::{Expectation, Transport};
 use super::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
 use super::gid_rows::own_rows;
-use super::seen::{Port, Seen, USER_CONF};
+use super::readings::{Port, Readings, USER_CONF};
 use super::usable::ports;
 use crate::nccl::NcclVersion;
 use crate::rdma::gid::{Gid, GidType};
@@ -32,7 +32,7 @@ pub struct Conf {
 impl Conf {
     /// The lines for a pod.
     #[must_use]
-    pub fn of(seen: &Seen) -> Self {
+    pub fn of(seen: &Readings) -> Self {
         let nothing = Expectation::default();
         let expected = seen.expectation.as_ref().ok().and_then(Option::as_ref).unwrap_or(&nothing);
         let mut conf = Self::default();
@@ -69,7 +69,7 @@ impl Conf {
         self.lines.iter().find(|(known, ..)| known == name).map(|(_, value, _)| value.as_str())
     }
 
-    fn add(&mut self, seen: &Seen, name: &str, value: &str, why: &str) {
+    fn add(&mut self, seen: &Readings, name: &str, value: &str, why: &str) {
         let plain = |text: &str| !text.is_empty() && !text.contains(['\n', '\r', '\0']);
         let left_out = if let Some((_, place)) = seen.set_by_user(name) {
             if place == USER_CONF { "the user's file sets it" } else { "the environment sets it" }
@@ -84,7 +84,7 @@ impl Conf {
         self.left_out.push((name.to_owned(), left_out.to_owned()));
     }
 
-    fn devices(&mut self, seen: &Seen, layer: LinkLayer) {
+    fn devices(&mut self, seen: &Readings, layer: LinkLayer) {
         let Ok(ports) = ports(seen) else { return };
         let fits = |port: &Port| port.link_layer == Ok(layer) && port.state == Ok(State::Active);
         let names: Vec<String> = ports
@@ -98,7 +98,7 @@ impl Conf {
         }
     }
 
-    fn gid(&mut self, seen: &Seen) {
+    fn gid(&mut self, seen: &Readings) {
         const INDEX: &str = "NCCL_IB_GID_INDEX";
         let (Ok(ports), Ok(addresses)) = (ports(seen), &seen.addresses) else { return };
         let roce = ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet));
@@ -156,7 +156,7 @@ impl Conf {
     }
 
     /// What NCCL looks for, by the environment and the lines so far.
-    fn wanted(&self, seen: &Seen) -> Wanted {
+    fn wanted(&self, seen: &Readings) -> Wanted {
         let value = |name: &str| seen.set_by_user(name).map(|(value, _)| value).or_else(|| self.value(name));
         Wanted::new(value(FAMILY), value(RANGE), value(VERSION))
     }

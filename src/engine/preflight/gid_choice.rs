@@ -1,7 +1,7 @@
 //! The GID row that NCCL chooses from 2.21 on, if `NCCL_IB_GID_INDEX` is not set (NVIDIA/nccl 2.27.5
 //! src/transport/net_ib.cc, `ncclUpdateGidIndex`). NCCL starts with row 0 and compares it with each later row.
 
-use super::seen::GidRow;
+use super::readings::GidRow;
 use crate::nccl::number::leading_number;
 use crate::rdma::Reading;
 use crate::rdma::Unreadable;

@@ -1,6 +1,6 @@
 //! Which rows of a GID table belong to this pod.
 
-use super::seen::{GidRow, Port};
+use super::readings::{GidRow, Port};
 use crate::rdma::Unreadable;
 use crate::rdma::addresses::Address;
 use crate::rdma::gid::{Gid, GidType};

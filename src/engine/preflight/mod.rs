@@ -6,7 +6,7 @@ pub mod checks;
 pub mod conf;
 mod distance;
 pub mod expect;
-pub mod facts;
+pub mod facts_file;
 mod gid_choice;
 mod gid_rows;
 pub mod gpu_file;
@@ -14,8 +14,8 @@ pub mod image;
 pub mod outcome;
 pub mod providers;
 mod rails;
+pub mod readings;
 pub mod report;
-pub mod seen;
 mod usable;
 
 pub use check::Check;

@@ -1,6 +1,6 @@
 //! Names of the providers of libibverbs.
 
-use super::seen::Device;
+use super::readings::Device;
 
 /// Drivers of Linux, and the providers of their devices (linux-rdma/rdma-core `providers/`).
 const DRIVERS: [(&str, &str); 12] = [

@@ -1,13 +1,13 @@
 //! Which RDMA device an interface belongs to.
 
-use super::seen::{Device, Interface, Seen};
+use super::readings::{Device, Interface, Readings};
 
 /// `ARPHRD_INFINIBAND` (linux `include/uapi/linux/if_arp.h`).
 const INFINIBAND: u64 = 32;
 
 /// The RDMA device of an interface. A PF or VF has it in its folder. A child (macvlan, ipvlan, IPoIB) has no PCI function:
 /// a RoCE child is named by a GID row with its address, and an IPoIB child ends its hardware address with the port's GUID.
-pub(super) fn device_of<'a>(seen: &'a Seen, interface: &Interface) -> Option<&'a Device> {
+pub(super) fn device_of<'a>(seen: &'a Readings, interface: &Interface) -> Option<&'a Device> {
     let devices = seen.devices.as_deref().unwrap_or_default();
     let named = interface.devices.as_deref().unwrap_or_default().first();
     if let Some(name) = named {
@@ -22,7 +22,7 @@ pub(super) fn device_of<'a>(seen: &'a Seen, interface: &Interface) -> Option<&'a
     })
 }
 
-fn has_row(seen: &Seen, device: &Device, interface: &Interface) -> bool {
+fn has_row(seen: &Readings, device: &Device, interface: &Interface) -> bool {
     let addresses = seen.addresses.as_deref().unwrap_or_default();
     let mut rows = device.ports.iter().flatten().flat_map(|port| port.gids.iter().flatten());
     rows.any(|row| {

@@ -3,7 +3,7 @@
 use super::checks::CHECKS;
 use super::expect::Policy;
 use super::outcome::{Fault, Verdict};
-use super::seen::Seen;
+use super::readings::Readings;
 use crate::text::printable;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub struct Entry {
 impl Report {
     /// Runs all checks.
     #[must_use]
-    pub fn of(seen: &Seen) -> Self {
+    pub fn of(seen: &Readings) -> Self {
         let entries = CHECKS.iter().map(|check| {
             let outcome = check.run(seen);
             Entry {

@@ -2,11 +2,11 @@
 //! alone proves nothing.
 
 use super::outcome::Outcome;
-use super::seen::{Device, Port, Seen};
+use super::readings::{Device, Port, Readings};
 use crate::rdma::Reading;
 
 /// Devices that programs of this container can open, in the order of their names; or why they are not known.
-pub(super) fn usable(seen: &Seen) -> Result<Vec<&Device>, Outcome> {
+pub(super) fn usable(seen: &Readings) -> Result<Vec<&Device>, Outcome> {
     let devices = read(&seen.devices, "/sys/class/infiniband")?;
     let nodes = read(&seen.nodes, "/sys/class/infiniband_verbs")?;
     let mut names = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn usable(seen: &Seen) -> Result<Vec<&Device>, Outcome> {
 }
 
 /// Every port of the usable devices; at least one.
-pub(super) fn ports(seen: &Seen) -> Result<Vec<(&Device, &Port)>, Outcome> {
+pub(super) fn ports(seen: &Readings) -> Result<Vec<(&Device, &Port)>, Outcome> {
     let usable = usable(seen)?;
     if usable.is_empty() {
         return Err(Outcome::unknown("no usable RDMA device (see PF101)"));

@@ -2,7 +2,7 @@
 //! nor resolved.
 
 use super::baseline::{Baseline, Entry, Unseen, severity};
-use super::fingerprint::Fingerprint;
+use super::finding_identity::Fingerprint;
 use super::gaps::{Reach, group, reach};
 use crate::rules::Severity;
 use schemars::JsonSchema;
@@ -181,7 +181,7 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::super::baseline::Coverage;
-    use super::super::fingerprint::ObjectName;
+    use super::super::finding_identity::ObjectName;
     use super::*;
 
     fn entry(rule: &str, namespace: &str, kind: &str, count: usize) -> Entry {

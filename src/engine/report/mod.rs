@@ -8,7 +8,7 @@ pub mod by_rule;
 pub mod ci;
 pub mod comparison;
 pub mod comparison_text;
-pub mod fingerprint;
+pub mod finding_identity;
 pub mod gaps;
 pub mod isolation_policy;
 pub mod json;

@@ -3,7 +3,7 @@
 
 use super::baseline::{Baseline, Coverage, Entry, severity};
 use super::comparison::{Changes, Comparison, Incomparable};
-use super::fingerprint::ObjectName;
+use super::finding_identity::ObjectName;
 use super::packed::Packed;
 use crate::rules::Severity;
 use crate::text::count;
@@ -122,7 +122,7 @@ impl Since {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fingerprint::Fingerprint;
+    use super::super::finding_identity::Fingerprint;
     use super::*;
 
     fn fingerprint(rule: &str, name: &str) -> Fingerprint {

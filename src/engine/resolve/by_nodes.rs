@@ -1,40 +1,17 @@
-//! Profiles by the nodes that a pod can run on, or by its selectors if no such node exists.
+//! The profiles of the nodes that a pod can run on. `which_profile_wins` decides between several, and `without_nodes` has the
+//! profiles while no such node exists.
 
-use super::selector_strength::remove_outranked;
+use super::which_profile_wins::{
+    Found, add_highest_priority, on_nodes, one_or_ambiguous, remove_outranked, replaces,
+};
+use super::without_nodes::by_selectors;
 use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
 use crate::demands::Subject;
 use crate::nodes::{ClassSet, Constraints, Requirement};
 use crate::profile::Profile;
-use crate::snapshot::{Ambiguity, Snapshot};
+use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// The profiles found so far.
-#[derive(Debug, Default)]
-struct Found {
-    /// Those that the pod can have, by name.
-    profiles: BTreeMap<String, Arc<Profile>>,
-    /// Of the profiles whose `when` excludes the pod, the first by name, and why.
-    outside: Option<(Arc<Profile>, String)>,
-}
-
-impl Found {
-    /// Takes a profile that admits the namespace. Whether the pod can have it.
-    fn add(&mut self, profile: &Arc<Profile>, subject: &Subject<'_>) -> bool {
-        match unmet(profile, subject) {
-            None => {
-                self.profiles.insert(profile.name.clone(), Arc::clone(profile));
-                true
-            }
-            Some(reason) => {
-                if self.outside.as_ref().is_none_or(|(known, _)| known.name > profile.name) {
-                    self.outside = Some((Arc::clone(profile), reason));
-                }
-                false
-            }
-        }
-    }
-}
 
 /// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
 const GPU_PRESENT: &str = "nvidia.com/gpu.present";
@@ -82,16 +59,6 @@ fn ground(
         ground.bare |= !served && accelerated.contains(number);
     }
     ground
-}
-
-/// Whether a profile that a pod names takes the place of another one on nodes with these profiles: it is for these nodes
-/// too, and has at least the same priority. A profile without conditions on nodes is for any node, but nobody has said
-/// that it competes with this one; so it needs a higher priority.
-fn replaces(named: &Profile, other: &Profile, on_the_nodes: &[Arc<Profile>]) -> bool {
-    if on_the_nodes.iter().any(|p| p.name == named.name) {
-        return named.priority >= other.priority;
-    }
-    !named.has_nodes() && named.priority > other.priority
 }
 
 /// Removes the classes that have none of the accelerators that the pod requests: those with others, and those that list
@@ -145,27 +112,6 @@ fn is_claimed(resource: &str, snapshot: &Snapshot) -> bool {
 /// The domain of a resource's name: device plugins use that of the vendor.
 fn vendor(resource: &str) -> &str {
     resource.split_once('/').map_or(resource, |(domain, _)| domain)
-}
-
-/// Adds the best of the profiles that one kind of node carries. Whether there is any that the namespace may use.
-fn add_highest_priority(
-    profiles: &[Arc<Profile>],
-    replaced: &dyn Fn(&Profile) -> bool,
-    subject: &Subject<'_>,
-    found: &mut Found,
-) -> bool {
-    let (mut best, mut served) = (None, false);
-    let admitted = |p: &&Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
-    for profile in profiles.iter().filter(admitted) {
-        if best.is_some_and(|priority| priority > profile.priority) {
-            break;
-        }
-        served = true;
-        if !replaced(profile) && found.add(profile, subject) {
-            best = Some(profile.priority);
-        }
-    }
-    served
 }
 
 /// The classes whose nodes have the accelerators that the pod requests.
@@ -364,68 +310,7 @@ fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
     lacking
 }
 
-/// A profile whose nodes the pod asks for is on all of them. An instance type proves nothing about nodes that are there
-/// to be looked at.
-fn on_nodes(strength: Strength) -> Strength {
-    match strength {
-        Strength::Nodes => Strength::Nodes,
-        Strength::Type | Strength::Open => Strength::Open,
-    }
-}
-
 /// Whether a pod is bound to a node that exists: it runs only there.
 fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
     constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some())
-}
-
-/// The profiles that the selectors of a pod leave while it has no node, and whether they ask for the nodes of one.
-fn by_selectors(conditions: &Conditions<'_>, subject: &Subject<'_>) -> (Found, bool) {
-    let snapshot = subject.snapshot;
-    let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
-    let admitted = admitted.take_while(|_| !subject.deadline.is_over());
-    let (asked, open): (Vec<_>, Vec<_>) =
-        admitted.filter(|p| conditions.may_meet(p)).partition(|p| conditions.strength(p) > Strength::Open);
-    let mut found = Found::default();
-    for profile in &asked {
-        found.add(profile, subject);
-    }
-    // Where nobody has listed the nodes, any may exist, and a pod that asks for no profile gets none by its selectors.
-    let counts = snapshot.knows_nodes() || !asked.is_empty();
-    for profile in open.into_iter().filter(|_| counts) {
-        found.add(profile, subject);
-    }
-    (found, !asked.is_empty())
-}
-
-fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> {
-    profiles.map(|p| p.priority).max()
-}
-
-fn one_or_ambiguous(
-    found: Found,
-    because: Because,
-    evidence: impl Fn(&Profile) -> Evidence,
-    snapshot: &Snapshot,
-) -> Option<Resolution> {
-    let several: Vec<Arc<Profile>> = found.profiles.into_values().collect();
-    match several.as_slice() {
-        [] => found.outside.map(|(profile, reason)| {
-            let evidence = evidence(&profile);
-            Resolution::Outside { profile, evidence, reason }
-        }),
-        [one] => Some(Resolution::Profile { profile: Arc::clone(one), evidence: evidence(one) }),
-        _ => {
-            let best = highest(several.iter());
-            let mut first = several.iter().filter(|p| Some(p.priority) == best);
-            if snapshot.settings().ambiguity == Ambiguity::Pin
-                && because == Because::Nodes
-                && let (Some(one), None) = (first.next(), first.next())
-                && one.node_selector.is_some()
-            {
-                let profile = Arc::clone(one);
-                return Some(Resolution::Profile { profile, evidence: Evidence::Priority });
-            }
-            Some(Resolution::Ambiguous { candidates: several, because })
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! A NetworkAttachmentDefinition as rules read it: its chain of CNI plugins, with the place of each value.
 
 use super::finding::{Findings, Severity};
-use super::locate::Places;
+use super::place_in_json_text::Places;
 use crate::json::go::{self, CNI};
 use crate::multus::RESOURCE_ANNOTATION;
 use serde_json::{Map, Value};

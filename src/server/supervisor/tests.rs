@@ -1,5 +1,5 @@
 use super::*;
-use crate::server::certificate;
+use crate::server::certificate_files;
 use axum::http::StatusCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -140,7 +140,7 @@ async fn a_certificate_that_nobody_renews_ends_readiness_by_its_dates() {
     let mut state = State::bare();
     state.expiry = crate::certificate_keeper::Expiry::of_age(72 * 3600);
     assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK, "its task judges the dates");
-    state.failed.set(certificate::TASK, "task \"certificates\" panicked".to_owned());
+    state.failed.set(certificate_files::TASK, "task \"certificates\" panicked".to_owned());
     let (status, text) = crate::server::admin::readiness(&state);
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text.starts_with("certificates: the certificate has expired or expires soon"), "{text}");

@@ -1,7 +1,7 @@
 //! Readers of what a pod sees: files of sysfs and `/proc`, messages of netlink, libraries, the documents of preflight.
 
 use fabric_admission::preflight::expect::Expectation;
-use fabric_admission::preflight::facts::Facts;
+use fabric_admission::preflight::facts_file::Facts;
 use fabric_admission::preflight::gpu_file;
 use fabric_admission::preflight::image::{driver_file, elf, loader_cache, versions};
 use fabric_admission::rdma::unreadable::name;

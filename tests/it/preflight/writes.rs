@@ -4,7 +4,7 @@ use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::tree::Tree;
 use crate::support::{Ran, Scratch, root, run};
-use fabric_admission::preflight::facts::Facts;
+use fabric_admission::preflight::facts_file::Facts;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

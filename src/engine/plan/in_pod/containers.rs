@@ -3,9 +3,9 @@
 use super::monitor_flags::MonitorFlags;
 use super::monitor_resources::of_monitor;
 use super::mount::mount;
-use super::place::Place;
 use super::preflight_resources::{of_install, of_preflight};
 use super::raw::entries;
+use super::which_containers::Place;
 use crate::json::write::{array, object, string};
 use crate::nccl::Transport;
 use crate::plan::names::{NCCL_CONF_PATH, SHM_PATH};

@@ -1,7 +1,7 @@
 //! What the profile expects of the pod, for preflight.
 
-use super::place::Place;
 use super::preflight_resources::devices;
+use super::which_containers::Place;
 use crate::demands::Subject;
 use crate::multus;
 use crate::nccl::Transport;

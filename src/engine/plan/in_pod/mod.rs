@@ -7,19 +7,19 @@ mod expectation;
 mod monitor_flags;
 mod monitor_resources;
 mod mount;
-mod place;
 mod preflight_resources;
 mod raw;
+mod which_containers;
 
-pub(super) use place::{Place, place};
+pub(super) use which_containers::{Place, place};
 
-use super::in_pod_refusal::InPodRefusal;
+use super::in_pod_refusal_reasons::InPodRefusal;
 use super::{Change, Edit, Plan, Reason, annotations};
 use crate::demands::Subject;
 use crate::pod::own_containers::{INSTALL, MONITOR, PREFLIGHT};
 use crate::profile::{PreflightInstall, Profile, Scrape};
 use containers::Writer;
-use place::SCRAPE;
+use which_containers::SCRAPE;
 
 /// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with
 /// the plan.

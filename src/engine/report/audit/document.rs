@@ -6,7 +6,7 @@ use crate::facts::Mode;
 use crate::report::Unread;
 use crate::report::baseline::{Baseline, Coverage, Entry, Unseen};
 use crate::report::comparison::Comparison;
-use crate::report::fingerprint::{Fingerprint, ObjectName};
+use crate::report::finding_identity::{Fingerprint, ObjectName};
 use crate::report::gaps::Gap;
 use crate::report::json::mode_name;
 use crate::rules::Severity;

@@ -2,7 +2,7 @@
 //! different findings, not with the number of pods.
 
 use super::suppressions::{self, Suppression};
-use crate::report::fingerprint::ObjectName;
+use crate::report::finding_identity::ObjectName;
 use crate::report::named_paths::NamedPaths;
 use crate::review::Decision;
 use crate::rules::{NO_PROFILE, Severity};

@@ -3,8 +3,8 @@
 use crate::json::go::CNI;
 use crate::multus::NetworkFact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::locate::Places;
 use crate::rules::object::ObjectContext;
+use crate::rules::place_in_json_text::Places;
 use serde_json::{Map, Value};
 
 /// Facts that decisions use about a network object.

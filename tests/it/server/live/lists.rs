@@ -1,4 +1,4 @@
-//! Lists that grow too old, stall or are never good.
+//! Lists: their pages, and lists that grow too old, stall or are never good.
 
 use super::script::{Gone, How};
 use super::{Live, node, pod_naming, pod_of, site, soon, within};
@@ -6,6 +6,7 @@ use crate::support::suite::{Outcome, Suite};
 use std::time::Duration;
 
 pub(super) fn add(suite: &mut Suite) {
+    suite.add("live::lists_come_in_pages", pages);
     suite.add("live::a_list_that_expires_between_pages_begins_anew", expired_pages);
     suite.add("live::pages_that_always_expire_are_not_asked_for_without_a_pause", always_expired);
     suite.add("live::readiness_does_not_wait_for_a_list_that_is_always_gone", gone_lists);
@@ -16,6 +17,25 @@ pub(super) fn add(suite: &mut Suite) {
             always_gone(gone)
         });
     }
+}
+
+fn pages() -> Outcome {
+    let script = site()?;
+    for n in 0..1201 {
+        script.put("Node", node(&format!("cpu-{n}"), "none", "cpu"));
+    }
+    let live = Live::start(script)?;
+    live.gives(&pod_of("p"), "x.com/east")?;
+    assert_eq!(live.of_kind("objects", "Node")?, 1204.0);
+    let asked = live.script.asked("Node", false);
+    let tokens: Vec<&str> = asked.iter().map(|r| r.parameter("continue")).collect();
+    // Nodes are large: a hundred a page.
+    assert_eq!(tokens.len(), 13, "{tokens:?}");
+    assert!(
+        tokens[0].is_empty() && tokens[1].ends_with("/1104==") && tokens[12].ends_with("/4=="),
+        "{tokens:?}"
+    );
+    Ok(live.end()?)
 }
 
 fn expired_pages() -> Outcome {

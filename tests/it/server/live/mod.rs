@@ -2,10 +2,12 @@
 
 mod audit_memory;
 mod audits;
+mod broken_streams;
 mod discoveries;
 mod discovery;
 mod doctors;
-mod faults;
+mod events_again;
+mod history_lost;
 mod http;
 mod kinds;
 mod lists;
@@ -20,8 +22,8 @@ mod script;
 mod serving;
 mod soak;
 mod storms;
-mod streams;
 mod unreachable;
+mod unreadable_objects;
 
 use crate::support::Scratch;
 use crate::support::server::{Server, bare_pod, certificate, patched, review};
@@ -38,8 +40,10 @@ pub(crate) fn add(suite: &mut Suite) {
     doctors::add(suite);
     of_script::add(suite);
     lists::add(suite);
-    streams::add(suite);
-    faults::add(suite);
+    events_again::add(suite);
+    broken_streams::add(suite);
+    history_lost::add(suite);
+    unreadable_objects::add(suite);
     rights::add(suite);
     rooms::add(suite);
     prerequisites::add(suite);

@@ -2,7 +2,7 @@
 
 use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
 use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::seen::{Device, Port};
+use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::{LinkLayer, State};
 use crate::text::count;
 

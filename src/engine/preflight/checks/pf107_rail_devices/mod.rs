@@ -4,7 +4,7 @@ use crate::preflight::check::{Check, Context, Found, Tally, either, listed};
 use crate::preflight::expect::Transport;
 use crate::preflight::outcome::{Fault, Outcome};
 use crate::preflight::rails::device_of;
-use crate::preflight::seen::Device;
+use crate::preflight::readings::Device;
 use crate::rdma::Unreadable;
 use crate::text::count;
 

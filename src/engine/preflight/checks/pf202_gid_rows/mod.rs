@@ -3,7 +3,7 @@
 use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name, read};
 use crate::preflight::gid_rows::{self, Owner};
 use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::seen::Port;
+use crate::preflight::readings::Port;
 use crate::rdma::addresses::Address;
 use crate::rdma::gid::GidType;
 use crate::rdma::port::LinkLayer;

@@ -6,7 +6,7 @@ use crate::preflight::conf::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
 use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::seen::Port;
+use crate::preflight::readings::Port;
 use crate::rdma::addresses::Address;
 use crate::rdma::gid::GidType;
 use crate::rdma::port::LinkLayer;

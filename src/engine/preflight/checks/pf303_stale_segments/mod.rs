@@ -2,7 +2,7 @@
 
 use crate::preflight::check::{Check, Context, either, read};
 use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::seen::TMPFS;
+use crate::preflight::readings::TMPFS;
 use crate::text::count;
 
 pub(super) static CHECK: Check =

@@ -3,7 +3,7 @@
 use crate::nccl::list::NameList;
 use crate::preflight::check::{Check, Context, either, listed, port_name};
 use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::seen::{Device, Port};
+use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::State;
 use crate::text::count;
 

@@ -7,8 +7,8 @@ use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::embedded;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
-use crate::rules::locate::locate;
 use crate::rules::object::ObjectContext;
+use crate::rules::place_in_json_text::locate;
 use crate::rules::rule::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,12 +1,11 @@
-//! Lines of a stream without news, and bytes that are not a line.
+//! Events that arrive again, in another order.
 
 use super::script::How;
-use super::{Live, namespace, network, node, pod_naming, pod_of, pod_of_namespace, profile, site, soon};
+use super::{Live, namespace, network, node, pod_naming, pod_of, pod_of_namespace, profile, site};
 use crate::support::suite::{Outcome, Suite};
 
 pub(super) fn add(suite: &mut Suite) {
     suite.add("live::events_that_arrive_again_in_another_order_change_nothing", again);
-    suite.add("live::a_line_without_an_end_is_given_up", endless);
 }
 
 /// After a reconnect the past comes again with what was missed, object by object: old states of one, then its new one,
@@ -54,20 +53,5 @@ fn again() -> Outcome {
         right(now).map_err(|e| format!("round {round}, resumed: {e}"))?;
     }
     assert_eq!(live.of_kind("lists_total", "Node")?, 1.0, "no reason to list");
-    Ok(live.end()?)
-}
-
-/// Seventeen mebibytes are more than any object has; they are not waited for to end, and not kept.
-fn endless() -> Outcome {
-    let live = Live::start(site()?)?;
-    live.settled()?;
-    live.gives(&pod_of("p"), "x.com/east")?;
-    let watches = live.script.asked("Node", true).len();
-    live.script.line("Node", &"x".repeat(17 << 20));
-    soon("the stream is given up", || Ok(live.script.asked("Node", true).len() > watches))?;
-    live.settled()?;
-    live.script.put("Node", node("gpu-1", "west", "p"));
-    live.gives(&pod_of("p"), "x.com/west")?;
-    assert_eq!(live.of_kind("lists_total", "Node")?, 1.0, "the stream is resumed, not the list");
     Ok(live.end()?)
 }

@@ -1,11 +1,11 @@
-//! One read of the cluster, for commands that do not watch.
+//! One read of the watched kinds into a builder, for commands that do not watch. `list_any_kind` lists other kinds.
 
 use super::call::{late, reason};
 use super::discovery::Served;
 use super::list::{Failure, get, list};
-use super::pace::CALL;
 use super::shared::Shared;
 use super::text::text;
+use super::watch_settings::CALL;
 use super::{Metrics, Pace, Phases, kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// All readings of one run.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct Readings {
     /// What the profile expects; `None` where nothing was given.
     pub expectation: Result<Option<Expectation>, String>,
     /// Devices in `/sys/class/infiniband`, sorted by name.
@@ -48,7 +48,7 @@ pub struct Seen {
     pub peers: Vec<(String, Reading<()>)>,
 }
 
-impl Seen {
+impl Readings {
     /// The value of a variable that the user sets, and where. NCCL reads the environment first, then the file of the user.
     pub(super) fn set_by_user(&self, name: &str) -> Option<(&str, &'static str)> {
         let environment = self.environment.as_ref().ok().and_then(|set| set.get(name));

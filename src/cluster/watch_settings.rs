@@ -1,4 +1,5 @@
-//! How long watches wait, and when what they know counts as stale.
+//! Settings and constants of watches: deadlines, sizes of pages, the longest pause after a failure (`back_off` has the
+//! pause itself), and when known facts count as stale.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use super::raw::{RawContainer, RawSpec};
 use crate::demands::Subject;
 use crate::plan::Target;
 use crate::plan::files::{self, PreflightConf};
-use crate::plan::in_pod_refusal::InPodRefusal;
+use crate::plan::in_pod_refusal_reasons::InPodRefusal;
 use crate::plan::names::NCCL_CONF_PATH;
 use crate::pod::PodView;
 use crate::pod::own_containers::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, RUN_PATH};

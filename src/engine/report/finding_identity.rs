@@ -1,4 +1,4 @@
-//! The identity of a finding from run to run: rule, object, and the path with list items by their names. Lines, texts
+//! The identity of a finding from run to run, for baselines: rule, object, and the path with list items by their names. Lines, texts
 //! and indexes are not part of it, so it survives moved lines, new wording and reordered lists.
 
 use crate::text::printable;

@@ -1,4 +1,4 @@
-//! The last read and the last write of one webhook configuration.
+//! What is known of one webhook configuration: its last read and its last write. `round/ca_bundle.rs` writes it.
 
 use super::verify;
 use crate::certificates::{Drift, Look};

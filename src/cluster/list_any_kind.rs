@@ -1,11 +1,11 @@
-//! A list that is looked at page by page and never held. Its requests are small for the API server's flow control: the
+//! One list of any kind, watched or not. A caller gets each page, and nothing is kept. The requests are small for the API server's flow control: the
 //! pages are about a megabyte, whatever the size of objects.
 
 use super::call::{late, reason};
 use super::event::Page;
 use super::list::{Failure, JSON, get_as};
-use super::pace::{CALL, PageSize};
 use super::text::text;
+use super::watch_settings::{CALL, PageSize};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use serde_json::value::RawValue;

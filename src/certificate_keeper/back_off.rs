@@ -1,4 +1,4 @@
-//! How long to wait between two rounds.
+//! How long to wait between two rounds, and the back-off from rounds that do not converge.
 
 use std::time::Duration;
 

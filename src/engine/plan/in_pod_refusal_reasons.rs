@@ -1,4 +1,4 @@
-//! Why a pod does not get one of our containers, or not all of it. FAB821 reports the reasons.
+//! Why a pod does not get one of our containers, or not all of it. `in_pod` finds the reasons, and FAB821 reports them.
 
 use super::refusals::FileRefusal;
 use crate::pod::own_containers::MONITOR;

@@ -1,4 +1,4 @@
-//! `--tls-ca-out`: the CAs to trust, as a file for clients without a webhook configuration. The file may be on a volume that
+//! Writes the file of `--tls-ca-out`: the CAs to trust, as a file for clients without a webhook configuration. The file may be on a volume that
 //! hangs, and must not delay certificates.
 
 use std::fs;
@@ -12,7 +12,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The file.
 #[derive(Debug)]
-pub(super) struct CaOut {
+pub(super) struct CaFile {
     path: PathBuf,
     /// Where the content is prepared.
     beside: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct CaOut {
     hanging: Option<oneshot::Receiver<io::Result<()>>>,
 }
 
-impl CaOut {
+impl CaFile {
     /// `identity` is our name among those that may share the directory.
     pub(super) fn new(path: PathBuf, identity: &str) -> Self {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
@@ -101,8 +101,8 @@ mod tests {
     async fn the_file_is_replaced_as_a_whole_and_put_back() {
         let directory = directory("whole");
         let path = directory.join("ca.crt");
-        let mut out = CaOut::new(path.clone(), "a/b");
-        let mut other = CaOut::new(path.clone(), "c");
+        let mut out = CaFile::new(path.clone(), "a/b");
+        let mut other = CaFile::new(path.clone(), "c");
         assert_ne!(out.beside, other.beside);
         assert_eq!(out.beside.parent(), Some(directory.as_path()));
         out.write("one").await.unwrap();
@@ -122,7 +122,7 @@ mod tests {
         out.write("two").await.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
-        let why = CaOut::new(path.join("x"), "a").write("two").await.unwrap_err();
+        let why = CaFile::new(path.join("x"), "a").write("two").await.unwrap_err();
         assert!(why.starts_with("--tls-ca-out ") && why.contains("ca.crt"), "{why}");
         fs::remove_dir_all(&directory).unwrap();
     }
@@ -131,7 +131,7 @@ mod tests {
     async fn a_write_that_hangs_is_reported_and_not_repeated() {
         let directory = directory("hangs");
         let path = directory.join("ca.crt");
-        let mut out = CaOut::new(path.clone(), "a");
+        let mut out = CaFile::new(path.clone(), "a");
         let (end, hanging) = oneshot::channel();
         out.hanging = Some(hanging);
         assert!(out.write("one").await.unwrap_err().contains("hangs"));

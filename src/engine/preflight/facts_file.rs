@@ -1,11 +1,11 @@
-//! `facts.json`: what preflight saw, for a later monitor. The monitor is another container: it has other limits, other
-//! libraries and another environment, so it cannot read these itself. Both may be of different releases, so the document
-//! has a version.
+//! The schema of `facts.json`: what preflight saw, for a later monitor. The monitor is another container: it has other
+//! limits, other libraries and another environment, so it cannot read these itself. Both may be of different releases, so
+//! the document has a version.
 
 use super::conf::Conf;
 use super::rails::device_of;
+use super::readings::{Device, Port, Readings};
 use super::report::Report;
-use super::seen::{Device, Port, Seen};
 use super::usable::usable;
 use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::process::Memlock;
@@ -74,7 +74,7 @@ pub struct PortFacts {
 impl Facts {
     /// The facts of a run.
     #[must_use]
-    pub fn of(seen: &Seen, report: &Report, conf: &Conf, release: &str) -> Self {
+    pub fn of(seen: &Readings, report: &Report, conf: &Conf, release: &str) -> Self {
         let expected = seen.expectation.as_ref().ok().and_then(Option::as_ref);
         Self {
             version: VERSION,
@@ -122,9 +122,9 @@ impl Facts {
     }
 }
 
-fn device(seen: &Seen, device: &Device) -> DeviceFacts {
+fn device(seen: &Readings, device: &Device) -> DeviceFacts {
     let interfaces = seen.interfaces.as_deref().unwrap_or_default();
-    let own = |interface: &&super::seen::Interface| {
+    let own = |interface: &&super::readings::Interface| {
         device_of(seen, interface).is_some_and(|found| found.name == device.name)
     };
     let port = |port: &Port| PortFacts {

@@ -1,10 +1,11 @@
-//! Single reads of any object, for a command that looks at a whole installation. Every reason is a text for its user.
+//! Reads of any object, of `/version`, of metrics and of this account's rights, for a command that checks an
+//! installation. Every reason is a text for its user.
 
 use super::call::{CallFault, late, reason};
 use super::list::{Failure, PLAIN, get};
-use super::pace::{CALL, PageSize};
-use super::pages::{self, Event, ListError, Listing};
+use super::list_any_kind::{self, Event, ListError, Listing};
 use super::text::text;
+use super::watch_settings::{CALL, PageSize};
 use http_body_util::BodyExt;
 use kube::Client;
 use serde_json::Value;
@@ -66,7 +67,7 @@ pub async fn objects(client: &Client, path: &str, labels: Option<&str>) -> Resul
         Event::Restarted => objects.clear(),
         Event::Waiting(_) => {}
     };
-    match pages::read(client, &listing, &mut on).await {
+    match list_any_kind::read(client, &listing, &mut on).await {
         Ok(()) => broken.map_or(Ok(objects), Err),
         Err(ListError::Absent) => Ok(Vec::new()),
         Err(ListError::Forbidden(reason)) => Err(why(Failure::Forbidden(reason))),

@@ -1,0 +1,38 @@
+//! Writes the caBundle of one webhook configuration.
+
+use super::{CONFLICT, Keeper, PATIENCE, random, shown};
+use crate::cluster::certificate_objects::Written;
+use std::time::{Duration, Instant};
+
+impl Keeper {
+    /// Writes the CAs to trust into a configuration. Returns the pause until the next round.
+    pub(super) async fn write_ca_bundle(&mut self, number: usize, now: i64) -> Option<Duration> {
+        let bundle = self.record.as_ref()?.bundle();
+        let sight = self.sights.get_mut(number)?;
+        let read = sight.read.clone()??;
+        sight.drift.record_write(now);
+        let fault = match self.objects.write_bundle(sight.kind, &read, &bundle).await {
+            Ok(Written::Done) => {
+                (sight.unwritten, sight.refused) = (None, 0);
+                sight.drift.record_stored();
+                self.metrics.cabundle_written(sight.kind.name());
+                tracing::info!(configuration = %sight.name, "wrote the caBundle");
+                return Some(Duration::ZERO);
+            }
+            Ok(Written::Outrun(fault)) => {
+                self.metrics.certificate_outrun("publish");
+                sight.refused += 1;
+                if sight.refused < PATIENCE {
+                    return Some(Duration::from_millis(random(CONFLICT)));
+                }
+                fault
+            }
+            Err(fault) => fault,
+        };
+        self.metrics.certificate_call_failed("publish");
+        let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
+        sight.unwritten = Some((shown(&fault), Instant::now() + pause));
+        // A failure of this configuration must not delay the other one.
+        Some(Duration::from_millis(20 + random(CONFLICT)))
+    }
+}
