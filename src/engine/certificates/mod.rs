@@ -13,6 +13,7 @@ mod ca_steps;
 mod der;
 mod drift;
 mod leaf;
+mod leaf_renewal;
 mod lifetimes;
 mod mark_ages;
 #[cfg(test)]
@@ -26,7 +27,8 @@ pub use ca_steps::{Change, Step, advance, next};
 pub use der::days;
 pub use der::{Fields, common_name, common_names, fields};
 pub use drift::Drift;
-pub use leaf::{Leaf, Reason, last_resort, leaf_is_due};
+pub use leaf::Leaf;
+pub use leaf_renewal::{Reason, last_resort, leaf_is_due};
 pub use lifetimes::Lifetimes;
 pub use mark_ages::{Marks, Seen};
 pub use record::{Key, Record, Signer};
