@@ -3,10 +3,10 @@
 //! ([`super::decoded_size`] estimates it) and one with too many escape sequences.
 
 use super::answers::{MEMORY, busy, plain};
+use super::body_memory::{Held, NoRoom};
 use super::budgets::DECODED;
 use super::caller::Caller;
 use super::decoded_size::MAX_ESCAPES;
-use super::held::{Held, NoRoom};
 use super::metrics::Shed;
 use super::state::State;
 use axum::body::Body;

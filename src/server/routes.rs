@@ -2,8 +2,8 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::answers::{Decide, busy, plain};
+use super::body_memory::SMALL;
 use super::decoded_size::DecodedSize;
-use super::held::SMALL;
 use super::metrics::Shed;
 use super::request_body;
 use super::state::State;

@@ -3,9 +3,9 @@
 //! wasted, and so is the work for it.
 
 use super::answers::{Decide, answer, fault, plain};
+use super::body_memory::{Held, SMALL};
 use super::budgets::{DECODED, Turn};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
-use super::held::{Held, SMALL};
 use super::request_body;
 use super::state::State;
 use crate::deadline::Deadline;
