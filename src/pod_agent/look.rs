@@ -2,7 +2,7 @@
 
 use super::files::{OTHER, Root};
 use super::kernel::{Kernel, NOT_RECORDED, Recorded, Running};
-use super::{gpus, image, peers, rdma_devices, settings};
+use super::{gpus, image, nccl_settings, peers, rdma_devices};
 use crate::nccl::NcclVersion;
 use crate::preflight::expect::{Expectation, VARIABLE};
 use crate::preflight::readings::{Limits, Readings};
@@ -37,17 +37,17 @@ pub fn look(options: &Options) -> Readings {
     let kernel: &dyn Kernel = if root.is_container() { &running } else { &recorded };
     let mut environment = kernel.environment();
     let home = environment.as_ref().ok().and_then(|variables| variables.get("HOME").cloned());
-    environment.iter_mut().for_each(|variables| variables.retain(|name, _| settings::is_read(name)));
+    environment.iter_mut().for_each(|variables| variables.retain(|name, _| nccl_settings::is_read(name)));
     let expectation = expectation(options).map(|text| Expectation::parse(&text)).transpose();
     let variables = environment.clone().unwrap_or_default();
     let nodes = rdma_devices::nodes(root);
     let devices = rdma_devices::devices(root, &nodes);
     let expected = expectation.as_ref().ok().and_then(Option::as_ref);
-    let image_conf = settings::image_conf(root);
+    let image_conf = nccl_settings::image_conf(root);
     let user_conf =
-        |version: Option<NcclVersion>| settings::user_conf(root, &variables, home.as_deref(), version);
+        |version: Option<NcclVersion>| nccl_settings::user_conf(root, &variables, home.as_deref(), version);
     let first_conf = user_conf(None);
-    let setting = |name: &str| settings::setting(name, &variables, (&first_conf, &image_conf), expected);
+    let setting = |name: &str| nccl_settings::setting(name, &variables, (&first_conf, &image_conf), expected);
     let image = image::image(root, &variables, setting("NCCL_NET_PLUGIN"), &devices);
     let version = image.nccl.as_ref().ok().map(|(version, _)| *version);
     let topology = setting("NCCL_TOPO_FILE").map(|path| root.size(path));

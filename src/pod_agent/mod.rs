@@ -10,10 +10,10 @@ mod gpus;
 mod image;
 mod kernel;
 mod look;
+mod nccl_settings;
 mod netlink_socket;
 mod peers;
 mod rdma_devices;
-mod settings;
 
 pub use counters::Counters;
 pub use files::Root;

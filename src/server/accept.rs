@@ -1,12 +1,13 @@
 //! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
 //! waits for requests in progress.
 
+use super::caller::Caller;
 use super::connection_age;
 use super::connection_watch::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::connections::{Place, Refused, Table};
 use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
-use super::routes::{self, Caller};
+use super::routes;
 use super::signals::Stop;
 use super::state::State;
 use axum::Router;

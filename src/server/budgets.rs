@@ -2,7 +2,7 @@
 //! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
 //! server that passes them on, can still send them.
 
-use super::held::{Held, Pools, Share};
+use super::body_memory::{Held, Pools, Share};
 use super::limits::Limits;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -137,7 +137,7 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::held::SMALL;
+    use super::super::body_memory::SMALL;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {

@@ -1,24 +1,21 @@
 //! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::answers::{Decide, MEMORY, busy, plain};
-use super::connection_watch::ConnectionWatch;
+use super::answers::{Decide, busy, plain};
+use super::body_memory::SMALL;
 use super::decoded_size::DecodedSize;
-use super::held::{Held, NoRoom, SMALL};
 use super::metrics::Shed;
+use super::request_body;
 use super::state::State;
 use super::threads::{self, ON_WORKER};
 use crate::facts::Mode;
 use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
 use crate::review::{read_beside, templates};
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::post;
-use http_body_util::BodyExt;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -78,16 +75,9 @@ const TEMPLATES_ON_WORKER: usize = 4;
 /// pod of a kilobyte takes as long.
 const TEMPLATE: usize = 1024;
 
-/// The client of a request, as a request extension.
-#[derive(Debug, Clone)]
-pub(super) struct Caller {
-    pub(super) address: IpAddr,
-    pub(super) watch: Arc<ConnectionWatch>,
-}
-
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
     let until = Instant::now() + threads::decision_timeout(request.uri().query());
-    let held = match read(&state, request).await {
+    let held = match request_body::read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
     };
@@ -119,77 +109,12 @@ fn beside(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
     beside
 }
 
-/// Why a body is not read to its end.
-enum Unread {
-    TooLarge,
-    Memory,
-    Ended,
-}
-
-async fn read(state: &State, request: Request) -> Result<Held, Response> {
-    let (parts, body) = request.into_parts();
-    let caller = parts.extensions.get::<Caller>();
-    let address = caller.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |caller| caller.address);
-    let content_type =
-        parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let essence = content_type.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
-        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected Content-Type application/json"));
-    }
-    let declared =
-        parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    let held = state.budgets.body(address, declared);
-    let read = tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await;
-    if let Some(caller) = caller {
-        caller.watch.body_ends();
-    }
-    match read {
-        Ok(Ok(held)) => Ok(held),
-        Ok(Err(Unread::TooLarge)) => {
-            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
-        }
-        Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
-        Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
-        Err(_) => {
-            state.metrics.shed(Shed::SlowBody);
-            let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the client sent the body too slowly");
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            Err(response)
-        }
-    }
-}
-
-/// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header. The rest of a refused
-/// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
-/// see the answer.
-async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Unread> {
-    let mut unread = None;
-    let mut total = 0_usize;
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
-        total = total.saturating_add(data.len());
-        if total > most {
-            unread = Some(Unread::TooLarge);
-        }
-        if unread.is_none()
-            && let Err(NoRoom) = held.push(&data)
-        {
-            unread = Some(Unread::Memory);
-        }
-        if unread.is_some() {
-            held.clear();
-            if total > most.saturating_mul(4) {
-                break;
-            }
-        }
-    }
-    unread.map_or(Ok(held), Err)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use axum::body::Body;
+    use axum::http::header;
+    use std::net::{IpAddr, Ipv4Addr};
 
     #[test]
     fn requests_over_the_budget_come_again_when_it_is_free() {

@@ -3,9 +3,10 @@
 //! wasted, and so is the work for it.
 
 use super::answers::{Decide, answer, fault, plain};
+use super::body_memory::{Held, SMALL};
 use super::budgets::{DECODED, Turn};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
-use super::held::{Held, SMALL};
+use super::request_body;
 use super::state::State;
 use crate::deadline::Deadline;
 use crate::review::webhook::WebhookEntry;
@@ -74,7 +75,7 @@ async fn decide_since(
     let until = time.end;
     let work = async {
         if held.escapes() > MAX_ESCAPES {
-            return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_escapes(held.escapes())));
+            return Some(request_body::too_many_escapes(held.escapes()));
         }
         let decoded = held.decoded();
         let turn = match held.bytes().len() + beside.weighed() > SMALL {
@@ -85,7 +86,7 @@ async fn decide_since(
             false => state.budgets.small_turn(held.peer()).await,
         };
         let Some(turn) = turn else {
-            return Some(plain(StatusCode::PAYLOAD_TOO_LARGE, &too_many_entries(decoded)));
+            return Some(request_body::too_many_entries(decoded));
         };
         on_a_thread(state, entry, held, decide, until, turn).await
     };
@@ -155,19 +156,6 @@ async fn on_a_thread(
     });
     // It fails only where the runtime ends; panics are caught inside.
     work.await.unwrap_or_else(|_| Some(fault()))
-}
-
-fn too_many_entries(decoded: usize) -> String {
-    let (takes, most) = (decoded >> 20, DECODED >> 20);
-    format!(
-        "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
-    )
-}
-
-fn too_many_escapes(escapes: usize) -> String {
-    format!(
-        "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
-    )
 }
 
 #[cfg(test)]

@@ -67,12 +67,14 @@ mod engine {
 
 /// The rules, and the annotations that ignore their findings.
 mod rules {
-    pub(crate) mod catalogue;
     pub(crate) mod corpus_findings;
     pub(crate) mod crds;
     /// Its trials are `rules::…`.
     pub(crate) mod declarations;
+    /// Its trials are `rules::…`.
+    pub(crate) mod examples_of_rules;
     pub(crate) mod field;
+    pub(crate) mod known_failures;
     pub(crate) mod suppressions;
 }
 
@@ -182,11 +184,12 @@ fn main() -> std::process::ExitCode {
     engine::properties::add(&mut suite);
     engine::tenants::add(&mut suite);
 
-    rules::catalogue::add(&mut suite);
+    rules::known_failures::add(&mut suite);
     rules::corpus_findings::add(&mut suite);
     rules::crds::add(&mut suite);
     rules::field::add(&mut suite);
     rules::declarations::add(&mut suite);
+    rules::examples_of_rules::add(&mut suite);
     rules::suppressions::add(&mut suite);
 
     cli::audit::add(&mut suite);

@@ -2,10 +2,10 @@
 
 mod arguments;
 mod nodes;
-mod of_review;
+mod review_lines;
 
 pub(super) use arguments::Arguments;
-pub(super) use of_review::{Asked, Estimated, asked};
+pub(super) use review_lines::{Asked, Estimated, asked};
 
 use super::Exit;
 use crate::estimate::{Document, FABRICS, Fabric, Step, write};

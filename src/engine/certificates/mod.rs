@@ -9,10 +9,11 @@
 
 mod authority;
 mod bundles;
+mod ca_bundle_drift;
 mod ca_steps;
 mod der;
-mod drift;
 mod leaf;
+mod leaf_renewal;
 mod lifetimes;
 mod mark_ages;
 #[cfg(test)]
@@ -22,11 +23,12 @@ pub mod secret;
 
 pub use authority::{Authority, NAME};
 pub use bundles::Look;
+pub use ca_bundle_drift::Drift;
 pub use ca_steps::{Change, Step, advance, next};
 pub use der::days;
 pub use der::{Fields, common_name, common_names, fields};
-pub use drift::Drift;
-pub use leaf::{Leaf, Reason, last_resort, leaf_is_due};
+pub use leaf::Leaf;
+pub use leaf_renewal::{Reason, last_resort, leaf_is_due};
 pub use lifetimes::Lifetimes;
 pub use mark_ages::{Marks, Seen};
 pub use record::{Key, Record, Signer};

@@ -1,4 +1,4 @@
-//! The report as text: a line for each check, and below each failure what to do.
+//! The report as a table: a line for each check, and below each failure what to do.
 
 use super::check::Section;
 use super::outcome::Kind;

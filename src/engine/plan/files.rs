@@ -8,9 +8,9 @@ use super::{Change, Edit, FileRefusal, Reason, Target, annotations};
 use crate::pod::PodView;
 use crate::pod::variable_sources::FieldRef;
 use crate::pod::view::{Container, DownwardApi, Volume, VolumeMount};
+use crate::profile::MAX_FILE;
 use crate::profile::Profile;
 use crate::profile::schema::NcclConf;
-use crate::profile::small_files::MAX_FILE;
 use crate::text::count;
 use std::collections::BTreeSet;
 

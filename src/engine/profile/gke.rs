@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Interface names; fewer characters than Linux takes, see `resolved::check_interface`.
+/// Interface names; fewer characters than Linux takes, see `checks::rails`.
 pub(super) const INTERFACE: &str = "^[a-z0-9._-]{1,15}$";
 /// Annotation that lists the interfaces of a pod.
 const INTERFACES_ANNOTATION: &str = "networking.gke.io/interfaces";

@@ -1,8 +1,8 @@
 //! What a profile inherits from its base.
 
+use super::checks::{env::BOOTSTRAP_VARIABLE, memlock};
 use super::error::{Fail, ProfileError};
 use super::schema::{FabricProfile, Spec};
-use super::{memlock_check, variables::BOOTSTRAP_VARIABLE};
 use crate::text::{nearest, printable};
 
 /// Characters of the name of a base that a message shows: a name of an object has at most so many.
@@ -38,7 +38,7 @@ fn inherit(own: &Spec, base: &Spec) -> Spec {
     }
     // A profile with rails of its own does not inherit the resources that went with the base's rails.
     let base_resources = if own.rails.is_some() { None } else { base.resources.clone() };
-    let (ipc_lock, memlock) = memlock_check::inherit(own, base);
+    let (ipc_lock, memlock) = memlock::inherit(own, base);
     Spec {
         base: own.base.clone(),
         description: own.description.clone().or_else(|| base.description.clone()),

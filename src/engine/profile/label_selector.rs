@@ -1,4 +1,4 @@
-//! Kubernetes label selectors in a profile.
+//! Kubernetes label selectors in a profile, and their entries as requirements that a pod's node affinity can carry.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,4 +44,30 @@ pub enum Operator {
     Exists,
     /// The label is absent.
     DoesNotExist,
+}
+
+impl LabelSelector {
+    /// Every entry as one requirement, labels first, in the order of their keys.
+    #[must_use]
+    pub fn requirements(&self) -> Vec<Requirement> {
+        let labels = self.match_labels.iter().map(|(key, value)| Requirement {
+            key: key.clone(),
+            operator: Operator::In,
+            values: vec![value.clone()],
+        });
+        labels.chain(self.match_expressions.iter().cloned()).collect()
+    }
+}
+
+impl Operator {
+    /// The word that Kubernetes writes.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::In => "In",
+            Self::NotIn => "NotIn",
+            Self::Exists => "Exists",
+            Self::DoesNotExist => "DoesNotExist",
+        }
+    }
 }

@@ -2,38 +2,38 @@
 //! in `resolve`, and what the pod gets from it in `plan`.
 
 pub mod base;
+mod checked_parts;
+mod checked_profile;
+mod checks;
 mod crd;
 mod error;
-mod fingerprint;
 mod gke;
-mod gke_check;
 mod ignorable;
-mod in_pod_check;
 mod inherit;
 mod injected_mark;
 mod label_selector;
-mod limits;
 mod memlock;
-mod memlock_check;
 mod metadata;
 mod monitor;
-mod parts;
 mod placement;
 mod preflight;
 mod read;
-mod resolved;
 pub mod schema;
-mod selector;
-pub(crate) mod small_files;
+mod settings_fingerprint;
 mod status;
-mod subsets;
 mod unknown_claims;
-mod variables;
 mod written_out;
 
 #[cfg(test)]
+mod node_selector_tests;
+#[cfg(test)]
 mod schema_tests;
+#[cfg(test)]
+mod subsets_tests;
 
+pub use checked_parts::{EnvEntry, Rail, Subset};
+pub use checked_profile::{Profile, fixed_units};
+pub(crate) use checks::files::MAX_FILE;
 pub use crd::definition;
 pub use error::ProfileError;
 pub use gke::{GkeInterface, GkeNetworks};
@@ -42,10 +42,8 @@ pub use injected_mark::{INJECTED_ANNOTATION, mark};
 pub use memlock::Memlock;
 pub use metadata::Metadata;
 pub use monitor::{Monitor, MonitorResources, Scrape};
-pub use parts::{EnvEntry, Rail, Subset};
 pub use placement::{NodeAffinity, Placement};
 pub use preflight::{CheckVerdict, Preflight, PreflightInstall, PreflightVerdict};
-pub use resolved::{Profile, fixed_units};
 pub use schema::FabricProfile;
 pub use status::{FabricProfileStatus, Problem};
 pub use unknown_claims::UnknownClaims;

@@ -1,7 +1,8 @@
 //! A profile with everything that it inherits and every default, and the origin of each value.
 
+use super::checks::shared_memory::DEFAULT_SHM;
 use super::schema::{EnvPolicy, EnvVar, FabricProfile, Rail, SharedMemory, Spec, When};
-use super::{Placement, Profile, ProfileError, inherit, resolved};
+use super::{Placement, Profile, ProfileError, inherit};
 use crate::pod::Bytes;
 use crate::text::token;
 use serde_json::Value;
@@ -106,9 +107,7 @@ fn complete(spec: Spec, resolved: &Profile) -> Spec {
         nccl_conf: Some(resolved.nccl_conf),
         files: Some(resolved.files.clone()),
         shared_memory: Some(
-            shared_memory.unwrap_or_else(|| SharedMemory {
-                per_accelerator: Bytes(resolved::DEFAULT_SHM).to_string(),
-            }),
+            shared_memory.unwrap_or_else(|| SharedMemory { per_accelerator: Bytes(DEFAULT_SHM).to_string() }),
         ),
         on_missing: Some(resolved.on_missing),
         ignorable: Some(resolved.ignorable),

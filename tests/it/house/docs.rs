@@ -1,5 +1,6 @@
 //! The table of faults in docs/testing.md names trials that exist, and every trial of a living cluster; what
-//! docs/reliability.md and docs/security.md promise names trials and unit tests that exist.
+//! docs/reliability.md and docs/security.md promise names trials and unit tests that exist. Paths on the pages for
+//! contributors exist.
 
 use crate::support::suite::Suite;
 use crate::support::{read, root};
@@ -18,6 +19,12 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("docs::every_promise_names_its_unit_tests", || {
         for page in ["docs/reliability.md", "docs/security.md"] {
             unit_tests(page)?;
+        }
+        Ok(())
+    });
+    suite.add("docs::every_path_for_contributors_exists", || {
+        for (page, least) in [("docs/design.md", 30), ("CONTRIBUTING.md", 2)] {
+            paths(page, least)?;
         }
         Ok(())
     });
@@ -73,6 +80,33 @@ fn unit_tests(page: &str) -> Result<(), String> {
         }
     }
     if named > 0 { Ok(()) } else { Err(format!("{page} names no unit test")) }
+}
+
+/// Every path in backticks on a page exists, in the repository or, as the pages shorten it, in `src/` or `src/engine/`. The
+/// page has `least` of them or more.
+fn paths(page: &str, least: usize) -> Result<(), String> {
+    let bases = [root().to_owned(), root().join("src"), root().join("src/engine")];
+    let text = read(&root().join(page))?;
+    let quoted = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let paths: BTreeSet<&str> = quoted
+        .filter(|quoted| {
+            quoted.split_once('/').is_some_and(|(first, _)| {
+                let folder = !first.is_empty() && bases.iter().any(|base| base.join(first).is_dir());
+                folder || quoted.ends_with(".rs") || quoted.ends_with(".md")
+            })
+        })
+        .collect();
+    // `GROUP` and `fabNNN_…` stand for any name.
+    let placeholder = |part: &str| part.contains(|c: char| c.is_ascii_uppercase() || c == '…');
+    let exists = |path: &str| {
+        let known: std::path::PathBuf = path.split('/').take_while(|part| !placeholder(part)).collect();
+        bases.iter().any(|base| base.join(&known).exists())
+    };
+    let lost: Vec<&&str> = paths.iter().filter(|path| !exists(path)).collect();
+    if paths.len() >= least && lost.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{page} has {} paths; these do not exist: {lost:?}", paths.len()))
 }
 
 fn agree(trials: &BTreeSet<String>) -> Result<(), String> {

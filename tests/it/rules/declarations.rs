@@ -1,33 +1,21 @@
-//! The rules as a set: their texts, their examples, and every place that lists them.
+//! The rules as a set: their declarations, their texts, and every place that lists them. The trials of their examples are
+//! in `examples_of_rules`.
 
-use crate::support::round_trip::{Review, review, same};
+use crate::rules::examples_of_rules::is_shown;
+use crate::support::round_trip::{review, same};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{golden, names, read, root, run};
 use fabric_admission::rules::{RULES, Rule};
 use serde_json::Value;
 
-/// Speaks wherever no profile is named, as in most examples of other rules.
-const NO_PROFILE: &str = "FAB803";
-
 fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().copied()
-}
-
-/// Whether manifests show the rule. Where none does, its declaration says why.
-fn is_shown(rule: &Rule) -> bool {
-    rule.files.no_example.is_empty()
 }
 
 pub(crate) fn add(suite: &mut Suite) {
     for rule in rules() {
         suite.add(format!("rules::{}::texts", rule.id), || texts(rule));
         suite.add(format!("rules::{}::explain", rule.id), || explain(rule));
-        if is_shown(rule) {
-            suite.add(format!("rules::{}::bad_example", rule.id), || {
-                example(rule, rule.files.bad, &[rule.id])
-            });
-            suite.add(format!("rules::{}::good_example", rule.id), || example(rule, rule.files.good, &[]));
-        }
     }
     suite.add("rules::a_lesser_severity_has_its_reason", reasons);
     suite.add("rules::ids_are_sorted_and_unique", || {
@@ -135,53 +123,6 @@ fn texts(rule: &Rule) -> Outcome {
     expect(page.sources.iter().all(|s| s.trim().len() > 10), "sources: one says nothing");
     expect(rule.kinds.iter().all(|(_, kind)| !kind.is_empty()), "kinds: an empty one");
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
-}
-
-/// Reviews an example by itself. `expected`: the rules that must speak, and no other may.
-fn example(rule: &Rule, manifest: &str, expected: &[&str]) -> Outcome {
-    let review = review(&["-".to_owned()], manifest.as_bytes(), root())?;
-    same("errors", 0, review.list("errors").len())?;
-    same("stderr", "", review.ran.stderr.as_str())?;
-    let mut rules = review.rules();
-    rules.retain(|r| r != NO_PROFILE || rule.id == NO_PROFILE);
-    rules.dedup();
-    same("rules that speak", expected.iter().map(|r| (*r).to_owned()).collect(), rules)?;
-    let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();
-    let own = findings.filter(|f| f["rule"] == rule.id).map(|f| f["severity"].as_str().unwrap_or("?"));
-    for finding in findings_of(&review, rule) {
-        phrased(&finding)?;
-    }
-    // The example shows the rule at its loudest, which FAB803 is in the webhook only.
-    let worst = rule.severity.to_string();
-    if !expected.is_empty() && !own.clone().any(|s| s == worst) && rule.id != NO_PROFILE {
-        return Err(
-            format!("expected a finding of severity {worst}, found {:?}", own.collect::<Vec<_>>()).into()
-        );
-    }
-    Ok(())
-}
-
-fn findings_of(review: &Review, rule: &Rule) -> Vec<Value> {
-    let findings = review.results().iter().flat_map(|r| r["findings"].as_array()).flatten();
-    findings.filter(|f| f["rule"] == rule.id).cloned().collect()
-}
-
-/// A message names a subject and what is wrong with it; a fix is a sentence. Both fit into one warning.
-fn phrased(finding: &Value) -> Outcome {
-    let text = |key: &str| finding[key].as_str().unwrap_or_default();
-    let (rule, message, fix) = (text("rule"), text("message"), text("fix"));
-    let sentence = fix.starts_with(|c: char| c.is_ascii_uppercase()) && fix.ends_with(['.', '?']);
-    if !sentence {
-        return Err(format!("the fix is not a sentence: {fix}").into());
-    }
-    if message.ends_with('.') || message.is_empty() {
-        return Err(format!("the message ends with a dot, or is empty: {message}").into());
-    }
-    let long = format!("{rule} {message}; {fix}").chars().count();
-    if finding["severity"] != "info" && long >= 200 {
-        return Err(format!("{long} characters, a warning has less than 200: {message}; {fix}").into());
-    }
-    Ok(())
 }
 
 fn explain(rule: &Rule) -> Outcome {

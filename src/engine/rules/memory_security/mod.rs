@@ -1,6 +1,7 @@
 //! FAB5xx: memory and security settings of the pod: `/dev/shm`, the memlock limit, `IPC_LOCK`, privileges and Pod
 //! Security.
 
+mod accelerators_of_volume;
 mod fab501_shared_memory_size;
 mod fab502_ipc_lock_non_root;
 mod fab503_ipc_lock_pod_security;
@@ -14,7 +15,6 @@ mod fab510_pod_security_refuses;
 mod fab511_privileged_with_rdma;
 mod fab512_host_ipc;
 mod ipc_lock;
-mod shm_volumes;
 mod without_nccl;
 
 use crate::rules::rule::Rule;

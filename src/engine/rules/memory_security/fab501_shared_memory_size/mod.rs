@@ -1,6 +1,6 @@
 //! FAB501: /dev/shm missing or too small on a container with several accelerators.
 
-use super::shm_volumes::{accelerators, number};
+use super::accelerators_of_volume::{accelerators, number};
 use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::templates_by_shape::DevShm;

@@ -1,11 +1,11 @@
-//! Lengths of a profile's lists and maps, checked before anything is done with their entries.
+//! Checks of the lengths of a profile's lists and maps, before anything is done with their entries.
 //!
 //! A profile may come from a request or a file, where no CRD has checked it. The checks that follow expand counts and
 //! compare entries with each other, so their work is bounded by these numbers. They are the CRD's `maxItems` and
 //! `maxProperties`; a test compares both.
 
-use super::error::{Fail, ProfileError};
-use super::schema::{LabelSelector, Spec};
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::schema::{LabelSelector, Spec};
 
 /// Most values in all expressions of a selector. 64 expressions of 256 values would take 2 MB, and each of hundreds of
 /// profiles has three selectors.
@@ -15,7 +15,7 @@ const MAX_VALUES: usize = 1_024;
 ///
 /// # Errors
 /// [`ProfileError`] names the first list that is too long, its length and the limit.
-pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
+pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let length = |pointer: &str, length: usize, most: usize| {
         if length <= most {
             return Ok(());

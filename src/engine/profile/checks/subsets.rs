@@ -1,14 +1,18 @@
-//! Named parts of a profile's rails.
+//! Checks of `subsets`, the named parts of a profile's rails.
 
-use super::error::{Fail, ProfileError};
-use super::parts::{Rail, Subset};
-use super::schema::Spec;
 use crate::multus::annotation;
+use crate::profile::checked_parts::{Rail, Subset};
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::schema::Spec;
 use crate::text::nearest;
 use std::collections::BTreeSet;
 
 /// Checks the subsets and gathers their rails, in the order of the profile.
-pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<Subset>, ProfileError> {
+pub(in crate::profile) fn check(
+    spec: &Spec,
+    rails: &[Rail],
+    fail: &Fail<'_>,
+) -> Result<Vec<Subset>, ProfileError> {
     let mut subsets: Vec<Subset> = Vec::new();
     for (i, subset) in spec.subsets.iter().flatten().enumerate() {
         let at = |rest: &str| format!("/spec/subsets/{i}/{rest}");
@@ -40,6 +44,3 @@ pub(super) fn check(spec: &Spec, rails: &[Rail], fail: &Fail<'_>) -> Result<Vec<
     }
     Ok(subsets)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,39 +1,13 @@
-//! The node selector of a profile, as requirements that a pod's node affinity can carry.
+//! Checks of `nodeSelector` and of `placement.nodeAffinity`, which needs one.
 
-use super::error::{Fail, ProfileError};
-use super::placement::NodeAffinity;
-use super::schema::{LabelSelector, Operator, Requirement};
 use crate::multus::annotation;
-
-impl LabelSelector {
-    /// Every entry as one requirement, labels first, in the order of their keys.
-    #[must_use]
-    pub fn requirements(&self) -> Vec<Requirement> {
-        let labels = self.match_labels.iter().map(|(key, value)| Requirement {
-            key: key.clone(),
-            operator: Operator::In,
-            values: vec![value.clone()],
-        });
-        labels.chain(self.match_expressions.iter().cloned()).collect()
-    }
-}
-
-impl Operator {
-    /// The word that Kubernetes writes.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::In => "In",
-            Self::NotIn => "NotIn",
-            Self::Exists => "Exists",
-            Self::DoesNotExist => "DoesNotExist",
-        }
-    }
-}
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::placement::NodeAffinity;
+use crate::profile::schema::{LabelSelector, Operator};
 
 /// Checks what may be written into pods: the API server refuses a pod whose affinity has a broken key or value
 /// (k8s.io/kubernetes pkg/apis/core/validation/validation.go, `ValidateNodeSelectorRequirement`).
-pub(super) fn check_nodes(
+pub(in crate::profile) fn check(
     selector: Option<&LabelSelector>,
     affinity: NodeAffinity,
     fail: &Fail<'_>,
@@ -78,6 +52,3 @@ fn is_label_value(text: &str) -> bool {
     let end = |c: char| c.is_ascii_alphanumeric();
     text.is_empty() || (text.len() <= 63 && inner && text.starts_with(end) && text.ends_with(end))
 }
-
-#[cfg(test)]
-mod tests;

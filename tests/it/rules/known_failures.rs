@@ -1,4 +1,4 @@
-//! The catalogue of known failures: each condition is a rule, or docs/rules-not-taken.md says why not.
+//! The catalogue of known failures: each is covered by a rule, or docs/rules-not-taken.md says why not.
 
 use crate::support::root;
 use crate::support::suite::{Outcome, Suite};
@@ -26,7 +26,7 @@ const SUBJECTS: [(&str, usize); 16] = [
 ];
 
 pub(crate) fn add(suite: &mut Suite) {
-    suite.add("catalogue::every_condition_is_a_rule_or_has_a_reason", complete);
+    suite.add("known_failures::every_condition_is_a_rule_or_has_a_reason", complete);
 }
 
 fn complete() -> Outcome {

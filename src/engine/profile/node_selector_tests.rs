@@ -1,3 +1,5 @@
+//! Profiles with node selectors: those of real nodes, and those that no pod could carry.
+
 use crate::profile::{FabricProfile, Profile};
 
 fn error(fields: &str) -> Option<String> {

@@ -1,3 +1,5 @@
+//! Profiles with subsets of their rails.
+
 use crate::profile::{FabricProfile, Profile};
 
 fn profile(subsets: &str) -> Result<Profile, (String, String)> {

@@ -1,13 +1,14 @@
-//! Variables of a profile: names that it may set, and values that can work.
+//! Checks of `env`, `pinTransport` and `bootstrap`, from which the variables of the profile follow: names that it may set,
+//! and values that can work.
 
-use super::error::{Fail, ProfileError};
-use super::parts::EnvEntry;
-use super::schema::{EnvPolicy, Spec};
-use crate::nccl::NcclVersion;
+use super::nccl_version;
 use crate::nccl::number::is_word_for_number;
+use crate::profile::checked_parts::EnvEntry;
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::schema::{EnvPolicy, Spec};
 
 /// The variable that names NCCL's bootstrap interface.
-pub(super) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
+pub(in crate::profile) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 
 /// Names a profile may never set: they would change the programs of a container rather than its fabric.
 fn is_fabric_variable(name: &str) -> bool {
@@ -34,19 +35,8 @@ fn pinned() -> EnvEntry {
     }
 }
 
-pub(super) fn version(
-    text: Option<&String>,
-    pointer: &str,
-    fail: &Fail<'_>,
-) -> Result<Option<NcclVersion>, ProfileError> {
-    let Some(text) = text else { return Ok(None) };
-    let version = NcclVersion::parse(text).filter(|v| v.0 == 2 && v.1 < 1000 && v.2 < 1000);
-    let wrong = || fail(pointer, format!("{text:?} is not a version of NCCL, such as 2.27 or 2.27.5"));
-    version.map(Some).ok_or_else(wrong)
-}
-
 /// Checks the variables of a profile.
-pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
+pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
     let mut entries: Vec<EnvEntry> = Vec::new();
     for (i, entry) in spec.env.iter().flatten().enumerate() {
         let at = |field: &str| format!("/spec/env/{i}/{field}");
@@ -79,8 +69,8 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, Profi
             (Some(value), _) => value.clone(),
         };
         let reason = entry.reason.clone().unwrap_or_else(|| "set by the profile".to_owned());
-        let from = version(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
-        let before = version(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
+        let from = nccl_version::check(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
+        let before = nccl_version::check(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
         if from.zip(before).is_some_and(|(from, before)| from >= before) {
             return Err(fail(&at("ncclBefore"), "expected a version after ncclFrom".into()));
         }

@@ -1,11 +1,11 @@
-//! Checks of networks that GKE attaches.
+//! Checks of `gkeNetworks`, the networks that GKE attaches.
 
-use super::error::{Fail, ProfileError};
-use super::schema::Spec;
 use crate::multus::annotation::{is_interface, is_subdomain};
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::schema::Spec;
 use std::collections::BTreeSet;
 
-pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
+pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let Some(gke) = &spec.gke_networks else { return Ok(()) };
     if spec.rails.iter().flatten().next().is_some() {
         let message = "GKE attaches its networks by its own annotations; remove rails or gkeNetworks".into();

@@ -1,7 +1,7 @@
-//! Small files of a profile: their names and sizes.
+//! Checks of `files`, the small files of a profile: their names and sizes.
 
-use super::error::{Fail, ProfileError};
-use super::schema::{SmallFile, Spec};
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::schema::{SmallFile, Spec};
 
 /// Most files.
 const MAX_FILES: usize = 8;
@@ -11,7 +11,7 @@ pub(crate) const MAX_FILE: usize = 64 << 10;
 /// pkg/api/validation/objectmeta.go, TotalAnnotationSizeLimitB), and the pod has some of its own.
 const MAX_ALL: usize = 192 << 10;
 
-pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<SmallFile>, ProfileError> {
+pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<SmallFile>, ProfileError> {
     let files = spec.files.as_deref().unwrap_or_default();
     if files.len() > MAX_FILES {
         return Err(fail("/spec/files", format!("expected at most {MAX_FILES} files")));

@@ -1,14 +1,14 @@
 //! Checks of `preflight` and `monitor`, the containers that a profile adds to pods.
 
-use super::error::{Fail, ProfileError};
-use super::schema::{Inject, Spec};
 use crate::pod::Quantity;
+use crate::profile::error::{Fail, ProfileError};
+use crate::profile::schema::{Inject, Spec};
 
 /// Least memory of the sidecar (bytes): three times what it uses.
 const MIN_MEMORY: i64 = 32 << 20;
 
 /// Checks the containers of a folded profile.
-pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
+pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let any = spec.preflight.is_some() || spec.monitor.is_some();
     if any && spec.inject.unwrap_or_default() != Inject::Full {
         let message = "the webhook adds containers only with inject: full; remove preflight and monitor";
@@ -57,7 +57,7 @@ pub(super) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), ProfileError> {
     Ok(())
 }
 
-/// As [`super::preflight::IMAGE`].
+/// As [`crate::profile::preflight::IMAGE`].
 fn has_digest(image: &str) -> bool {
     let Some((name, digest)) = image.split_once("@sha256:") else { return false };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'/' | b'-');
@@ -68,7 +68,7 @@ fn has_digest(image: &str) -> bool {
         && digest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
 }
 
-/// As [`super::preflight::PEER`].
+/// As [`crate::profile::preflight::PEER`].
 fn is_peer(peer: &str) -> bool {
     let Some((host, port)) = peer.rsplit_once(':') else { return false };
     let number =

@@ -1,0 +1,12 @@
+//! The client of a request: its address, and the watch over its connection.
+
+use super::connection_watch::ConnectionWatch;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The client of a request, as a request extension.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) address: IpAddr,
+    pub(super) watch: Arc<ConnectionWatch>,
+}

@@ -1,0 +1,102 @@
+//! The body of a request: how it is read, and the refusals of a body that is too large (413), too slow (408), incomplete
+//! (400) or of another content type (415). Too large are also a body that takes too much memory once decoded
+//! ([`super::decoded_size`] estimates it) and one with too many escape sequences.
+
+use super::answers::{MEMORY, busy, plain};
+use super::body_memory::{Held, NoRoom};
+use super::budgets::DECODED;
+use super::caller::Caller;
+use super::decoded_size::MAX_ESCAPES;
+use super::metrics::Shed;
+use super::state::State;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Why a body is not read to its end.
+enum Unread {
+    TooLarge,
+    Memory,
+    Ended,
+}
+
+/// Reads the body of a request, within its limits of size, memory and time.
+pub(super) async fn read(state: &State, request: Request) -> Result<Held, Response> {
+    let (parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>();
+    let address = caller.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |caller| caller.address);
+    let content_type =
+        parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected Content-Type application/json"));
+    }
+    let declared =
+        parts.headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let held = state.budgets.body(address, declared);
+    let read = tokio::time::timeout(state.limits.body, collect(body, held, state.limits.body_bytes)).await;
+    if let Some(caller) = caller {
+        caller.watch.body_ends();
+    }
+    match read {
+        Ok(Ok(held)) => Ok(held),
+        Ok(Err(Unread::TooLarge)) => {
+            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
+        }
+        Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
+        Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
+        Err(_) => {
+            state.metrics.shed(Shed::SlowBody);
+            let mut response = plain(StatusCode::REQUEST_TIMEOUT, "the client sent the body too slowly");
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            Err(response)
+        }
+    }
+}
+
+/// Reads a body. Memory is taken from the budget as bytes arrive, never by the length in a header. The rest of a refused
+/// body is read and dropped, up to four times the limit: a client that still writes when the connection closes would not
+/// see the answer.
+async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Unread> {
+    let mut unread = None;
+    let mut total = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
+        total = total.saturating_add(data.len());
+        if total > most {
+            unread = Some(Unread::TooLarge);
+        }
+        if unread.is_none()
+            && let Err(NoRoom) = held.push(&data)
+        {
+            unread = Some(Unread::Memory);
+        }
+        if unread.is_some() {
+            held.clear();
+            if total > most.saturating_mul(4) {
+                break;
+            }
+        }
+    }
+    unread.map_or(Ok(held), Err)
+}
+
+/// The refusal of a body whose decision would take more memory than all large ones may.
+pub(super) fn too_many_entries(decoded: usize) -> Response {
+    let (takes, most) = (decoded >> 20, DECODED >> 20);
+    let text = format!(
+        "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
+    );
+    plain(StatusCode::PAYLOAD_TOO_LARGE, &text)
+}
+
+/// The refusal of a body with more than [`MAX_ESCAPES`].
+pub(super) fn too_many_escapes(escapes: usize) -> Response {
+    let text = format!(
+        "the texts of the body have {escapes} escape sequences, such as \\n and \\\"; at most {MAX_ESCAPES} escape sequences are allowed"
+    );
+    plain(StatusCode::PAYLOAD_TOO_LARGE, &text)
+}
