@@ -23,7 +23,7 @@ fn limit(kind: &Watched) -> usize {
 }
 
 /// Most bytes of a page. If objects have megabytes each, the next request asks for fewer.
-const MAX_PAGE: usize = 32 << 20;
+const MAX_PAGE: usize = 16 << 20;
 
 /// Why a list or a watch ended.
 #[derive(Debug)]

@@ -114,6 +114,11 @@ impl<'p> Examined<'p> {
             Scope::Injection => resolve(&subject, request.profile),
             Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
         };
+        let variables = resolution.profile().map_or(0, |(profile, _)| profile.env.len());
+        let containers = pod.containers().len() + pod.init_containers().len();
+        if !request.deadline.plans(containers.saturating_mul(variables + CONTAINER)) {
+            return None;
+        }
         let plan = match resolution.profile() {
             Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
             _ => Plan::default(),
