@@ -134,7 +134,8 @@ impl Judge<'_> {
     /// Networks, policies and profiles: findings are the administrators'.
     fn of_cluster(&self, object: &ObjectName, json: &str, into: &mut Results) {
         let name = (object.group(), object.kind.as_str());
-        let context = ObjectContext::new(name, json, Event::Given, self.snapshot);
+        let deadline = Deadline::without_clock();
+        let context = ObjectContext::new(name, json, Event::Given, self.snapshot).within(&deadline);
         let decision = decide_object(&context, Mode::Enforce);
         if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
             self.add(&line(object.clone()), Seen::ClusterObject, json, &decision, into);
@@ -154,8 +155,13 @@ impl Judge<'_> {
         }
         let json = created_again(json);
         let namespace = object.namespace.as_deref().unwrap_or("default");
-        let request =
-            PodRequest { profile: self.profile, gang: top.gang.as_ref(), ..PodRequest::new(namespace) };
+        let deadline = Deadline::without_clock();
+        let request = PodRequest {
+            profile: self.profile,
+            gang: top.gang.as_ref(),
+            deadline: &deadline,
+            ..PodRequest::new(namespace)
+        };
         match decide_pod(&json, request, self.snapshot) {
             Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
             Err(error) => {

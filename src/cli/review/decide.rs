@@ -119,7 +119,8 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
         let name = (object.group(), object.kind.as_str());
         let seen = setting.audience.map(|a| snapshot.seen_from_object(object.namespace.as_deref(), a));
         let snapshot = seen.as_ref().unwrap_or(snapshot);
-        let context = ObjectContext::new(name, object.json, Event::Given, snapshot);
+        let deadline = Deadline::without_clock();
+        let context = ObjectContext::new(name, object.json, Event::Given, snapshot).within(&deadline);
         // Network objects are checked cluster-wide, whatever the namespace's label.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
         let decision = decide_object(&context, mode);
@@ -170,8 +171,14 @@ fn namespace_and_mode<'a>(
 fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
-    let request =
-        PodRequest { mode, opted_in, profile: setting.profile.as_ref(), ..PodRequest::new(namespace) };
+    let deadline = Deadline::without_clock();
+    let request = PodRequest {
+        mode,
+        opted_in,
+        profile: setting.profile.as_ref(),
+        deadline: &deadline,
+        ..PodRequest::new(namespace)
+    };
     let decision = decide_pod(object.json, request, snapshot);
     template(given, ("", object.json), request, decision, setting, snapshot, review);
 }

@@ -46,7 +46,8 @@ pub(super) fn decide_each<'a, T: Clone>(
     let incomplete = templates.len() > MAX_TEMPLATES;
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
-    let snapshot = &snapshot.for_several_pods();
+    let for_several = (templates.len() > 1).then(|| snapshot.for_several_pods());
+    let snapshot = for_several.as_ref().unwrap_or(snapshot);
     let in_time = || !request.deadline.is_over();
     let pods = Pods::read(&templates, in_time);
     let mut kinds = Kinds::new(result);

@@ -13,6 +13,9 @@ use crate::snapshot::Catalog;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+/// Entries of profiles that are compared in the time in which a value is planned (count).
+const COMPARED_PER_VALUE: usize = 8;
+
 /// What several profiles set, require and forbid.
 #[derive(Default)]
 pub(super) struct Held<'a> {
@@ -100,6 +103,9 @@ impl<'a> Held<'a> {
         let mut refused = Refused { variables: Vec::new() };
         for (name, own) in each {
             let Some(variable) = self.by_name.get(name) else { continue };
+            if !context.deadline.plans(variable.compared.len() / COMPARED_PER_VALUE) {
+                break;
+            }
             let text = own.value.as_ref().map(|v| &*v.text).filter(|text| text.len() <= self.longest);
             let by_own = text.is_some_and(|text| variable.own.contains(text));
             if by_own && own.is_known() {

@@ -142,9 +142,17 @@ fn of_nodes(
     findings: &mut Findings<'_>,
 ) {
     let refused = held.refused(context, place);
+    // There may be thousands of pairs, of which fifty are reported: no text is made for the others.
+    let (mut takes, mut takes_warnings) = (true, true);
     for (Compared { profile, entry, .. }, own) in refused.each() {
-        if !findings.takes(severity) && !findings.takes(Severity::Warning) {
-            return;
+        let earlier = entry.policy != EnvPolicy::Forbid && own.value.as_ref().is_some_and(|v| v.earlier);
+        let (as_severity, open) = match earlier {
+            false => (severity, &mut takes),
+            true => (Severity::Warning, &mut takes_warnings),
+        };
+        *open = *open && findings.takes(as_severity);
+        if !*open {
+            continue;
         }
         let name = &entry.name;
         let nodes = format!("profile {:?} of the pod's nodes", profile.name);
