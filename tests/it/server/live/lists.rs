@@ -69,7 +69,11 @@ fn large_objects() -> Outcome {
     assert_eq!(live.of_kind("objects", "Node")?, 43.0);
     let asked = live.script.asked("Node", false);
     let limits: Vec<&str> = asked.iter().map(|r| r.parameter("limit")).collect();
-    assert_eq!(limits, ["100", "25", "25"], "one page that was too large, and what it was, in parts");
+    assert!(
+        limits.starts_with(&["100", "25", "6"]),
+        "two pages that were too large, and then parts: {limits:?}"
+    );
+    assert!(limits.len() <= 12, "{limits:?}");
     live.gives(&pod_of("p"), "x.com/east")?;
     Ok(live.end()?)
 }
