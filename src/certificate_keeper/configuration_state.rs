@@ -1,4 +1,4 @@
-//! What is known of one webhook configuration: its last read and its last write. `round/ca_bundle.rs` writes it.
+//! The state of one webhook configuration: its last read and its last write. `round/ca_bundle.rs` writes it.
 
 use super::verify;
 use crate::certificates::{Drift, Look};

@@ -219,10 +219,11 @@ impl<'a> PodEntry<'a> {
     #[must_use]
     pub fn new(reviewed: &'a Reviewed) -> Self {
         let user_fabric = reviewed.decision.plan.user_fabric.as_ref();
+        let (also_held, also_held_left_out) = beginning(&reviewed.decision.also_held);
         let story = |why| Story {
             counted: user_fabric.map(CountedEntry::from),
-            also_held: beginning(&reviewed.decision.also_held).0,
-            also_held_left_out: beginning(&reviewed.decision.also_held).1,
+            also_held,
+            also_held_left_out,
             ..Story::from(why)
         };
         Self { review: ResultEntry::from(reviewed), why: reviewed.why.as_ref().map(story) }

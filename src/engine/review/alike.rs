@@ -57,16 +57,16 @@ struct Alike<'p> {
     dev_shm: DevShm,
 }
 
-/// One of several templates that are decided alike.
-struct Kind<'p, T> {
+/// Several templates that are decided alike.
+struct TemplateGroup<'p, T> {
     state: State<'p>,
     result: Option<T>,
 }
 
-/// The kinds of templates so far, by number.
-pub(super) struct Kinds<'p, T, R> {
+/// The groups of templates so far, by number.
+pub(super) struct TemplateGroups<'p, T, R> {
     numbers: HashMap<Alike<'p>, usize>,
-    kinds: Vec<Kind<'p, T>>,
+    groups: Vec<TemplateGroup<'p, T>>,
     /// Turns a decision into what is kept of it.
     result: R,
     /// Values that are planned in the templates that are compared (count).
@@ -75,12 +75,12 @@ pub(super) struct Kinds<'p, T, R> {
     checked: usize,
 }
 
-impl<'p, T: Clone, R: Fn(Decision) -> T> Kinds<'p, T, R> {
+impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
     pub(super) fn new(result: R) -> Self {
-        Self { numbers: HashMap::new(), kinds: Vec::new(), result, compared: 0, checked: 0 }
+        Self { numbers: HashMap::new(), groups: Vec::new(), result, compared: 0, checked: 0 }
     }
 
-    /// Examines the pod of a template, unless one like it was examined before. The number of its kind, and its state.
+    /// Examines the pod of a template, unless one like it was examined before. The number of its group, and its state.
     pub(super) fn examine(
         &mut self,
         (text, pod): (usize, &'p Result<PodView<'p>, DecodeError>),
@@ -89,7 +89,7 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> Kinds<'p, T, R> {
     ) -> (usize, State<'p>) {
         let PodRequest { ranks_over_ssh, gang, siblings, dev_shm, .. } = request;
         let alike = Alike { text, ranks_over_ssh, gang, siblings, dev_shm };
-        let next = self.kinds.len();
+        let next = self.groups.len();
         let number = *self.numbers.entry(alike).or_insert(next);
         if number == next {
             let state = match pod {
@@ -101,38 +101,38 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> Kinds<'p, T, R> {
             if let State::Examined(examined) = &state {
                 self.checked = self.checked.saturating_add(examined.work());
             }
-            self.kinds.push(Kind { state, result: None });
+            self.groups.push(TemplateGroup { state, result: None });
         }
-        let Some(kind) = self.kinds.get_mut(number) else { return (number, State::Unseen) };
-        let State::Examined(examined) = &kind.state else { return (number, kind.state.clone()) };
+        let Some(group) = self.groups.get_mut(number) else { return (number, State::Unseen) };
+        let State::Examined(examined) = &group.state else { return (number, group.state.clone()) };
         let planned = examined.planned();
         // The first is always compared.
         if self.compared == 0 || self.compared.saturating_add(planned) <= MAX_COMPARED {
             self.compared = self.compared.saturating_add(planned);
-            return (number, kind.state.clone());
+            return (number, group.state.clone());
         }
         // What no template that is compared needs is not kept.
         if Rc::strong_count(examined) == 1
-            && let State::Examined(examined) = std::mem::replace(&mut kind.state, State::Judged)
+            && let State::Examined(examined) = std::mem::replace(&mut group.state, State::Judged)
         {
-            kind.result = Rc::into_inner(examined).map(|examined| (self.result)(examined.decide(request)));
+            group.result = Rc::into_inner(examined).map(|examined| (self.result)(examined.decide(request)));
         }
         (number, State::Judged)
     }
 
     /// The result for a template, once no state is in use any more; `None` if it was not checked.
     pub(super) fn result(&mut self, number: usize, request: PodRequest<'_>) -> Option<T> {
-        let kind = self.kinds.get_mut(number)?;
-        if matches!(kind.state, State::Unchecked) {
+        let group = self.groups.get_mut(number)?;
+        if matches!(group.state, State::Unchecked) {
             return None;
         }
-        if kind.result.is_none() {
-            let decision = match std::mem::replace(&mut kind.state, State::Judged) {
+        if group.result.is_none() {
+            let decision = match std::mem::replace(&mut group.state, State::Judged) {
                 State::Examined(examined) => Rc::into_inner(examined).map(|e| e.decide(request)),
                 _ => None,
             };
-            kind.result = Some((self.result)(decision.unwrap_or_default()));
+            group.result = Some((self.result)(decision.unwrap_or_default()));
         }
-        kind.result.clone()
+        group.result.clone()
     }
 }

@@ -107,7 +107,7 @@ pub(super) struct Examined<'p> {
 }
 
 impl<'p> Examined<'p> {
-    /// Looks at a pod; `None` where nothing about it matters.
+    /// Looks at a pod; `None` where nothing about it matters, or where the decision is cut short.
     pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
         let (mut subject, scope) = subject(pod, request, snapshot)?;
         let resolution = match scope {

@@ -1,6 +1,6 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
-use super::alike::{Kinds, Pods};
+use super::alike::{TemplateGroups, Pods};
 use super::pod::Examined;
 use super::template::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
@@ -50,10 +50,10 @@ pub(super) fn decide_each<'a, T: Clone>(
     let snapshot = for_several.as_ref().unwrap_or(snapshot);
     let in_time = || !request.deadline.is_over();
     let pods = Pods::read(&templates, in_time);
-    let mut kinds = Kinds::new(result);
+    let mut groups = TemplateGroups::new(result);
     let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
-        let (number, state) = kinds.examine(pod, request.of_template(template, gang), snapshot);
+        let (number, state) = groups.examine(pod, request.of_template(template, gang), snapshot);
         (number, SeenTemplate { template, pod: pod.1, gang, state })
     });
     let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();
@@ -63,11 +63,11 @@ pub(super) fn decide_each<'a, T: Clone>(
     let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
     let decisions = decisions.map(|(number, (template, pod, gang))| match pod {
         Err(error) => Some(Err(error.clone())),
-        Ok(_) => kinds.result(number, request.of_template(template, gang)).map(Ok),
+        Ok(_) => groups.result(number, request.of_template(template, gang)).map(Ok),
     });
     // A template that is not checked has no decision: FAB820 names the first one, and counts them.
     let decisions: Vec<Option<Result<T, DecodeError>>> = decisions.collect();
-    drop(kinds);
+    drop(groups);
     drop(pods);
     let decided = templates.into_iter().zip(decisions);
     (decided.filter_map(|(template, decision)| Some((template, decision?))).collect(), own)

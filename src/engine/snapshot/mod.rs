@@ -73,7 +73,7 @@ struct Objects {
 }
 
 impl Objects {
-    /// Whether some objects of a kind in a namespace are not known, because there is no room for them.
+    /// Whether some objects of a kind in a namespace are left out, because the objects of this namespace use too much memory.
     fn leaves_out(&self, kind: Kind, namespace: &str) -> bool {
         self.left_out.get(&kind).is_some_and(|namespaces| namespaces.contains(namespace))
     }
