@@ -14,6 +14,9 @@ use super::split::{Piece, pieces};
 use super::yaml::Parsed;
 use super::{json, write, yaml, yaml_causes};
 
+/// Most values of a stream of JSON values (count). They are decoded together, and each takes about a kilobyte.
+const MAX_VALUES: usize = 100_000;
+
 const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
 
 /// Reads one file's bytes: every document in order.
@@ -93,6 +96,11 @@ impl<'b> Stream<'b> {
         let mut count = 0;
         while reader.skip_blanks() {
             let (from, at) = reader.here();
+            if count == MAX_VALUES {
+                let message = format!("more than {MAX_VALUES} JSON values in a row; split the file");
+                self.error(text.as_bytes(), 1, ReadFault { at, message });
+                break;
+            }
             match reader.value() {
                 Ok((tree, root)) => {
                     count += 1;

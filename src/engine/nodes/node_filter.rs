@@ -237,10 +237,15 @@ fn named(name: &str, view: &NodeView) -> ClassSet {
     set
 }
 
-/// The constraints that exclude nodes of a set, in the order of the pod's fields. Slower than [`landing`]; for
-/// people.
+/// The constraints that exclude nodes of a set, in the order of the pod's fields; incomplete if the decision may take no
+/// more looks. Slower than [`landing`]; for people.
 #[must_use]
-pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) -> Vec<Dropped> {
+pub fn dropped(
+    constraints: &Constraints<'_>,
+    view: &NodeView,
+    of: &ClassSet,
+    deadline: &Deadline<'_>,
+) -> Vec<Dropped> {
     let mut found: Vec<Dropped> = Vec::new();
     let mut left = of.clone();
     if constraints.node_name.is_none() {
@@ -279,7 +284,7 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
         step(&mut left, after, &format!("nodeName {}", crate::text::printable(name, 80)));
         return found;
     }
-    let mut budget = Budget::new(&NEVER);
+    let mut budget = Budget::new(deadline);
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
             refine(view, set.clone(), [&[SingleNodeCondition::of(requirement)], &[]], &[], &mut budget)
@@ -293,7 +298,8 @@ pub fn dropped(constraints: &Constraints<'_>, view: &NodeView, of: &ClassSet) ->
         let after = narrow(&left, requirement);
         step(&mut left, after, &format!("nodeSelector {requirement}"));
     }
-    let mut fits = landing(constraints, view);
+    let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
+    let mut fits = landing_of(tolerated, constraints, view, deadline);
     fits.intersect_with(&left);
     if fits == left {
         return found;

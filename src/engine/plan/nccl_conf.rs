@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn variables_of_profiles_are_found_behind_many_lines() {
-        let of_profiles: ByVariable = ["NCCL_ALGO", "TORCH_X"].map(|name| (name.into(), Vec::new())).into();
+        let of_profiles: ByVariable =
+            ["NCCL_ALGO", "TORCH_X"].map(|name| (name.into(), Default::default())).into();
         let short: String = (0..30_000).map(|i| format!("A{i}\n")).collect();
         let many: String = (0..300).map(|i| format!("A{i}=1\n")).collect();
         let long = format!("#{}\n", "x".repeat(200_000));

@@ -27,6 +27,14 @@ pub const MAX_COMPARED: usize = 20_000;
 pub const MAX_CHECKED: usize = 80_000;
 /// What a container takes to check, as a number of such values.
 pub const CONTAINER: usize = 16;
+/// The same for each different name of a resource, and for each entry of limits and requests.
+pub const RESOURCE_NAME: usize = 8;
+/// See [`RESOURCE_NAME`].
+pub const RESOURCE: usize = 2;
+/// The same for a claim.
+pub const CLAIM: usize = 32;
+/// Entries of profiles that are compared with a variable of a pod in the time that one such value takes.
+pub const ENTRIES_PER_VALUE: usize = 64;
 
 /// A list over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

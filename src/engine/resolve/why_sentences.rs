@@ -9,7 +9,7 @@ use super::{
 use crate::deadline::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing};
+use crate::nodes::{ClassSet, Constraints, Dropped, dropped};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
@@ -103,11 +103,11 @@ pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
     let resolution = resolve(subject, flag);
     let constraints = Constraints::of(subject.pod);
     let view = snapshot.all_nodes();
-    let fits = (!view.is_empty()).then(|| landing(&constraints, view));
+    let fits = (!view.is_empty()).then(|| snapshot.landing(&constraints, subject.deadline));
     Why {
         then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| SinceInjection::of(mark, &resolution)),
         steps: steps(subject, flag, &resolution, fits.as_ref(), &constraints),
-        landing: fits.as_ref().map(|fits| land(fits, &constraints, snapshot)),
+        landing: fits.as_ref().map(|fits| land(fits, &constraints, subject)),
         profiles: candidates(subject, &resolution, fits.as_ref(), &constraints),
         open: open(snapshot),
         resolution,
@@ -362,14 +362,15 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     }
 }
 
-fn land(fits: &ClassSet, constraints: &Constraints<'_>, snapshot: &Snapshot) -> Landing {
+fn land(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -> Landing {
+    let snapshot = subject.snapshot;
     let view = snapshot.all_nodes();
     let all = view.classes().all();
     Landing {
         nodes: view.count(all),
         fits: view.count(fits),
         fabrics: fabrics(fits, snapshot),
-        dropped: dropped(constraints, view, all).into(),
+        dropped: dropped(constraints, view, all, subject.deadline).into(),
     }
 }
 
@@ -390,7 +391,9 @@ fn candidate(
         (view.count(carrying), view.count(&both))
     });
     let dropped = match (carrying, nodes) {
-        (Some(carrying), Some((all, fit))) if fit < all => dropped(constraints, view, carrying),
+        (Some(carrying), Some((all, fit))) if fit < all => {
+            dropped(constraints, view, carrying, subject.deadline)
+        }
         _ => Vec::new(),
     };
     let mut needs = Vec::new();

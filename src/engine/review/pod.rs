@@ -4,12 +4,12 @@ use super::{Decision, PodRequest, Stage, judge};
 use crate::demands::{Demands, Subject};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::json::decode::DecodeError;
-use crate::json::values::Pairs;
+use crate::json::values::{Pairs, Quantities};
 use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
-use crate::pod::limits::CONTAINER;
+use crate::pod::limits::{CLAIM, CONTAINER, ENTRIES_PER_VALUE, RESOURCE, RESOURCE_NAME, compared_claims};
 use crate::pod::{FabricSigns, PodView};
 use crate::profile::schema::Inject;
 use crate::profile::{Ignorable, Profile};
@@ -21,6 +21,7 @@ use crate::rules::suppression::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.
@@ -157,8 +158,21 @@ impl<'p> Examined<'p> {
 
     /// What it takes to plan and judge, as a number of planned values.
     pub(super) fn work(&self) -> usize {
-        let containers = self.subject.pod.containers().len() + self.subject.pod.init_containers().len();
-        self.planned().saturating_add(containers.saturating_mul(CONTAINER))
+        let pod = self.subject.pod;
+        let containers = || pod.containers().iter().chain(pod.init_containers());
+        let resources =
+            containers().flat_map(|c| [c.limits(), c.requests()]).flatten().flat_map(Quantities::iter);
+        let (entries, names) = resources.fold((0, BTreeSet::new()), |(entries, mut names), (name, _)| {
+            names.insert(name);
+            (entries + 1, names)
+        });
+        let resources = names.len() * RESOURCE_NAME + entries * RESOURCE;
+        let claims = compared_claims(pod).0.len() * CLAIM;
+        let variables: usize = containers().map(|c| c.env().len()).sum();
+        let profiles = self.also_held.len() + self.if_accelerated.holding.len();
+        let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
+        let parts = [containers().count() * CONTAINER, resources, claims, variables, compared];
+        parts.into_iter().fold(self.planned(), usize::saturating_add)
     }
 
     fn overlay(&self) -> Overlay<'_> {

@@ -58,6 +58,9 @@ struct Views<'a> {
     profile: OnceCell<Result<FabricProfile, DecodeError>>,
 }
 
+/// NICs that are compared with a policy in the time in which a value of a profile is planned (count).
+const NICS_PER_VALUE: usize = 3;
+
 /// Longest profile that is read (bytes): its files have at most 192 KiB, and etcd stores no object of more than 1.5 MiB.
 const MAX_PROFILE: usize = 2 << 20;
 
@@ -157,8 +160,14 @@ impl<'a> ObjectContext<'a> {
             if !nodes.selects_any(&wanted) {
                 return Vec::new();
             }
+            // Sets of NICs are up to as many as nodes.
+            let sets = self.snapshot.facts().nic_sets();
+            let nics: usize = sets.iter().map(|set| set.interfaces().len()).sum();
+            if !self.deadline.plans(nics / NICS_PER_VALUE) {
+                return Vec::new();
+            }
             let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));
-            self.snapshot.facts().nic_sets().iter().filter_map(|set| Some((first(set)?, set))).collect()
+            sets.iter().filter_map(|set| Some((first(set)?, set))).collect()
         };
         self.views.nics.get_or_init(read)
     }

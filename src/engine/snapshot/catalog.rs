@@ -2,6 +2,7 @@
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
 use super::selection::Selection;
+use super::variables::{ByVariable, by_variable};
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
 use crate::profile::schema::EnvPolicy;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Catalog {
     profiles: BTreeMap<String, Arc<Profile>>,
+    /// The same in the same order. A profile's number is its place here.
+    numbered: Vec<Arc<Profile>>,
     by_resource: HashMap<String, Vec<Arc<Profile>>>,
     by_network: HashMap<String, Vec<Arc<Profile>>>,
     by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
@@ -29,9 +32,6 @@ pub struct Catalog {
     variables: ByVariable,
 }
 
-/// By the name of a variable, the profiles with it, each with the number of its entry.
-pub(crate) type ByVariable = HashMap<Arc<str>, Vec<(Arc<Profile>, usize)>>;
-
 /// Values of a label that profiles list for their nodes: a pod's values are looked up here, whatever the number of profiles.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
@@ -47,14 +47,10 @@ impl Catalog {
     pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
         let restricting = |p: &Arc<Profile>| p.env.iter().any(|e| e.policy != EnvPolicy::Default);
         let restricts = profiles.values().any(restricting);
-        let mut variables = ByVariable::new();
-        for profile in profiles.values() {
-            for (at, entry) in profile.env.iter().enumerate() {
-                variables.entry(Arc::clone(&entry.name)).or_default().push((Arc::clone(profile), at));
-            }
-        }
+        let variables = by_variable(profiles.values());
+        let numbered = profiles.values().cloned().collect();
         let fabrics = vec![Vec::new()];
-        let mut catalog = Self { profiles, fabrics, restricts, variables, ..Self::default() };
+        let mut catalog = Self { profiles, numbered, fabrics, restricts, variables, ..Self::default() };
         let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
         for (name, profile) in &catalog.profiles {
             let mut resources: Vec<&str> =
@@ -135,9 +131,14 @@ impl Catalog {
         &self.variables
     }
 
-    /// Profiles with a variable, by name, each with the number of its entry.
-    pub(crate) fn with_variable(&self, name: &str) -> &[(Arc<Profile>, usize)] {
-        self.variables.get(name).map(Vec::as_slice).unwrap_or_default()
+    /// The profiles by their numbers, in the order of their names.
+    pub(crate) fn numbered(&self) -> &[Arc<Profile>] {
+        &self.numbered
+    }
+
+    /// The number of a profile.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.numbered.binary_search_by(|profile| (*profile.name).cmp(name)).ok()
     }
 
     /// A profile by name.

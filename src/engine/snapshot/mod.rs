@@ -11,6 +11,7 @@ mod lookup;
 mod room;
 mod selection;
 mod store;
+mod variables;
 mod view;
 mod where_pods_run;
 
@@ -23,10 +24,10 @@ pub(crate) use admits::admits;
 pub use audience::Audience;
 pub use builder::Identity;
 pub use builder::{Builder, FactError};
-pub(crate) use catalog::ByVariable;
 pub use catalog::Catalog;
 pub use layer::Layer;
 pub(crate) use selection::Wanted;
+pub(crate) use variables::{ByVariable, VariableEntries};
 
 use crate::facts::{Combined, HarmlessDrivers, Kind, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;

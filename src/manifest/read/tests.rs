@@ -48,6 +48,14 @@ fn encodings() {
 }
 
 #[test]
+fn json_streams_have_a_limit() {
+    let read = json("{}\n".repeat(MAX_VALUES));
+    assert_eq!(read.len(), MAX_VALUES);
+    let read = json("{}\n".repeat(MAX_VALUES + 1));
+    assert_eq!((read.len(), read.last().map(String::as_str)), (MAX_VALUES + 1, Some("error 100001:1")));
+}
+
+#[test]
 fn json_streams() {
     assert_eq!(json("{\"a\":1}\n {\"b\":2}{\"c\":3}"), [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#]);
     assert_eq!(json("{\"a\":1}\n---\nb: 2\n---\n{\"c\":3}"), [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#]);

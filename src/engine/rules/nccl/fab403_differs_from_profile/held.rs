@@ -1,37 +1,29 @@
 //! What profiles of a pod's nodes require and forbid, beside the pod's own profile. A value that one of these profiles sets
 //! is allowed on the nodes of this profile, and not on those of another. Each variable of a container is looked at once,
-//! however many profiles have it and however often the container lists it.
+//! however often the container lists it, and only as many entries of profiles as the findings need.
 
 use super::own_values::{Own, own_variables};
 use super::places::Place;
 use crate::plan::is_checked;
+use crate::pod::limits::ENTRIES_PER_VALUE;
 use crate::pod::view::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
+use crate::rules::finding::MAX_PER_RULE;
 use crate::rules::pod::PodContext;
-use crate::snapshot::Catalog;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use crate::snapshot::{Catalog, VariableEntries};
+use fixedbitset::FixedBitSet;
+use std::collections::{BTreeSet, HashMap};
 
-/// Entries of profiles that are compared in the time in which a value is planned (count).
-const COMPARED_PER_VALUE: usize = 8;
-
-/// What several profiles set, require and forbid.
-#[derive(Default)]
+/// Profiles that a pod is compared with, and the pod's own one.
 pub(super) struct Held<'a> {
-    by_name: HashMap<&'a str, Variable<'a>>,
-    /// Length of the longest value. The texts of a pod can be long, and longer ones are different.
-    longest: usize,
-}
-
-#[derive(Default)]
-struct Variable<'a> {
-    /// Values that the pod's own profile sets. They are allowed everywhere.
-    own: HashSet<&'a str>,
-    /// Values that other profiles set, each with the numbers of these profiles, in order.
-    others: HashMap<&'a str, Vec<usize>>,
-    /// Entries that are compared with the container's, in the order of the profiles.
-    compared: Vec<Compared<'a>>,
+    catalog: &'a Catalog,
+    /// Numbers of the profiles whose entries containers are compared with.
+    compared: FixedBitSet,
+    /// The same, and the numbers of the others that a pod without a profile can name.
+    named: FixedBitSet,
+    /// Values that the pod's own profile sets, by variable. They are allowed everywhere.
+    own: HashMap<&'a str, Vec<&'a str>>,
 }
 
 /// An entry of a profile that requires or forbids a variable.
@@ -44,127 +36,118 @@ pub(super) struct Compared<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// What profiles have of the variables that a pod sets. Only these are looked up: a job can have hundreds of pod
-    /// templates, and a cluster hundreds of profiles, each with dozens of variables.
-    ///
     /// `own`: the pod's profile; `compared`: profiles whose entries containers are compared with; `beside`: others that
     /// a pod without a profile can name.
     pub(super) fn of(
-        (names, catalog): (&BTreeSet<&str>, &'a Catalog),
+        catalog: &'a Catalog,
         own: Option<&'a Profile>,
         compared: impl Iterator<Item = &'a Profile>,
         beside: impl Iterator<Item = &'a Profile>,
     ) -> Self {
-        let mut numbers: HashMap<&str, (usize, bool)> = HashMap::new();
-        let compared = compared.map(|profile| (profile, true));
-        for (nth, (profile, compared)) in compared.chain(beside.map(|p| (p, false))).enumerate() {
-            numbers.entry(&profile.name).or_insert((nth, compared));
-        }
-        let mut held = Self::default();
-        for name in names {
-            let entry_of = |(profile, at): &'a (Arc<Profile>, usize)| {
-                let (nth, compared) = *numbers.get(&*profile.name)?;
-                let entry = profile.env.get(*at)?;
-                Some(((nth, *at), compared, &**profile, entry))
-            };
-            let mut entries: Vec<_> = catalog.with_variable(name).iter().filter_map(entry_of).collect();
-            entries.sort_unstable_by_key(|(at, ..)| *at);
-            for (at, compared, profile, entry) in entries {
-                let variable = held.by_name.entry(&entry.name).or_default();
-                if entry.policy != EnvPolicy::Forbid {
-                    held.longest = held.longest.max(entry.value.len());
-                    let setters = variable.others.entry(&entry.value).or_default();
-                    if setters.last() != Some(&at.0) {
-                        setters.push(at.0);
-                    }
-                }
-                if compared && entry.policy != EnvPolicy::Default {
-                    variable.compared.push(Compared { at, profile, entry });
-                }
-            }
-        }
+        let compared: FixedBitSet = compared.filter_map(|p| catalog.number(&p.name)).collect();
+        let beside: FixedBitSet = beside.filter_map(|p| catalog.number(&p.name)).collect();
+        let mut held = Self { catalog, named: &compared | &beside, compared, own: HashMap::new() };
         for entry in own.iter().flat_map(|p| &p.env).filter(|e| e.policy != EnvPolicy::Forbid) {
-            if let Some(variable) = held.by_name.get_mut(&*entry.name) {
-                held.longest = held.longest.max(entry.value.len());
-                variable.own.insert(&entry.value);
-            }
+            held.own.entry(&entry.name).or_default().push(&entry.value);
         }
         held
     }
 
-    /// The variables of a container that some profile refuses.
-    pub(super) fn refused<'c>(&self, context: &'c PodContext<'_>, place: &Place<'c>) -> Refused<'_, 'a, 'c> {
+    /// The variables of a container that some profile requires or forbids, in the order of their names.
+    pub(super) fn variables<'c>(
+        &self,
+        context: &'c PodContext<'_>,
+        place: &Place<'c>,
+    ) -> impl Iterator<Item = Variable<'_, 'a, 'c>> {
+        let known = |name: &'c str| Some((name, self.catalog.variables().get(name)?));
+        let names: BTreeSet<&str> = names(context, place).filter(|name| known(name).is_some()).collect();
         let container = place.container;
-        let names: BTreeSet<&str> =
-            names(context, place).filter(|name| self.by_name.contains_key(name)).collect();
-        let each = names
-            .into_iter()
-            .flat_map(|name| own_variables(context, place, name).map(move |own| (name, own)));
-        let mut refused = Refused { variables: Vec::new() };
-        for (name, own) in each {
-            let Some(variable) = self.by_name.get(name) else { continue };
-            if !context.deadline.plans(variable.compared.len() / COMPARED_PER_VALUE) {
-                break;
-            }
-            let text = own.value.as_ref().map(|v| &*v.text).filter(|text| text.len() <= self.longest);
-            let by_own = text.is_some_and(|text| variable.own.contains(text));
-            if by_own && own.is_known() {
-                continue;
-            }
-            let set_by = text.and_then(|text| variable.others.get(text)).map_or(&[][..], Vec::as_slice);
-            let refuses = |c: &&Compared<'_>| {
-                let allowed = by_own || set_by.binary_search(&c.at.0).is_ok();
-                // What the later entry of a variable gives is not known, and may be forbidden.
-                let refused = match c.entry.policy {
-                    EnvPolicy::Forbid => !allowed || !own.is_known(),
-                    _ => !allowed && own.value.is_some(),
-                };
-                refused && applies(c, container)
-            };
-            let by: Vec<Compared<'a>> = variable.compared.iter().filter(refuses).copied().collect();
-            if !by.is_empty() {
-                refused.variables.push(RefusedVariable { own, set_by, by });
-            }
-        }
-        refused
+        let own = |(name, entries)| own_variables(context, place, name).map(move |own| (name, entries, own));
+        let all: Vec<_> = names.into_iter().filter_map(known).flat_map(own).collect();
+        let in_time = |entries: &VariableEntries| {
+            context.deadline.plans(entries.restricting.len().div_ceil(ENTRIES_PER_VALUE))
+        };
+        all.into_iter().take_while(move |(_, entries, _)| in_time(entries)).map(
+            move |(name, entries, own)| {
+                let text = own.value.as_ref().map(|v| &*v.text);
+                let by_own =
+                    text.is_some_and(|text| self.own.get(name).is_some_and(|all| all.contains(&text)));
+                let set_by = text.map_or(&[][..], |text| entries.setting(text));
+                Variable { held: self, entries, container, own, by_own, set_by }
+            },
+        )
     }
 }
 
+/// Whether any profile has one of the variables that a container sets.
+pub(super) fn sets_known(context: &PodContext<'_>, place: &Place<'_>) -> bool {
+    let known = context.subject.snapshot.catalog().variables();
+    names(context, place).any(|name| known.contains_key(name))
+}
+
 /// The variables that a container sets.
-pub(super) fn names<'c>(context: &'c PodContext<'_>, place: &Place<'c>) -> impl Iterator<Item = &'c str> {
+fn names<'c>(context: &'c PodContext<'_>, place: &Place<'c>) -> impl Iterator<Item = &'c str> {
     let in_env = place.container.env().iter().filter_map(|e| e.name.as_deref());
     in_env.chain(context.overlay.file_lines(place.app, place.container).map(|(name, _)| name))
 }
 
+/// A variable of a container, as profiles see it.
+pub(super) struct Variable<'h, 'a, 'c> {
+    held: &'h Held<'a>,
+    entries: &'a VariableEntries,
+    container: &'c Container<'c>,
+    pub(super) own: Own<'c>,
+    /// Whether the pod's own profile sets its value.
+    by_own: bool,
+    /// Numbers of the profiles that set its value, in order.
+    set_by: &'a [usize],
+}
+
+impl<'a> Variable<'_, 'a, '_> {
+    /// The entries that refuse it, in the order of the profiles' names.
+    fn refusing(&self) -> impl Iterator<Item = Compared<'a>> {
+        let (held, is_known) = (self.held, self.own.is_known());
+        let all = (!self.by_own || !is_known).then_some(self.entries.restricting.iter());
+        let mut set_by = self.set_by.iter().copied().peekable();
+        all.into_iter().flatten().filter(|(number, _)| held.compared.contains(*number)).filter_map(
+            move |at| {
+                while set_by.next_if(|number| *number < at.0).is_some() {}
+                let allowed = self.by_own || set_by.peek() == Some(&at.0);
+                let profile = &**held.catalog.numbered().get(at.0)?;
+                let compared = Compared { at: *at, profile, entry: profile.env.get(at.1)? };
+                // What the later entry of a variable gives is not known, and may be forbidden.
+                let refused = match compared.entry.policy {
+                    EnvPolicy::Forbid => !allowed || !is_known,
+                    _ => !allowed && self.own.value.is_some(),
+                };
+                (refused && applies(compared, self.container)).then_some(compared)
+            },
+        )
+    }
+
+    /// The first entries that refuse it: as many that forbid it, and as many that require another value, as one rule
+    /// reports.
+    pub(super) fn first_refusing(&self) -> Vec<Compared<'a>> {
+        let (mut forbid, mut require) = (0, 0);
+        let mut first = Vec::new();
+        for compared in self.refusing() {
+            let count = if compared.entry.policy == EnvPolicy::Forbid { &mut forbid } else { &mut require };
+            *count += 1;
+            if *count <= MAX_PER_RULE {
+                first.push(compared);
+            }
+            if forbid.min(require) >= MAX_PER_RULE {
+                break;
+            }
+        }
+        first
+    }
+}
+
 /// Whether an entry is compared in a container.
-fn applies(Compared { profile, entry, .. }: &Compared<'_>, container: &Container<'_>) -> bool {
+fn applies(Compared { profile, entry, .. }: Compared<'_>, container: &Container<'_>) -> bool {
     // The pod does not have the interfaces of this profile's rails.
     is_checked(entry, container, profile) && !profile.rails.iter().any(|r| *r.interface == *entry.value)
-}
-
-/// Variables of a container that profiles refuse.
-pub(super) struct Refused<'h, 'a, 'c> {
-    variables: Vec<RefusedVariable<'h, 'a, 'c>>,
-}
-
-struct RefusedVariable<'h, 'a, 'c> {
-    own: Own<'c>,
-    /// The profiles that set its value.
-    set_by: &'h [usize],
-    /// The entries that refuse it.
-    by: Vec<Compared<'a>>,
-}
-
-impl<'a, 'c> Refused<'_, 'a, 'c> {
-    /// The entries that refuse a variable, each with the variable, in the order of the profiles.
-    pub(super) fn each(&self) -> impl Iterator<Item = (Compared<'a>, &Own<'c>)> {
-        let mut each: Vec<(Compared<'a>, &Own<'c>)> = Vec::new();
-        for RefusedVariable { own, by, .. } in &self.variables {
-            each.extend(by.iter().map(|by| (*by, own)));
-        }
-        each.sort_unstable_by_key(|(by, _)| by.at);
-        each.into_iter()
-    }
 }
 
 /// The profiles that set every refused value of a pod. If the pod has no profile, it would be admitted with the name of
@@ -173,21 +156,31 @@ impl<'a, 'c> Refused<'_, 'a, 'c> {
 pub(super) struct Setters(Option<Vec<usize>>);
 
 impl Setters {
-    /// Keeps those that set all refused values of a container. Whether any is left.
-    pub(super) fn keep(&mut self, refused: &Refused<'_, '_, '_>) -> bool {
-        for RefusedVariable { own, set_by, by } in &refused.variables {
-            let forbidden = by.iter().any(|by| by.entry.policy == EnvPolicy::Forbid);
-            let set_by = if forbidden && !own.is_known() { &[][..] } else { set_by };
-            let kept = match self.0.take() {
-                None => set_by.to_vec(),
-                Some(kept) => kept.into_iter().filter(|nth| set_by.binary_search(nth).is_ok()).collect(),
-            };
-            let any = !kept.is_empty();
-            self.0 = Some(kept);
-            if !any {
-                return false;
-            }
+    /// Keeps those that set a value, if the value is refused. Whether any is left.
+    pub(super) fn keep(&mut self, variable: &Variable<'_, '_, '_>) -> bool {
+        let mut refusing = variable.refusing().peekable();
+        if refusing.peek().is_none() {
+            return true;
         }
-        true
+        let is_known = variable.own.is_known();
+        let forbidden = !is_known && refusing.any(|by| by.entry.policy == EnvPolicy::Forbid);
+        let set_by = if forbidden { &[][..] } else { variable.set_by };
+        let kept: Vec<usize> = match self.0.take() {
+            None => set_by.iter().copied().filter(|number| variable.held.named.contains(*number)).collect(),
+            Some(kept) => kept.into_iter().filter(|number| set_by.binary_search(number).is_ok()).collect(),
+        };
+        let any = !kept.is_empty();
+        self.0 = Some(kept);
+        any
     }
+}
+
+/// Entries of several variables that refuse them, in the order of the profiles.
+pub(super) fn in_order<'v, 'a, 'c>(
+    variables: &'v [Variable<'_, 'a, 'c>],
+) -> impl Iterator<Item = (Compared<'a>, &'v Own<'c>)> {
+    let each = |v: &'v Variable<'_, 'a, 'c>| v.first_refusing().into_iter().map(move |by| (by, &v.own));
+    let mut each: Vec<(Compared<'a>, &Own<'c>)> = variables.iter().flat_map(each).collect();
+    each.sort_unstable_by_key(|(by, _)| by.at);
+    each.into_iter()
 }

@@ -4,7 +4,7 @@ mod held;
 mod own_values;
 mod places;
 
-use self::held::{Compared, Held, Setters, names};
+use self::held::{Compared, Held, Setters, Variable, in_order, sets_known};
 use self::own_values::{Entry, Own, own_variables};
 use self::places::{Place, places};
 use crate::plan::{is_checked, unused_interface};
@@ -14,7 +14,6 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Reach, Rule, files};
 use crate::text::printable;
-use std::collections::BTreeSet;
 use std::iter;
 
 pub(super) static RULE: Rule = Rule {
@@ -42,25 +41,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let also = || also.iter().map(|p| &**p);
     let catalog = context.subject.snapshot.catalog();
-    let of_pod: BTreeSet<&str> = match also().next().is_none() && perhaps.is_empty() {
-        true => BTreeSet::new(),
-        false => {
-            let all = places(context).flat_map(|place| names(context, &place).collect::<Vec<_>>());
-            all.filter(|name| catalog.variables().contains_key(*name)).collect()
-        }
-    };
-    let set = (!of_pod.is_empty()).then_some((&of_pod, catalog));
-    let held = set.filter(|_| !context.also_held.is_empty());
-    let held = held.map(|set| Held::of(set, own, also(), iter::empty()));
-    let perhaps = set.filter(|_| !perhaps.is_empty()).map(|set| {
+    let nothing = also().next().is_none() && perhaps.is_empty();
+    let compared = !nothing && places(context).any(|place| sets_known(context, &place));
+    let held = (compared && also().next().is_some()).then(|| Held::of(catalog, own, also(), iter::empty()));
+    let perhaps = (compared && !perhaps.is_empty()).then(|| {
         let perhaps = perhaps.iter().map(|p| &**p);
-        Held::of(set, own, perhaps, also())
+        Held::of(catalog, own, perhaps, also())
     });
     // A pod without a profile could name one of these.
     let as_named = |held: &Held<'_>, unread: bool| {
         let mut setters = Setters::default();
         let mut places = places(context).filter(|place| unread || !place.only_unread);
-        let mut keep = |place: Place<'_>| setters.keep(&held.refused(context, &place));
+        let mut keep = |place: Place<'_>| held.variables(context, &place).all(|v| setters.keep(&v));
         own.is_none() && places.all(|place| !context.deadline.is_over() && keep(place))
     };
     let held = held.filter(|held| !as_named(held, false));
@@ -141,10 +133,13 @@ fn of_nodes(
     (place, severity): (&Place<'_>, Severity),
     findings: &mut Findings<'_>,
 ) {
-    let refused = held.refused(context, place);
+    if !findings.takes(severity) {
+        return;
+    }
+    let variables: Vec<Variable<'_, '_, '_>> = held.variables(context, place).collect();
     // There may be thousands of pairs, of which fifty are reported: no text is made for the others.
     let (mut takes, mut takes_warnings) = (true, true);
-    for (Compared { profile, entry, .. }, own) in refused.each() {
+    for (Compared { profile, entry, .. }, own) in in_order(&variables) {
         let earlier = entry.policy != EnvPolicy::Forbid && own.value.as_ref().is_some_and(|v| v.earlier);
         let (as_severity, open) = match earlier {
             false => (severity, &mut takes),

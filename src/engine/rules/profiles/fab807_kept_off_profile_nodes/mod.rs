@@ -35,10 +35,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     // The reasons are the pod's own text; only admins may know how many nodes there are.
-    let by = crate::nodes::dropped(constraints, nodes, carrying);
+    let by = crate::nodes::dropped(constraints, nodes, carrying, context.deadline);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
-    let message =
-        format!("the pod cannot run on any node of profile {:?}, because of {}", profile.name, by.join("; "));
+    // A decision that has taken all its looks knows no reason.
+    let because = if by.is_empty() { String::new() } else { format!(", because of {}", by.join("; ")) };
+    let message = format!("the pod cannot run on any node of profile {:?}{because}", profile.name);
     findings.add(
         "/spec",
         message,
