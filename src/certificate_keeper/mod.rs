@@ -1,7 +1,7 @@
 //! Certificates from a Secret of the cluster, issued by this server (`--tls-mode self-managed`) or by cert-manager. One
 //! task reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates`
 //! decides which. A handshake only loads a pointer. Decisions without input and output belong to `certificates`;
-//! certificates from files, to `server::certificate_files`.
+//! certificates from files, to `server::reload_certificate`.
 
 mod across_restarts;
 mod back_off;

@@ -1,6 +1,6 @@
 //! The certificate from files while the server runs: reloaded when it changes, and checked for its dates.
 
-use super::{Certificate, State, supervisor};
+use super::{Certificate, State, task_supervisor};
 use crate::certificate_keeper::{self, CertificateReadiness, Clock, Expiry};
 use crate::tls::{Served, Store, TlsError};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>
         update_standing(&store, &state.certificates);
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&store);
-        match supervisor::blocking(move || looking.refresh()).await {
+        match task_supervisor::blocking(move || looking.refresh()).await {
             None => {}
             Some(Ok(false)) => failing = false,
             Some(Ok(true)) => {

@@ -2,7 +2,8 @@
 //! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
 //! server that passes them on, can still send them.
 
-use super::body_memory::{Held, Pools, Share};
+use super::address_shares::{Pools, Share};
+use super::body_memory::Held;
 use super::limits::Limits;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -137,7 +138,7 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::body_memory::SMALL;
+    use super::super::address_shares::SMALL;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {

@@ -1,8 +1,8 @@
 //! Profiles and facts from files: checked every few seconds and loaded all together. If any of them is invalid, the
 //! previous set stays in use: half a set could give the ranks of one job different fabrics.
 
-use super::state::State;
-use super::supervisor;
+use super::shared_state::State;
+use super::task_supervisor;
 use crate::snapshot::Snapshot;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
         let check = Arc::clone(&check);
         // A check that panicked leaves nothing half done: it notes files as known once it has read them.
         let look = move || check.lock().unwrap_or_else(PoisonError::into_inner)();
-        match supervisor::blocking(look).await {
+        match task_supervisor::blocking(look).await {
             None => {}
             Some(Look::Same) if failing => {}
             Some(Look::Same) => state.metrics.facts_checked(),

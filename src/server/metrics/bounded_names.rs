@@ -1,7 +1,7 @@
 //! Names as the values of a label: the first of them have places that they keep, and all later ones share one. So a label
 //! has a bounded set of values, and a series never ends because of others.
 
-use super::grid::Axis;
+use super::counter_grid::Axis;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
-//! The open connections, by address, and the choice of the one to close when there are too many.
+//! The open connections, by address. Which of them closes when there are too many: [`super::which_connection_closes`].
 
-use super::connection_watch::{ConnectionWatch, Waits};
-use std::cmp::Reverse;
+use super::connection_deadlines::{ConnectionWatch, Waits};
+use super::which_connection_closes::{self, Dispensable};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,9 +14,6 @@ pub(super) enum Refused {
     /// The table is full, and no connection can be closed.
     Full,
 }
-
-/// A light user has at most this part (1/16) of all connections, 64 of 1,024: an API server keeps 25 idle ones.
-const LIGHT: usize = 16;
 
 /// Every open connection of a port.
 #[derive(Debug)]
@@ -44,44 +41,6 @@ impl Rows {
         }
         Some(watch)
     }
-
-    /// Addresses that have connections, with that of the newcomer.
-    fn peers_with(&self, peer: IpAddr) -> usize {
-        self.peers.len() + usize::from(!self.peers.contains_key(&peer))
-    }
-
-    /// The connection to close for a newcomer: among the connections that wait for their client, of the address with the
-    /// most, the one that has waited longest. Not only idle ones: an unfinished handshake costs its client nothing, and half
-    /// a header little, so a client that opens connections and sends nothing more could otherwise keep everybody out.
-    ///
-    /// A header or body in transfer is not closed, unless its address has more than its share and more than the newcomer's:
-    /// a client that sends halves in turns never waits for long. An address with more than its share closes no connection
-    /// of light users, such as the idle connections of an API server.
-    fn dispensable(&self, most: usize, newcomer: IpAddr) -> Option<Dispensable> {
-        let own = self.peers.get(&newcomer).copied().unwrap_or_default();
-        let share = most / self.peers_with(newcomer);
-        let candidates = self.open.iter().filter_map(|(number, (peer, watch))| {
-            let (waits, age) = watch.waits()?;
-            let count = self.peers.get(peer).copied()?;
-            let coming = waits.is_coming(age);
-            let spared = own > share && count < own && count <= most / LIGHT;
-            if spared || coming && count <= share.max(own) {
-                return None;
-            }
-            Some(((count, !coming, age, Reverse(*number)), waits))
-        });
-        let ((_, waited, _, Reverse(number)), waits) = candidates.max_by_key(|(key, _)| *key)?;
-        Some(Dispensable { number, waits, coming: !waited })
-    }
-}
-
-/// A connection that can go.
-#[derive(Debug)]
-struct Dispensable {
-    number: u64,
-    waits: Waits,
-    /// In the middle of a header or a body.
-    coming: bool,
 }
 
 /// A connection's place; it is free again when this is dropped.
@@ -113,7 +72,8 @@ impl Table {
         let mut made_room = None;
         if rows.open.len() >= self.most {
             let Dispensable { number, waits, coming } =
-                rows.dispensable(self.most, peer).ok_or(Refused::Full)?;
+                which_connection_closes::for_newcomer(&rows.open, &rows.peers, self.most, peer)
+                    .ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
             if let Some(other) = rows.remove(number) {
                 other.evict(coming);

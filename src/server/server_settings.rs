@@ -1,7 +1,7 @@
 //! Settings of the server, and the source of its facts.
 
 use super::decision_log::LogDecisions;
-use super::fact_files::Source;
+use super::reload_fact_files::Source;
 use crate::certificate_keeper;
 use crate::cluster::Pace;
 use crate::facts::Mode;

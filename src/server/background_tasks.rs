@@ -1,11 +1,11 @@
 //! Every background task of the server: its name, what does not happen while it is down, and how it starts. What follows
-//! when one fails: [`super::supervisor`].
+//! when one fails: [`super::task_supervisor`].
 
 use super::admin_thread::AdminThread;
-use super::certificate_files::{self, Origin};
-use super::signals::{self, Signals};
-use super::supervisor::{Supervisor, Task};
-use super::{Live, State, StatusWriter, Stop, admin, client_ca, fact_files};
+use super::reload_certificate::{self, Origin};
+use super::stop_signals::{self, Signals};
+use super::task_supervisor::{Supervisor, Task};
+use super::{Live, State, StatusWriter, Stop, admin_port, reload_client_ca, reload_fact_files};
 use crate::cluster::{self, Watches};
 use crate::tls::Clients;
 use crate::{certificate_keeper, telemetry};
@@ -30,7 +30,7 @@ pub(super) fn signals(
 ) {
     let (state, stop) = (Arc::clone(state), Arc::new(stop));
     supervisor.start(Task::new("signals", "the server does not stop on SIGTERM"), move || {
-        signals::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
+        stop_signals::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
     });
 }
 
@@ -43,8 +43,9 @@ pub(super) fn admin(
 ) {
     let (listener, state) = (Arc::new(listener), Arc::clone(state));
     let task = Task::new("admin", "the server does not answer probes and scrapes");
-    supervisor
-        .start_on(thread.handle(), task, move || admin::serve(Arc::clone(&listener), Arc::clone(&state)));
+    supervisor.start_on(thread.handle(), task, move || {
+        admin_port::serve(Arc::clone(&listener), Arc::clone(&state))
+    });
 }
 
 /// The certificate. `port` is the address of the webhook, where a handshake with it shows what it serves.
@@ -59,18 +60,18 @@ pub(super) fn certificates(
         Origin::Files { store, poll } => {
             metrics.certificate_loaded();
             let task =
-                Task::new(certificate_files::TASK, "the server does not load changed certificate files");
+                Task::new(reload_certificate::TASK, "the server does not load changed certificate files");
             let state = Arc::clone(state);
             supervisor.start(task, move || {
                 metrics.leaf_expiry(store.until());
-                certificate_files::reload(Arc::clone(&store), poll, Arc::clone(&state))
+                reload_certificate::reload(Arc::clone(&store), poll, Arc::clone(&state))
             });
         }
         Origin::Cluster { settings, served } => {
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
             let task =
-                Task::new(certificate_files::TASK, "the server does not renew its certificate").pausing(tick);
+                Task::new(reload_certificate::TASK, "the server does not renew its certificate").pausing(tick);
             let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
@@ -95,17 +96,17 @@ pub(super) fn certificates(
 pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, state: &Arc<State>) {
     let state = Arc::clone(state);
     supervisor.start(Task::new("client-ca", "the server does not load a changed client CA"), move || {
-        client_ca::reload(Arc::clone(&clients), Arc::clone(&state))
+        reload_client_ca::reload(Arc::clone(&clients), Arc::clone(&state))
     });
 }
 
 /// Profiles and facts from files.
-pub(super) fn files(supervisor: &mut Supervisor, source: fact_files::Source, state: &Arc<State>) {
-    let fact_files::Source { every, look } = source;
+pub(super) fn files(supervisor: &mut Supervisor, source: reload_fact_files::Source, state: &Arc<State>) {
+    let reload_fact_files::Source { every, look } = source;
     let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
     supervisor.start(
         Task::new("files", "the server does not load changed files of profiles and facts"),
-        move || fact_files::reload(every, Arc::clone(&check), Arc::clone(&state)),
+        move || reload_fact_files::reload(every, Arc::clone(&check), Arc::clone(&state)),
     );
 }
 

@@ -3,13 +3,13 @@
 
 use super::caller::Caller;
 use super::connection_age;
-use super::connection_watch::{ConnectionWatch, Slow, Waits, WatchedStream};
-use super::connections::{Place, Refused, Table};
+use super::connection_deadlines::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::limits::Limits;
 use super::metrics::{Handshake, Shed};
+use super::open_connections::{Place, Refused, Table};
 use super::routes;
-use super::signals::Stop;
-use super::state::State;
+use super::shared_state::State;
+use super::stop_signals::Stop;
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use hyper::body::Incoming;

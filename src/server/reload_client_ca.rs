@@ -1,6 +1,6 @@
 //! The CA of clients while the server runs: its file is checked for changes.
 
-use super::{State, supervisor};
+use super::{State, task_supervisor};
 use crate::tls::Clients;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
     loop {
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&clients);
-        match supervisor::blocking(move || looking.refresh()).await {
+        match task_supervisor::blocking(move || looking.refresh()).await {
             None => {}
             Some(Ok(changed)) => {
                 failing = false;

@@ -3,7 +3,7 @@
 use super::body_memory::Held;
 use super::decision_log;
 use super::metrics::{RequestResult, Shed};
-use super::state::State;
+use super::shared_state::State;
 use crate::deadline::Deadline;
 use crate::review::Verdict;
 use crate::review::envelope::EnvelopeError;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::server::certificate_files;
+use crate::server::reload_certificate;
 use axum::http::StatusCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -59,7 +59,7 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
         until(|| line() == format!("task \"files\" {how} (failure 3 in a row) and was restarted. {BUG}"))
             .await;
         assert_eq!((starts.load(Ordering::SeqCst), failures(&state, "files")), (4, 3));
-        let (status, text) = crate::server::admin::readiness(&state);
+        let (status, text) = crate::server::readyz::readiness(&state);
         assert_eq!((status, text), (StatusCode::OK, format!("ok\n{}", line())));
         until(|| line().is_empty()).await;
         assert_eq!(starts.load(Ordering::SeqCst), 4);
@@ -139,13 +139,13 @@ async fn without_its_listener_the_server_ends() {
 async fn a_certificate_that_nobody_renews_ends_readiness_by_its_dates() {
     let mut state = State::bare();
     state.expiry = crate::certificate_keeper::Expiry::of_age(72 * 3600);
-    assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK, "its task judges the dates");
-    state.failed.set(certificate_files::TASK, "task \"certificates\" panicked".to_owned());
-    let (status, text) = crate::server::admin::readiness(&state);
+    assert_eq!(crate::server::readyz::readiness(&state).0, StatusCode::OK, "its task judges the dates");
+    state.failed.set(reload_certificate::TASK, "task \"certificates\" panicked".to_owned());
+    let (status, text) = crate::server::readyz::readiness(&state);
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(text.starts_with("certificates: the certificate has expired or expires soon"), "{text}");
     state.expiry = crate::certificate_keeper::Expiry::of_age(3600);
-    assert_eq!(crate::server::admin::readiness(&state).0, StatusCode::OK);
+    assert_eq!(crate::server::readyz::readiness(&state).0, StatusCode::OK);
 }
 
 #[tokio::test]

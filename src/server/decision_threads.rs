@@ -2,12 +2,13 @@
 //! request or probe waits for them. Each has to be ready before the API server gives up: an answer that comes later is
 //! wasted, and so is the work for it.
 
-use super::answers::{Decide, answer, fault, plain};
-use super::body_memory::{Held, SMALL};
-use super::budgets::{DECODED, Turn};
+use super::address_shares::SMALL;
+use super::body_memory::Held;
+use super::budgets_in_use::{DECODED, Turn};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
+use super::http_answers::{Decide, answer, fault, plain};
 use super::request_body;
-use super::state::State;
+use super::shared_state::State;
 use crate::deadline::Deadline;
 use crate::review::webhook::WebhookEntry;
 use axum::http::StatusCode;
@@ -15,35 +16,10 @@ use axum::response::Response;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// How long the API server waits if it does not say so: the default of `timeoutSeconds` (k8s.io/api
-/// admissionregistration/v1). It always says so.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest that it can say (`timeoutSeconds` is 1 to 30), and the shortest.
-const LONGEST: u64 = 30;
-const SHORTEST: u64 = 1;
-/// The largest body that is decided on the thread that read it (bytes): a hand-over costs more than most decisions. The
-/// dearest pods take 64 ns per byte, so 16 KiB of them take a millisecond; pods of people take a tenth of that. (opt-level
-/// 3, two x86-64 cores: 200 containers that each get a plan, 15 KiB, 0.8 ms; 850 of them, 60 KiB, 4 ms; 64 KiB of networks
-/// in an annotation 4 ms; 64 KiB of a device plugin's configuration 9 ms.)
-pub(super) const ON_WORKER: usize = 16 * 1024;
 /// Of so many questions whether the time is over, one is answered by the clock (count): the rules ask some 200 times.
 const ASKED: usize = 8;
-/// The answer has to travel.
-const MARGIN: Duration = Duration::from_millis(200);
-
-/// How long after a request's header its answer is useful. The API server sends `?timeout=5s`, in whole seconds
-/// (k8s.io/apiserver pkg/admission/plugin/webhook/mutating/dispatcher.go, `callAttemptMutating`).
-pub(super) fn decision_timeout(query: Option<&str>) -> Duration {
-    let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    let seconds = parameters
-        .filter(|(name, _)| name == "timeout")
-        .find_map(|(_, value)| value.strip_suffix('s')?.parse::<u64>().ok());
-    let timeout = seconds.map_or(TIMEOUT, |s| Duration::from_secs(s.clamp(SHORTEST, LONGEST)));
-    timeout.saturating_sub(MARGIN)
-}
-
 /// Tells the thread that decides when nobody waits for its answer any more.
 struct Abandons(Arc<AtomicBool>);
 
@@ -53,7 +29,7 @@ impl Drop for Abandons {
     }
 }
 
-/// Decides on a body over [`ON_WORKER`] by a point in time, together with the stored objects that the decision reads.
+/// Decides on a body over [`super::which_thread::ON_WORKER`] by a point in time, together with the stored objects that the decision reads.
 pub(super) async fn decide(
     state: &Arc<State>,
     entry: WebhookEntry,
@@ -94,7 +70,7 @@ async fn decide_since(
     decided.ok().flatten().unwrap_or_else(|| late(state, entry, time.start))
 }
 
-/// Decides on a body of at most [`ON_WORKER`] on the thread that read it, by a point in time. A decision that needs more
+/// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision that needs more
 /// than a few looks at nodes begins again on a thread of its own.
 pub(super) async fn decide_small(
     state: &Arc<State>,
@@ -167,22 +143,7 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};
-
-    #[test]
-    fn the_api_server_says_how_long_it_waits() {
-        for (query, seconds) in [
-            (None, 10),
-            (Some(""), 10),
-            (Some("timeout=5s"), 5),
-            (Some("a=b&timeout=30s"), 30),
-            (Some("timeout=0s"), 1),
-            (Some("timeout=99999999999s"), 30),
-            (Some("timeout=-1s"), 10),
-            (Some("timeout=1m"), 10),
-        ] {
-            assert_eq!(decision_timeout(query) + MARGIN, Duration::from_secs(seconds), "{query:?}");
-        }
-    }
+    use std::time::Duration;
 
     type Decided = Result<Answer, EnvelopeError>;
 

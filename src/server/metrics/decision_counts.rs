@@ -1,7 +1,7 @@
 //! What is counted of decisions: requests, namespaces, profiles, rules, changes and searches for a profile.
 
-use super::grid::{self, Axis, Fixed, Grid, Zeros};
-use super::names::{NONE, Names, OTHER};
+use super::bounded_names::{NONE, Names, OTHER};
+use super::counter_grid::{self, Axis, Fixed, Grid, Zeros};
 use super::profile_changes::ProfileChanges;
 use crate::facts::Mode;
 use crate::plan::ChangeKind;
@@ -158,7 +158,7 @@ impl Decisions {
             registry.register_collector(Box::new(Arc::clone(&grid)));
             grid
         };
-        let requests = grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], grid::ALL);
+        let requests = grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], counter_grid::ALL);
         let by_namespace = grid(
             table::NAMESPACE_DECISIONS,
             vec![Arc::<Names>::clone(&namespaces), Arc::clone(&called), Arc::clone(&results)],
@@ -171,11 +171,11 @@ impl Decisions {
         );
         let severities = Fixed::of(SEVERITIES.map(|(_, name)| name));
         let ids = Fixed::of(rules.iter().copied());
-        let findings = grid(table::FINDINGS, vec![ids, severities, Arc::clone(&modes)], grid::NONE);
+        let findings = grid(table::FINDINGS, vec![ids, severities, Arc::clone(&modes)], counter_grid::NONE);
         let kinds = Fixed::of(ChangeKind::ALL.map(ChangeKind::name));
-        let changes = grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], grid::ALL);
+        let changes = grid(table::CHANGES, vec![kinds, Fixed::of(["made", "planned"])], counter_grid::ALL);
         let outcomes = Fixed::of(Outcome::ALL.map(Outcome::name));
-        let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], grid::ALL);
+        let resolutions = grid(table::RESOLUTIONS, vec![outcomes, modes], counter_grid::ALL);
         Self {
             requests,
             by_namespace,
