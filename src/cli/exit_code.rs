@@ -1,6 +1,6 @@
 //! Exit codes, and which of them a review ends with.
 
-use crate::cluster::client::ClientError;
+use crate::cluster::api_client::ClientError;
 use crate::rules::Severity;
 use clap::ValueEnum;
 

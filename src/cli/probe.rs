@@ -2,7 +2,7 @@
 //! firewalls, certificates and selectors are all on that way. `helm test` runs it.
 
 use super::{Exit, dry_runs};
-use crate::cluster::client::connect;
+use crate::cluster::api_client::connect;
 use crate::doctor::calls::{Answer, Wrong, bad, good, not_changed, not_refused};
 use serde_json::Value;
 use std::io::{self, Write};

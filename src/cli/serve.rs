@@ -146,7 +146,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     // Before the files are read, so that a change in between is seen.
     let source = source(arguments);
     let live =
-        arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::client::in_cluster());
+        arguments.kubeconfig.is_some() || (arguments.cluster.is_empty() && cluster::api_client::in_cluster());
     let (profiles, cluster) = (arguments.profiles.as_deref(), &arguments.cluster);
     let Some((builder, snapshot)) =
         facts_from_files(profiles, cluster, &arguments.server_settings(), live, err)?
@@ -258,7 +258,7 @@ fn live_facts(
         .into());
     }
     let watching = start_runtime(1)?;
-    let client = watching.block_on(cluster::client::connect(arguments.kubeconfig.as_deref(), None))?;
+    let client = watching.block_on(cluster::api_client::connect(arguments.kubeconfig.as_deref(), None))?;
     let pace = Pace {
         retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
         watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),

@@ -156,14 +156,14 @@ impl Tls {
         };
         let lives = self.lifetimes();
         lives.check()?;
-        if kubeconfig.is_none() && !cluster::client::in_cluster() {
+        if kubeconfig.is_none() && !cluster::api_client::in_cluster() {
             return Err(
                 "this --tls-mode needs an API server: set --kubeconfig, or run the server in a pod with a service account".into()
             );
         }
         // A separate client and connection, so that a long list of nodes does not delay a certificate.
         let client = runtime
-            .block_on(cluster::client::connect(kubeconfig, None))
+            .block_on(cluster::api_client::connect(kubeconfig, None))
             .map_err(|error| error.to_string())?;
         let namespace = self.tls_namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
         let secret = self.tls_secret.clone().unwrap_or_else(|| {

@@ -70,8 +70,8 @@ pub(super) fn certificates(
         Origin::Cluster { settings, served } => {
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
-            let task =
-                Task::new(reload_certificate::TASK, "the server does not renew its certificate").pausing(tick);
+            let task = Task::new(reload_certificate::TASK, "the server does not renew its certificate")
+                .pausing(tick);
             let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
@@ -123,7 +123,7 @@ pub(super) fn live(
     }
     let metrics = Arc::clone(state.metrics.watches());
     let watches = Watches::new(client, builder, pace, state.sync.clone(), metrics);
-    for kind in cluster::kinds::WATCHED {
+    for kind in cluster::watched_kinds::WATCHED {
         let task = Task::new(
             format!("watch {}", kind.name()),
             "the server does not see changes of objects of this kind",

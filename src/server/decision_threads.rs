@@ -20,6 +20,7 @@ use std::time::Instant;
 
 /// Of so many questions whether the time is over, one is answered by the clock (count): the rules ask some 200 times.
 const ASKED: usize = 8;
+
 /// Tells the thread that decides when nobody waits for its answer any more.
 struct Abandons(Arc<AtomicBool>);
 

@@ -82,7 +82,7 @@ pub async fn run(
         snapshot: ArcSwap::from_pointee(snapshot),
         metrics: Arc::new(metrics),
         sync: match &facts {
-            Facts::Live(_) => Phases::of(cluster::kinds::WATCHED.iter().map(|kind| kind.name())),
+            Facts::Live(_) => Phases::of(cluster::watched_kinds::WATCHED.iter().map(|kind| kind.name())),
             Facts::Fixed | Facts::Files(_) => Phases::default(),
         },
         certificates: certificate.standing(),

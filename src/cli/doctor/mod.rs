@@ -8,7 +8,7 @@ mod wanted_rights;
 
 use super::Exit;
 use super::values::Seconds;
-use crate::cluster::client::{Cluster, cluster, in_cluster};
+use crate::cluster::api_client::{Cluster, cluster, in_cluster};
 use crate::doctor::report::Report;
 use crate::doctor::table;
 use clap::ValueEnum;

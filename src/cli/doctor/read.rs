@@ -2,7 +2,7 @@
 
 use super::{account, installation, replicas, wanted_rights};
 use crate::cli::dry_runs::answer;
-use crate::cluster::kinds::{WATCHED, Watched};
+use crate::cluster::watched_kinds::{WATCHED, Watched};
 use crate::cluster::{read_any_object, some};
 use crate::doctor::calls::{bad, good};
 use crate::doctor::sources::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};

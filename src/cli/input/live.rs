@@ -2,9 +2,9 @@
 
 use super::of_file::unreadable;
 use crate::cli::Exit;
-use crate::cluster::client::{self, Cluster};
-use crate::cluster::discovery::{self, Served};
+use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
+use crate::cluster::which_kinds_are_served::{self, Served};
 use crate::cluster::{PageSize, once, pod};
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::report::Unread;

@@ -158,7 +158,8 @@ impl Decisions {
             registry.register_collector(Box::new(Arc::clone(&grid)));
             grid
         };
-        let requests = grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], counter_grid::ALL);
+        let requests =
+            grid(table::REQUESTS, vec![Arc::clone(&called), Arc::clone(&results)], counter_grid::ALL);
         let by_namespace = grid(
             table::NAMESPACE_DECISIONS,
             vec![Arc::<Names>::clone(&namespaces), Arc::clone(&called), Arc::clone(&results)],
