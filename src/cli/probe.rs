@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Time limit for both pods, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = super::values::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = super::flag_values::seconds)]
     timeout: f64,
 }
 

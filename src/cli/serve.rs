@@ -2,9 +2,9 @@
 
 use super::Exit;
 use super::client_certificates::Clients;
+use super::flag_values::{identity, seconds};
 use super::input::{Choice, OPERATOR_NAMESPACES, ServerSettings, facts_from_files, files, namespace};
 use super::limit_flags::{LimitFlags, cores};
-use super::values::{identity, seconds};
 use crate::cluster::{self, Pace};
 use crate::facts::Mode;
 use crate::server::{self, Facts, Limits, Live, LogDecisions, Look, Settings, Source, StatusWriter};

@@ -1,6 +1,6 @@
 //! Flags of `serve` about its certificate.
 
-use super::values::Seconds;
+use super::flag_values::Seconds;
 use crate::certificate_keeper::Clock;
 use crate::certificate_keeper::{Mode, Settings};
 use crate::certificates::Lifetimes;
@@ -27,7 +27,7 @@ pub(super) struct Tls {
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
     tls_min_version: TlsVersion,
     /// Interval, in seconds, at which the server checks the certificate files for changes
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::values::seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::flag_values::seconds)]
     tls_poll: f64,
     /// Namespace of the webhook's Secret and Service; default: the namespace in the file of
     /// --kubeconfig, else the namespace of the server's pod
@@ -184,7 +184,7 @@ impl Tls {
             mutating: self.tls_mutating.clone(),
             validating: self.tls_validating.clone(),
         };
-        let (ca_out, identity) = (self.tls_ca_out.clone(), super::values::identity());
+        let (ca_out, identity) = (self.tls_ca_out.clone(), super::flag_values::identity());
         // Whoever may set a flag of a shipped binary must not be able to make it trust other times.
         #[cfg(debug_assertions)]
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };

@@ -1,6 +1,6 @@
 //! `discover --live`: every kind that describes a fabric, page by page.
 
-use super::read::Read;
+use super::read_objects::Read;
 use crate::cli::Exit;
 use crate::cli::input;
 use crate::cluster::PageSize;
@@ -60,13 +60,13 @@ pub(super) fn read(
     err: &mut dyn Write,
 ) -> io::Result<Result<Read, Exit>> {
     let path = input::live::kubeconfig(given);
-    if path.is_none() && !client::in_cluster() {
+    if path.is_none() && !api_client::in_cluster() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let Cluster { client, address } = match client::cluster(path.as_deref(), context).await {
+        let Cluster { client, address } = match api_client::cluster(path.as_deref(), context).await {
             Ok(cluster) => cluster,
             Err(error) => {
                 writeln!(err, "error: --live: {error}")?;

@@ -1,6 +1,6 @@
 //! Which rights are asked about.
 
-use super::installation::Settings;
+use super::installed_settings::Settings;
 use crate::cluster::status_writer::LEASE;
 use crate::cluster::watched_kinds::WATCHED;
 use crate::doctor::sources::{Pick, Source, Within};

@@ -1,17 +1,17 @@
 //! Inputs of every offline command: manifests, profiles and facts about the cluster. YAML and JSON themselves are read
 //! in `manifest`; what a command does with the objects is in its own file.
 
-mod fact_kinds;
+mod errors_of_a_file;
 pub(super) mod files;
-mod kept_text;
 pub(super) mod live;
-mod loaded;
+mod loaded_batches;
 pub(super) mod objects;
-mod of_file;
-mod parts;
+mod parts_of_a_stream;
 pub(super) mod profile_faults;
 pub(super) mod profiles;
-mod reader;
+mod read_in_parallel;
+mod text_read_again;
+mod which_texts_may_hold_facts;
 
 use crate::facts::{DriverPattern, HarmlessDrivers, PodSecurity};
 use crate::manifest::Document;
@@ -28,8 +28,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Exit;
-pub(super) use loaded::{Batch, File, Loaded, Ready, place, source};
-pub(super) use of_file::Problems;
+pub(super) use errors_of_a_file::Problems;
+pub(super) use loaded_batches::{Batch, File, Loaded, Ready, place, source};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Inputs {

@@ -1,18 +1,18 @@
 //! `review`: changes and findings for manifests, offline. Formats of one result are in `report`; here is what concerns
 //! many files: order, settings, repeated findings, placeholders.
 
-mod baselines;
 mod config;
 pub(super) mod decide;
-mod file_text;
-mod filter;
+pub(super) mod document_results;
 mod finding_place;
+mod findings_in_text;
+mod new_since_baseline;
 mod output;
 pub(super) mod placeholders;
 mod repeated_findings;
-pub(super) mod reviewed;
 mod setting;
 mod settings;
+mod shown_findings;
 
 pub(super) use config::Ignores;
 pub(super) use setting::Setting;
@@ -20,18 +20,18 @@ pub(super) use setting::Setting;
 use super::baseline_file;
 use super::estimate::Asked;
 use super::exit_code::FailOn;
-use super::outputs;
-use super::terminal;
+use super::output_flag;
+use super::terminal_width;
 use super::{Exit, input};
 use crate::kubernetes_version::Version;
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::report::text::View;
-use baselines::{Baselines, Number};
 use config::{Choice, Group};
-use filter::{Filter, Least};
+use new_since_baseline::{Baselines, Number};
 use output::{Output, Part, Shown, Target};
 use settings::{AudienceArgument, Format, ModeArgument};
+use shown_findings::{Filter, Least};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -61,8 +61,8 @@ pub(super) struct Arguments {
     operator_namespaces: Vec<String>,
     /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. With FORMAT=FILE, the command
     /// writes to a file; repeatable
-    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = outputs::parse::<Format>, default_value = "text")]
-    output: Vec<outputs::Output<Format>>,
+    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = output_flag::parse::<Format>, default_value = "text")]
+    output: Vec<output_flag::Output<Format>>,
     /// Lowest severity of a finding for which the command exits with code 1; default: error
     #[arg(long, value_enum)]
     fail_on: Option<FailOn>,
@@ -81,7 +81,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
     /// Show only findings of this rule, such as FAB301; repeatable, or a list with commas
-    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = filter::rule)]
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = shown_findings::rule)]
     rule: Vec<&'static str>,
     /// Lowest severity of the findings that are shown
     #[arg(long, value_enum, default_value_t = Least::Info)]
@@ -106,7 +106,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = outputs::clash(&arguments.output) {
+    if let Some(clash) = output_flag::clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
@@ -151,7 +151,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let mut targets = Vec::new();
     let mut out = Some(out);
-    for outputs::Output { format, file } in &arguments.output {
+    for output_flag::Output { format, file } in &arguments.output {
         let writer: Box<dyn Write> = match (file, out.take_if(|_| file.is_none())) {
             (Some(file), _) => match create(file, &inputs) {
                 Ok(created) => Box::new(created),
@@ -166,7 +166,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         targets.push(Target { format: *format, out: writer, stdout: file.is_none() });
     }
     let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
-    let view = View { verbose, only_findings, width: terminal::width() };
+    let view = View { verbose, only_findings, width: terminal_width::width() };
     let filter = Filter::new(&arguments.rule, arguments.severity);
     let mut output = Output::begin(
         targets,

@@ -1,6 +1,6 @@
 //! Text that is read a second time: files where they are, streams in a temporary file, short inputs in memory.
 
-use super::parts::{Part, Place};
+use super::parts_of_a_stream::{Part, Place};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};

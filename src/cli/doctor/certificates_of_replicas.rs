@@ -1,6 +1,6 @@
 //! What each replica serves, and whether the caBundles trust it: by the verification that the server uses for itself.
 
-use super::installation::Settings;
+use super::installed_settings::Settings;
 use crate::certificate_keeper::{Silence, served_chain, verify_chain};
 use crate::certificates::{Authority, fields, secret};
 use crate::cluster::certificate_objects::{Configuration, Webhook};

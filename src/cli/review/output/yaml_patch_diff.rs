@@ -1,6 +1,6 @@
 //! The formats with changes only: YAML, patches and diffs.
 
-use super::sheet::{Page, Sheet, Sink, Tail};
+use super::format_writer::{Page, Sheet, Sink, Tail};
 use crate::manifest::{self, Document};
 use crate::report::Reviewed;
 use crate::report::json::patch;

@@ -1,6 +1,6 @@
 //! What the monitor remembers between scrapes, and its log lines.
 
-use super::log::Followed;
+use super::nccl_log_files::Followed;
 use crate::monitor::{Ras, RasAnswer, Readings, Sample, Source, Traffic, Used, text, transport_of};
 use crate::pod_agent::{Counters, Root};
 use crate::preflight::facts_file::Facts;

@@ -1,8 +1,8 @@
 //! Inputs as they were read: the first documents with facts decoded, other documents as places to read, so that memory
 //! does not grow with the number of documents.
 
-use super::kept_text::KeptText;
-use super::of_file::{OfFile, OfPart, Problems, name, unreadable};
+use super::errors_of_a_file::{OfFile, OfPart, Problems, name, unreadable};
+use super::text_read_again::KeptText;
 use crate::manifest::{self, Document};
 use crate::report::{Place, Source, Unread};
 use rayon::prelude::*;

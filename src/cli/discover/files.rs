@@ -1,6 +1,6 @@
 //! `discover --cluster`: the objects of files.
 
-use super::read::Read;
+use super::read_objects::Read;
 use crate::cli::input::{self, files, objects};
 use crate::discover::Sources;
 use crate::manifest::Document;

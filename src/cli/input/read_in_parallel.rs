@@ -1,10 +1,10 @@
 //! Reads inputs part by part: decodes in parallel what the first reading needs, shows its documents once, and keeps some.
 
-use super::fact_kinds::FactKinds;
-use super::kept_text::Spool;
-use super::loaded::{Again, Content, File, Loaded, Loading};
-use super::of_file::{OfFile, OfPart, name, no_input, unreadable};
-use super::parts::{Part, Parts, Place};
+use super::errors_of_a_file::{OfFile, OfPart, name, no_input, unreadable};
+use super::loaded_batches::{Again, Content, File, Loaded, Loading};
+use super::parts_of_a_stream::{Part, Parts, Place};
+use super::text_read_again::Spool;
+use super::which_texts_may_hold_facts::FactKinds;
 use crate::manifest::{self, Document, Item};
 use crate::report::Unread;
 use memchr::memmem;

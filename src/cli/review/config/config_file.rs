@@ -1,6 +1,6 @@
 //! One file, with those that it extends.
 
-use super::ignore::{IgnoreEntry, Ignores};
+use super::ignored_findings::{IgnoreEntry, Ignores};
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
 use crate::cli::review::settings::{AudienceArgument, ModeArgument};

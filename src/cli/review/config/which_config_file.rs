@@ -1,7 +1,7 @@
 //! Inputs by their configuration. The inputs of one configuration are reviewed together: their objects are facts for one
 //! another, and for no others.
 
-use super::file::{Config, NAME};
+use super::config_file::{Config, NAME};
 use crate::cli::input::files;
 use crate::report::Unread;
 use std::collections::{HashMap, HashSet};

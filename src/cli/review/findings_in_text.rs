@@ -1,7 +1,7 @@
 //! Findings on the text of a file, which the object behind it does not show: values of another type than their field,
 //! and keys that are given twice.
 
-use super::reviewed::Given;
+use super::document_results::Given;
 use crate::json::decode::{self, DecodeError};
 use crate::json::values::mapping;
 use crate::manifest;

@@ -1,6 +1,6 @@
 //! Everything that the checks need.
 
-use super::{account, installation, replicas, wanted_rights};
+use super::{access_reviews, certificates_of_replicas, installed_settings, wanted_rights};
 use crate::cli::dry_runs::answer;
 use crate::cluster::watched_kinds::{WATCHED, Watched};
 use crate::cluster::{read_any_object, some};
@@ -71,10 +71,10 @@ impl Reading {
         let sources = page::sources(Some(before));
         let facts = &reading.facts;
         let place = facts.calls.as_ref().ok().map(|tried| tried.namespace.as_str());
-        let settings = installation::Settings::of(facts);
+        let settings = installed_settings::Settings::of(facts);
         let profiles = if before { None } else { settings.profiles_map() };
         let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, place, profiles);
-        reading.facts.own_rights = account::own(client, wanted).await;
+        reading.facts.own_rights = access_reviews::own(client, wanted).await;
         Ok(reading)
     }
 
@@ -94,22 +94,22 @@ impl Reading {
                 read(client, source, facts).await;
             }
         }
-        let settings = installation::Settings::of(facts);
+        let settings = installed_settings::Settings::of(facts);
         snapshot(client, &settings, self.before, facts, &mut self.builder, wanted).await;
         if self.before {
             let wanted = wanted_rights::of_installer(&facts.namespace);
-            facts.install_rights = account::own(client, wanted).await;
+            facts.install_rights = access_reviews::own(client, wanted).await;
             return;
         }
         if wanted.runs(&["server-rights"]) {
             let deployed = settings.account(&facts.namespace);
             let rights = wanted_rights::of_server(&facts.namespace, &settings);
-            facts.server_rights = account::of_another(client, &deployed, rights).await;
+            facts.server_rights = access_reviews::of_another(client, &deployed, rights).await;
         }
         if wanted.runs(&["ca-bundles"]) {
             facts.certificates.clear();
             facts.replicas.clear();
-            replicas::look(client, &settings, facts).await;
+            certificates_of_replicas::look(client, &settings, facts).await;
         }
         if wanted.runs(&["failed-calls"]) {
             facts.metrics = read_any_object::lines(client, "/metrics", |line| {
@@ -124,7 +124,11 @@ impl Reading {
 }
 
 /// Dry runs, in a namespace where they can succeed.
-async fn tried(client: &Client, settings: &installation::Settings, facts: &Facts) -> Result<Tried, NotTried> {
+async fn tried(
+    client: &Client,
+    settings: &installed_settings::Settings,
+    facts: &Facts,
+) -> Result<Tried, NotTried> {
     let (namespace, profile) =
         if settings.changes_pods() { choose(facts)? } else { return Err(unchanging()) };
     Ok(Tried {
@@ -169,7 +173,7 @@ async fn one_by_one(client: &Client, path: &str, names: &[&str]) -> Result<Vec<V
 /// The Snapshot, with the server's settings and profiles.
 async fn snapshot(
     client: &Client,
-    settings: &installation::Settings,
+    settings: &installed_settings::Settings,
     before: bool,
     facts: &mut Facts,
     builder: &mut Builder,
@@ -179,7 +183,7 @@ async fn snapshot(
     // Both have profiles, and those of the files count first.
     if !before && [CONFIG_MAPS.plural, PROFILES.plural].iter().any(|plural| wanted.reads(plural)) {
         facts.broken_files.clear();
-        installation::profiles(client, settings, builder, facts).await;
+        installed_settings::profiles(client, settings, builder, facts).await;
     }
     let reads = |kind: &Watched| wanted.reads(kind.plural);
     let mut seen = some(client, std::mem::take(builder), &reads).await;

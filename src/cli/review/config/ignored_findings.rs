@@ -1,7 +1,7 @@
 //! `ignore`: findings that a site accepts in some of its files. They do not fail the command. The verdict stays that of the
 //! webhook, which does not know this file.
 
-use super::glob::fits;
+use super::path_patterns::fits;
 use crate::report::{Located, Reviewed};
 use crate::rules::suppression::Suppressed;
 use crate::rules::{self, RULES};

@@ -1,6 +1,6 @@
 //! Profiles, and the facts that they are compared with.
 
-use super::place::Given;
+use super::value_place::Given;
 use crate::cli::Exit;
 use crate::cli::input::live::{Also, look};
 use crate::cli::input::objects::{self, Found};

@@ -1,6 +1,6 @@
 //! Denied objects on stderr, for formats without findings: an object without a patch must not look like one that fits.
 
-use crate::cli::review::reviewed::DocumentReview;
+use crate::cli::review::document_results::DocumentReview;
 use crate::cli::review::settings::Format;
 use crate::report::snippet::Lines;
 use crate::report::text;

@@ -1,7 +1,7 @@
 //! A format's share of the work, and what all formats get.
 
 use crate::cli::input::File;
-use crate::cli::review::reviewed::DocumentReview;
+use crate::cli::review::document_results::DocumentReview;
 use crate::manifest::Document;
 use crate::report::comparison::Comparison;
 use crate::report::snippet::Lines;

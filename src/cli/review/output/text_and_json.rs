@@ -1,6 +1,6 @@
 //! The formats with verdicts, changes and findings: text and JSON.
 
-use super::sheet::{Page, Sheet, Sink, Tail};
+use super::format_writer::{Page, Sheet, Sink, Tail};
 use crate::cli::estimate::Asked;
 use crate::report::by_rule::ByRule;
 use crate::report::comparison_text;

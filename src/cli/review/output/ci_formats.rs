@@ -1,8 +1,8 @@
 //! The formats for CI systems.
 
-use super::repository::Repository;
-use super::sheet::{Page, Sheet, Sink, Tail};
-use crate::cli::review::filter::Filter;
+use super::format_writer::{Page, Sheet, Sink, Tail};
+use super::repository_paths::Repository;
+use crate::cli::review::shown_findings::Filter;
 use crate::report::Unread;
 use crate::report::ci::{CiFormat, Fingerprints, Issue};
 use crate::report::named_paths::NamedPaths;
