@@ -9,7 +9,6 @@ use crate::pod_agent::{Options, Root, look};
 use crate::preflight::conf::Conf;
 use crate::preflight::expect::Expectation;
 use crate::preflight::facts_file::Facts;
-use crate::preflight::outcome::{Fault, Verdict};
 use crate::preflight::readings::Readings;
 use crate::preflight::report::Report;
 use crate::text::{count, printable};
@@ -100,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             writeln!(err, "warning: cannot write {}: {error}", file.display())?;
         }
     }
-    Ok(exit(&report))
+    Ok(Exit::of_preflight(report.verdict, report.fault))
 }
 
 /// The expectation, where it can be read; the report says why not.
@@ -137,14 +136,4 @@ fn files(
         }
     }
     if written.is_empty() { None } else { Some(Ok(format!("wrote {}", written.join(" and ")))) }
-}
-
-/// The exit code: who can fix the failure.
-fn exit(report: &Report) -> Exit {
-    match (report.verdict, report.fault) {
-        (Verdict::Fail, Some(Fault::Configuration)) => Exit::Configuration,
-        (Verdict::Fail, Some(Fault::Node)) => Exit::Node,
-        (Verdict::Fail, _) => Exit::Own,
-        _ => Exit::Clean,
-    }
 }

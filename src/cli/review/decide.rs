@@ -1,7 +1,7 @@
 //! Objects to results.
 
 use super::document_results::{DocumentReview, Given, Workload};
-use super::setting::Setting;
+use super::options_of_all_decisions::Setting;
 use super::{finding_place, findings_in_text as file_text, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
 use crate::cli::input::objects::{Found, Object, of, unread};

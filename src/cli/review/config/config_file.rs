@@ -3,7 +3,7 @@
 use super::ignored_findings::{IgnoreEntry, Ignores};
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
-use crate::cli::review::settings::{AudienceArgument, ModeArgument};
+use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
 use crate::json::decode;
 use crate::manifest::{self, Item};
 use crate::report::Unread;

@@ -3,8 +3,8 @@
 use crate::cli::input::{Batch, Problems, Ready};
 use crate::cli::review::decide;
 use crate::cli::review::document_results::DocumentReview;
+use crate::cli::review::options_of_all_decisions::Setting;
 use crate::cli::review::placeholders::{self, Reported};
-use crate::cli::review::setting::Setting;
 use crate::snapshot::Snapshot;
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Denied objects on stderr, for formats without findings: an object without a patch must not look like one that fits.
 
 use crate::cli::review::document_results::DocumentReview;
-use crate::cli::review::settings::Format;
+use crate::cli::review::output_format::Format;
 use crate::report::snippet::Lines;
 use crate::report::text;
 use crate::rules::Severity;

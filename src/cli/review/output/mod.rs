@@ -11,10 +11,10 @@ mod yaml_patch_diff;
 
 use super::document_results::DocumentReview;
 use super::new_since_baseline::{Baselines, Number, Written};
+use super::options_of_all_decisions::Setting;
+use super::output_format::Format;
 use super::placeholders::Reported;
 use super::repeated_findings::Pairs;
-use super::setting::Setting;
-use super::settings::Format;
 use super::shown_findings::Filter;
 use crate::cli::estimate::Asked;
 use crate::cli::input::{File, Loaded, report_unread, warn_of_duplicates};

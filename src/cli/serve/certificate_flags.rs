@@ -1,9 +1,9 @@
 //! Flags of `serve` about its certificate.
 
-use super::flag_values::Seconds;
 use crate::certificate_keeper::Clock;
 use crate::certificate_keeper::{Mode, Settings};
 use crate::certificates::Lifetimes;
+use crate::cli::flag_values::Seconds;
 use crate::cluster;
 use crate::cluster::certificate_objects::Names;
 use crate::server::Certificate;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Tls {
+pub(super) struct CertificateFlags {
     /// Source of the server's TLS certificate
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MODE", default_value_t = TlsMode::Files)]
     tls_mode: TlsMode,
@@ -27,7 +27,7 @@ pub(super) struct Tls {
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_TLS_MIN_VERSION", default_value_t = TlsVersion::V1_3)]
     tls_min_version: TlsVersion,
     /// Interval, in seconds, at which the server checks the certificate files for changes
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = super::flag_values::seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_TLS_POLL", default_value_t = 10.0, value_parser = crate::cli::flag_values::seconds)]
     tls_poll: f64,
     /// Namespace of the webhook's Secret and Service; default: the namespace in the file of
     /// --kubeconfig, else the namespace of the server's pod
@@ -111,7 +111,7 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-impl Tls {
+impl CertificateFlags {
     /// Interval between two checks of the files.
     pub(super) fn poll(&self) -> Duration {
         Duration::from_secs_f64(self.tls_poll.max(0.05))
@@ -184,7 +184,7 @@ impl Tls {
             mutating: self.tls_mutating.clone(),
             validating: self.tls_validating.clone(),
         };
-        let (ca_out, identity) = (self.tls_ca_out.clone(), super::flag_values::identity());
+        let (ca_out, identity) = (self.tls_ca_out.clone(), crate::cli::flag_values::identity());
         // Whoever may set a flag of a shipped binary must not be able to make it trust other times.
         #[cfg(debug_assertions)]
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };

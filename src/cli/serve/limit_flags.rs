@@ -1,6 +1,6 @@
 //! Flags of `serve` for the limits of the webhook port. The defaults are `server::Limits::DEFAULT`.
 
-use super::flag_values::seconds;
+use crate::cli::flag_values::seconds;
 use crate::server::Limits;
 use clap::builder::RangedU64ValueParser;
 use std::time::Duration;
