@@ -2,7 +2,7 @@
 //! never logged.
 //!
 //! Logging never waits for stderr. A separate thread writes the lines; a line beyond the limit of waiting bytes is dropped
-//! and counted. Each kind of line has a limit per second too (`telemetry/rate.rs`). tracing-appender has such a thread as
+//! and counted. Each kind of line has a limit per second too (`telemetry/log_rate_limit.rs`). tracing-appender has such a thread as
 //! well, but it bounds lines instead of bytes, does not count failed writes, prints to stdout when it cannot end, and brings
 //! three crates.
 

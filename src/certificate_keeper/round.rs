@@ -215,7 +215,7 @@ impl Keeper {
         });
     }
 
-    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `back_off` has the pause.
+    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `round_back_off` has the pause.
     pub(super) fn record_back_off(&mut self) {
         self.metrics.certificates_backed_off();
         self.backing_off = true;
