@@ -2,17 +2,17 @@
 //! never logged.
 //!
 //! Logging never waits for stderr. A separate thread writes the lines; a line beyond the limit of waiting bytes is dropped
-//! and counted. Each kind of line has a limit per second too (`telemetry/rate.rs`). tracing-appender has such a thread as
+//! and counted. Each kind of line has a limit per second too (`telemetry/log_rate_limit.rs`). tracing-appender has such a thread as
 //! well, but it bounds lines instead of bytes, does not count failed writes, prints to stdout when it cannot end, and brings
 //! three crates.
 
-mod decision_lines;
+mod decision_line_limit;
+mod log_rate_limit;
 pub mod metric_table;
-mod rate;
 
-pub use decision_lines::DecisionLines;
+pub use decision_line_limit::DecisionLines;
+use log_rate_limit::{LEFT_OUT, Rate, UNREPORTED};
 use prometheus_client::metrics::counter::Counter;
-use rate::{LEFT_OUT, Rate, UNREPORTED};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,11 +1,11 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
 use super::across_restarts::KeptMemory;
-use super::metrics::Metrics;
-use super::own_port::Port;
+use super::certificate_metrics::Metrics;
+use super::keeper_settings::{Mode, Settings};
+use super::own_port_handshake::tests::stranger;
+use super::own_port_state::Port;
 use super::round::Keeper;
-use super::self_check::tests::stranger;
-use super::settings::{Mode, Settings};
 use super::{CertificateReadiness, Clock};
 use crate::certificates::Lifetimes;
 use crate::cluster::certificate_objects::{Names, Objects};

@@ -1,40 +1,40 @@
 //! Certificates from a Secret of the cluster, issued by this server (`--tls-mode self-managed`) or by cert-manager. One
 //! task reads the Secret and the webhook configurations, does at most one write, and reads again; `crate::certificates`
 //! decides which. A handshake only loads a pointer. Decisions without input and output belong to `certificates`;
-//! certificates from files, to `server::certificate_files`.
+//! certificates from files, to `server::reload_certificate`.
 
 mod across_restarts;
-mod back_off;
-mod ca_file;
+mod ca_out_file;
+mod certificate_expiry;
+mod certificate_metrics;
+mod certificate_readiness;
 mod clock;
-mod configuration_state;
-mod events;
-mod expiry;
-mod issue;
+mod does_ca_bundle_trust;
+mod issue_certificates;
+mod keeper_settings;
 #[cfg(test)]
 mod keeper_tests;
-mod metrics;
-mod own_port;
-mod readiness;
+mod kubernetes_events;
+mod own_port_handshake;
+mod own_port_state;
 mod round;
-mod self_check;
-mod settings;
-mod verify;
+mod round_back_off;
+mod webhook_configuration_state;
 
 pub(crate) use across_restarts::KeptMemory;
+pub(crate) use certificate_expiry::Expiry;
+pub use certificate_metrics::Metrics;
+pub(crate) use certificate_readiness::CertificateReadiness;
 pub use clock::Clock;
-pub(crate) use expiry::Expiry;
-pub use metrics::Metrics;
-pub(crate) use own_port::Port;
-pub(crate) use readiness::CertificateReadiness;
-pub use self_check::{Silence, chain as served_chain};
-pub use settings::{Mode, Settings};
-pub use verify::chain as verify_chain;
+pub use does_ca_bundle_trust::chain as verify_chain;
+pub use keeper_settings::{Mode, Settings};
+pub use own_port_handshake::{Silence, chain as served_chain};
+pub(crate) use own_port_state::Port;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;
-use back_off::{BackOff, GATHER};
 use round::Keeper;
+use round_back_off::{BackOff, GATHER};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;

@@ -1,20 +1,20 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
-mod ca_bundle;
-mod cert_manager;
-mod dial;
-mod report;
-mod signing;
+mod check_own_port;
+mod readyz_lines;
+mod serve_cert_manager_leaf;
+mod sign_leaf_if_due;
+mod write_ca_bundle;
 
 use super::across_restarts::{KeptMemory, Memory};
-use super::ca_file::CaFile;
-use super::configuration_state::Sight;
-use super::events::{self, Events};
-use super::issue;
-use super::metrics::Metrics;
-use super::own_port::{Dialed, Port};
-use super::readiness::CertificateReadiness;
-use super::settings::{Mode, Settings};
+use super::ca_out_file::CaFile;
+use super::certificate_metrics::Metrics;
+use super::certificate_readiness::CertificateReadiness;
+use super::issue_certificates;
+use super::keeper_settings::{Mode, Settings};
+use super::kubernetes_events::{self, Events};
+use super::own_port_state::{Dialed, Port};
+use super::webhook_configuration_state::Sight;
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
 };
@@ -215,7 +215,7 @@ impl Keeper {
         });
     }
 
-    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `back_off` has the pause.
+    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `round_back_off` has the pause.
     pub(super) fn record_back_off(&mut self) {
         self.metrics.certificates_backed_off();
         self.backing_off = true;
@@ -228,7 +228,8 @@ impl Keeper {
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
-            self.record = found.object().map(|object| secret::read(object, &issue::check_authority));
+            self.record =
+                found.object().map(|object| secret::read(object, &issue_certificates::check_authority));
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
@@ -276,12 +277,12 @@ impl Keeper {
                 tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
                 let note =
                     format!("{}: another client changed the caBundle; the server restores it", sight.shown());
-                self.events.emit(events::Reason::Reverted, &note);
+                self.events.emit(kubernetes_events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
             self.metrics.cabundle_fight(sight.kind.name(), fight);
             if fight {
-                self.events.emit(events::Reason::Fight, &sight.fought());
+                self.events.emit(kubernetes_events::Reason::Fight, &sight.fought());
             }
         }
     }
@@ -290,7 +291,7 @@ impl Keeper {
     async fn write_secret(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
         let made = if change.makes() {
-            match issue::authority(now, &lives) {
+            match issue_certificates::authority(now, &lives) {
                 Ok(made) => Some(made),
                 Err(why) => {
                     self.fault = Some(format!("the CA {why}"));
@@ -322,7 +323,7 @@ impl Keeper {
                     let note = format!(
                         "the CA in the Secret could not sign certificates; the server replaced this CA with CA number {generation}"
                     );
-                    self.events.emit(events::Reason::Replaced, &note);
+                    self.events.emit(kubernetes_events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
                     tracing::warn!(
                         change = change_name,
@@ -335,7 +336,7 @@ impl Keeper {
                         let note = format!(
                             "CA number {generation} now signs certificates; the previous CA stays in the caBundles for a while"
                         );
-                        self.events.emit(events::Reason::Rotated, &note);
+                        self.events.emit(kubernetes_events::Reason::Rotated, &note);
                     }
                     tracing::info!(change = change_name, generation, "wrote the CA to the Secret");
                 }

@@ -1,6 +1,7 @@
-//! Exit codes, and which of them a review ends with.
+//! Exit codes, and which of them a command ends with.
 
-use crate::cluster::client::ClientError;
+use crate::cluster::api_client::ClientError;
+use crate::preflight::outcome::{Fault, Verdict};
 use crate::rules::Severity;
 use clap::ValueEnum;
 
@@ -52,13 +53,33 @@ impl Exit {
         if error.is_usage() { Self::Usage } else { Self::Internal }
     }
 
-    /// The code of a review: unreadable input first, then the most severe finding.
+    /// The code of some findings: unreadable input first, then the most severe finding. `audit` and `verify-log` end with it.
+    /// `review` asks so about the inputs of each configuration, and ends with [`Self::of_reviews`].
     pub(super) fn of_review(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
         if unreadable {
             return Self::Usage;
         }
         match (worst, fail_on.severity()) {
             (Some(worst), Some(least)) if worst >= least => Self::Findings,
+            _ => Self::Clean,
+        }
+    }
+
+    /// The code of `review`: unreadable input first, then whether the findings of any configuration fail the command.
+    pub(super) fn of_reviews(unreadable: bool, fails: bool) -> Self {
+        match (unreadable, fails) {
+            (true, _) => Self::Usage,
+            (false, true) => Self::Findings,
+            (false, false) => Self::Clean,
+        }
+    }
+
+    /// The code of `preflight`: who can fix the failure.
+    pub(super) fn of_preflight(verdict: Verdict, fault: Option<Fault>) -> Self {
+        match (verdict, fault) {
+            (Verdict::Fail, Some(Fault::Configuration)) => Self::Configuration,
+            (Verdict::Fail, Some(Fault::Node)) => Self::Node,
+            (Verdict::Fail, _) => Self::Own,
             _ => Self::Clean,
         }
     }

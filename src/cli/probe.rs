@@ -2,7 +2,7 @@
 //! firewalls, certificates and selectors are all on that way. `helm test` runs it.
 
 use super::{Exit, dry_runs};
-use crate::cluster::client::connect;
+use crate::cluster::api_client::connect;
 use crate::doctor::calls::{Answer, Wrong, bad, good, not_changed, not_refused};
 use serde_json::Value;
 use std::io::{self, Write};
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", env = "FABRIC_ADMISSION_KUBECONFIG")]
     kubeconfig: Option<PathBuf>,
     /// Time limit for both pods, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = super::values::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = super::flag_values::seconds)]
     timeout: f64,
 }
 

@@ -1,8 +1,8 @@
 //! The objects of our certificate, read and written by name: one Secret and two webhook configurations. Of a configuration
 //! only the caBundles are ever written.
 
-use super::call::CallFault;
-use super::list::PLAIN;
+use super::call_deadline::CallFault;
+use super::list_pages::PLAIN;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::BodyExt;

@@ -1,10 +1,10 @@
 //! One list of any kind, watched or not. A caller gets each page, and nothing is kept. The requests are small for the API server's flow control: the
 //! pages are about a megabyte, whatever the size of objects.
 
-use super::call::{late, reason};
-use super::event::Page;
-use super::list::{Failure, JSON, get_as};
-use super::text::text;
+use super::call_deadline::{late, reason};
+use super::list_pages::{Failure, JSON, get_as};
+use super::lossy_utf8::text;
+use super::watch_lines::Page;
 use super::watch_settings::{CALL, PageSize};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;

@@ -9,41 +9,41 @@
 //! Everything that calls the API server is here, and nothing else: what an object means is decided in `facts`. Nothing
 //! here is on the path of a request. Without the API server the last Snapshot stays in use.
 
-mod back_off;
-mod call;
+pub mod api_client;
+mod api_server_version;
+mod call_deadline;
 pub mod certificate_objects;
-pub mod client;
-pub mod discovery;
 pub mod dry_run;
-mod event;
-pub mod kinds;
-mod lease;
-mod list;
+mod leader_lease;
 pub mod list_any_kind;
+mod list_pages;
 mod listed_names;
-mod metrics;
-mod phases;
-pub mod prerequisites;
-mod publish;
+mod lossy_utf8;
+pub mod missing_prerequisites;
+mod publish_snapshots;
 pub mod read_any_object;
 mod read_watched_kinds;
-mod shared;
 pub mod status_writer;
-mod text;
-mod version;
-mod watch;
+mod sync_phases;
+mod watch_back_off;
+mod watch_lines;
+mod watch_metrics;
+mod watch_one_kind;
 mod watch_settings;
+mod watch_state;
+pub mod watched_kinds;
+pub mod which_kinds_are_served;
 
-pub use call::CallFault;
-pub use metrics::Metrics;
-pub use phases::{Phase, Phases};
+pub use call_deadline::CallFault;
 pub use read_watched_kinds::{OnceError, Seen, each, once, pod, some};
+pub use sync_phases::{Phase, Phases};
+pub use watch_metrics::Metrics;
 pub use watch_settings::{Pace, PageSize};
 
 use crate::snapshot::{Builder, Snapshot};
-use shared::Shared;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
+use watch_state::Shared;
 
 /// The watches of a cluster, as futures that never end by themselves. After a panic the caller starts the future again,
 /// and it lists its kind again. Cheap to clone.
@@ -69,17 +69,17 @@ impl Watches {
     }
 
     /// Lists and watches a kind.
-    pub async fn follow(self, kind: &'static kinds::Watched) {
-        watch::forever(kind, self.client, self.shared).await;
+    pub async fn follow(self, kind: &'static watched_kinds::Watched) {
+        watch_one_kind::forever(kind, self.client, self.shared).await;
     }
 
     /// Compares the version of the API server with the versions that are supported.
     pub async fn check_version(self) {
-        version::forever(self.client, self.shared).await;
+        api_server_version::forever(self.client, self.shared).await;
     }
 
     /// Hands over each new Snapshot: the first once every kind has been listed, or is known to be absent or forbidden.
     pub async fn publish(self, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
-        publish::forever(self.shared, publish).await;
+        publish_snapshots::forever(self.shared, publish).await;
     }
 }

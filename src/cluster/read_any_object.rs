@@ -1,10 +1,10 @@
 //! Reads of any object, of `/version`, of metrics and of this account's rights, for a command that checks an
 //! installation. Every reason is a text for its user.
 
-use super::call::{CallFault, late, reason};
-use super::list::{Failure, PLAIN, get};
+use super::call_deadline::{CallFault, late, reason};
 use super::list_any_kind::{self, Event, ListError, Listing};
-use super::text::text;
+use super::list_pages::{Failure, PLAIN, get};
+use super::lossy_utf8::text;
 use super::watch_settings::{CALL, PageSize};
 use http_body_util::BodyExt;
 use kube::Client;

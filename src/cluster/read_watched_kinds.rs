@@ -1,12 +1,12 @@
 //! One read of the watched kinds into a builder, for commands that do not watch. `list_any_kind` lists other kinds.
 
-use super::call::{late, reason};
-use super::discovery::Served;
-use super::list::{Failure, get, list};
-use super::shared::Shared;
-use super::text::text;
+use super::call_deadline::{late, reason};
+use super::list_pages::{Failure, get, list};
+use super::lossy_utf8::text;
 use super::watch_settings::CALL;
-use super::{Metrics, Pace, Phases, kinds};
+use super::watch_state::Shared;
+use super::which_kinds_are_served::Served;
+use super::{Metrics, Pace, Phases, watched_kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ impl Seen {
     /// resource (k8s.io/apiserver pkg/server/config.go, `DefaultBuildHandlerChain`), so it answers 403 and not 404.
     pub fn forget_absent(&mut self, served: &Served) {
         let exists =
-            |name: &str| kinds::WATCHED.iter().any(|w| w.name() == name && served.has(w.group, name));
+            |name: &str| watched_kinds::WATCHED.iter().any(|w| w.name() == name && served.has(w.group, name));
         self.forbidden.retain(|(kind, _)| exists(kind));
     }
 }
@@ -73,7 +73,7 @@ const MOST_LISTS: usize = 5;
 /// Lists a kind, and again where the API server was busy or the list expired. What was read stays: objects are known by
 /// their names.
 async fn patiently(
-    kind: &'static kinds::Watched,
+    kind: &'static watched_kinds::Watched,
     client: &kube::Client,
     shared: &Shared,
 ) -> Result<String, Failure> {
@@ -102,7 +102,11 @@ pub async fn each(client: &kube::Client, builder: Builder, pace: Pace) -> Seen {
 }
 
 /// Lists the wanted kinds into a builder; those of other kinds stay in it.
-pub async fn some(client: &kube::Client, builder: Builder, wanted: &dyn Fn(&kinds::Watched) -> bool) -> Seen {
+pub async fn some(
+    client: &kube::Client,
+    builder: Builder,
+    wanted: &dyn Fn(&watched_kinds::Watched) -> bool,
+) -> Seen {
     Box::pin(read(client, builder, Pace::ONCE, false, wanted)).await
 }
 
@@ -111,7 +115,7 @@ async fn read(
     builder: Builder,
     pace: Pace,
     stop: bool,
-    wanted: &dyn Fn(&kinds::Watched) -> bool,
+    wanted: &dyn Fn(&watched_kinds::Watched) -> bool,
 ) -> Seen {
     let shared = Shared {
         builder: Mutex::new(builder),
@@ -121,7 +125,7 @@ async fn read(
         pace,
     };
     let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
-    for kind in kinds::WATCHED.iter().filter(|kind| wanted(kind)) {
+    for kind in watched_kinds::WATCHED.iter().filter(|kind| wanted(kind)) {
         match patiently(kind, client, &shared).await {
             Ok(_) => {
                 shared.with(|builder| builder.set_listed(kind.kind, true));

@@ -2,9 +2,9 @@
 //! path of a request.
 
 use super::Metrics;
-use super::call::CallFault;
-use super::event::{ListMeta, Page};
-use super::lease::Lease;
+use super::call_deadline::CallFault;
+use super::leader_lease::Lease;
+use super::watch_lines::{ListMeta, Page};
 use crate::profile::FabricProfileStatus;
 use crate::resolve::profile_status::{ProfileUse, of_object};
 use crate::snapshot::Snapshot;

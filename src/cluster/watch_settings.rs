@@ -1,4 +1,4 @@
-//! Settings and constants of watches: deadlines, sizes of pages, the longest pause after a failure (`back_off` has the
+//! Settings and constants of watches: deadlines, sizes of pages, the longest pause after a failure (`watch_back_off` has the
 //! pause itself), and when known facts count as stale.
 
 use std::time::Duration;

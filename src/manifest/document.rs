@@ -1,8 +1,8 @@
 //! Documents of a stream, and the positions of their nodes.
 
-use super::error::InputError;
-use super::position::{Position, Positions};
-use super::{embedded_place, pointer};
+use super::input_error::InputError;
+use super::source_positions::{Position, Positions};
+use super::{embedded_place, json_pointer};
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Document {
     /// size of the part if the text is a slice of [`Document::json`].
     #[must_use]
     pub fn locate_in(&self, part: (&str, &str), pointer: &str) -> Position {
-        let found = pointer::resolve(self.json.get(), self.start(part), pointer);
+        let found = json_pointer::resolve(self.json.get(), self.start(part), pointer);
         self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
     }
 
@@ -91,7 +91,7 @@ impl Document {
         if self.shared.is_empty() {
             return None;
         }
-        let start = pointer::resolve(self.json.get(), 0, pointer).start;
+        let start = json_pointer::resolve(self.json.get(), 0, pointer).start;
         let offset = u32::try_from(start).ok()?;
         let copy = self.shared.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
         let copy = copy.and_then(|at| self.shared.get(at)).map(|(_, position)| *position);
@@ -100,7 +100,8 @@ impl Document {
 
     /// Where a part starts in the JSON text. A corrected copy of a part is found by its pointer.
     fn start(&self, (part, at): (&str, &str)) -> usize {
-        self.part(part).map_or_else(|| pointer::resolve(self.json.get(), 0, at).start, |range| range.start)
+        self.part(part)
+            .map_or_else(|| json_pointer::resolve(self.json.get(), 0, at).start, |range| range.start)
     }
 
     /// Where a part is in the JSON text; `None` for a copy.
@@ -140,7 +141,7 @@ impl Document {
     }
 
     fn text_of(&self, part: (&str, &str), pointer: &str) -> Option<&str> {
-        let found = pointer::resolve(self.json.get(), self.start(part), pointer);
+        let found = json_pointer::resolve(self.json.get(), self.start(part), pointer);
         if found.exact { self.json.get().get(found.start..found.end) } else { None }
     }
 }

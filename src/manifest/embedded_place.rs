@@ -1,6 +1,6 @@
 //! Places inside of a string, as written in the source: JSON in a block scalar, or in quotes.
 
-use super::position::Position;
+use super::source_positions::Position;
 
 /// How a scalar is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! How a string can be spelled in YAML so that every reader takes it for that string.
 
-use super::node::Kind;
-use super::scalar;
+use super::node_tree::Kind;
+use super::yaml_scalars;
 
 /// The spelling of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn plain(text: &str) -> bool {
 
 /// Whether some YAML reader takes the plain text for something else than a string.
 fn ambiguous(text: &str) -> bool {
-    if !matches!(scalar::implicit(text), None | Some(Kind::Str(_))) {
+    if !matches!(yaml_scalars::implicit(text), None | Some(Kind::Str(_))) {
         return true;
     }
     let word = text.to_ascii_lowercase();

@@ -4,17 +4,17 @@
 //! from 5.14 until "RDMA/core: Don't expose hw_counters outside of init net namespace" (2025). So nothing here follows a
 //! directory below a device beyond the names that it knows.
 
-mod counters;
-mod files;
-mod gpus;
-mod image;
-mod kernel;
-mod look;
-mod nccl_settings;
+mod bounded_files;
+mod gpus_and_shared_memory;
+mod image_libraries;
+mod kernel_answers;
+mod monitor_readings;
+mod nccl_conf_files;
 mod netlink_socket;
-mod peers;
+mod preflight_readings;
 mod rdma_devices;
+mod reach_peers;
 
-pub use counters::Counters;
-pub use files::Root;
-pub use look::{Options, expectation, look};
+pub use bounded_files::Root;
+pub use monitor_readings::Counters;
+pub use preflight_readings::{Options, expectation, look};

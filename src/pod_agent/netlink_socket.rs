@@ -1,6 +1,6 @@
 //! A socket of netlink, and questions to the kernel.
 
-use super::files::errno;
+use super::bounded_files::errno;
 use crate::rdma::{Reading, Unreadable};
 use rustix::fd::OwnedFd;
 use rustix::net::netlink::SocketAddrNetlink;

@@ -1,6 +1,6 @@
 //! RDMA devices, their ports and GID rows, from sysfs.
 
-use super::files::Root;
+use super::bounded_files::Root;
 use crate::preflight::readings::{Device, GidRow, Interface, Port, VerbsNode};
 use crate::rdma::port::{LinkLayer, decimal, hexadecimal, link_layer, physical_state, rate, state};
 use crate::rdma::unreadable::name;

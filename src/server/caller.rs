@@ -1,6 +1,6 @@
 //! The client of a request: its address, and the watch over its connection.
 
-use super::connection_watch::ConnectionWatch;
+use super::connection_deadlines::ConnectionWatch;
 use std::net::IpAddr;
 use std::sync::Arc;
 

@@ -2,151 +2,47 @@
 //! background tasks, and an orderly end. Only what serves requests: the API server is watched in `cluster`,
 //! and the decision on a request is `review::webhook`.
 
-mod accept;
-mod admin;
+mod accept_loop;
+mod address_shares;
+mod admin_port;
 mod admin_thread;
-mod answers;
+mod api_server_timeout;
+mod background_tasks;
 mod body_memory;
-mod budgets;
+mod budgets_in_use;
 mod caller;
-mod certificate_files;
-mod client_ca;
 mod connection_age;
-mod connection_watch;
-mod connections;
+mod connection_deadlines;
 mod decision_log;
+mod decision_threads;
 mod decoded_size;
-mod descriptors;
-mod fact_files;
 mod failed_tasks;
+mod file_descriptors;
+mod http_answers;
 mod limits;
 mod metrics;
+mod open_connections;
+mod readyz;
+mod reload_certificate;
+mod reload_client_ca;
+mod reload_fact_files;
 mod request_body;
 mod routes;
-mod settings;
-mod signals;
-mod state;
-mod supervisor;
-mod tasks;
-mod threads;
-
-use crate::cluster::{self, Phases};
-use crate::snapshot::{Audience, Snapshot};
-use crate::tls::{self, Clients};
-use admin_thread::AdminThread;
-use arc_swap::ArcSwap;
-use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use supervisor::Supervisor;
-use tokio::net::TcpListener;
-use tokio::sync::watch as channel;
+mod run;
+mod server_settings;
+mod shared_state;
+mod stop_signals;
+mod task_supervisor;
+mod which_connection_closes;
+mod which_thread;
 
 pub use decision_log::LogDecisions;
 pub use decoded_size::DecodedSize;
-pub use fact_files::{Look, Source};
 pub use limits::Limits;
 pub use metrics::{Metrics, RESULTS, RequestResult};
-pub use settings::{Certificate, Facts, Live, Settings, StatusWriter};
-pub(crate) use signals::Stop;
-pub(crate) use state::State;
-pub use supervisor::TaskError;
-
-/// Why the server cannot start, or ended by itself.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Certificate or key cannot be used.
-    #[error(transparent)]
-    Tls(#[from] tls::TlsError),
-    /// A port is not available.
-    #[error("cannot listen on {address}: {source}; does another process use the port?")]
-    Bind {
-        /// Address as given.
-        address: SocketAddr,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The system gives no thread.
-    #[error("cannot start a thread: {0}")]
-    Thread(io::Error),
-    /// Signals cannot be watched.
-    #[error("cannot install signal handlers: {0}")]
-    Signal(io::Error),
-    /// The server cannot serve without one of its tasks.
-    #[error(transparent)]
-    Task(#[from] TaskError),
-}
-
-/// Runs until a signal to stop. Certificate and ports are checked before anything is announced.
-///
-/// # Errors
-/// [`RunError`] when it cannot start, or when the webhook's listener fails.
-pub async fn run(
-    settings: Settings,
-    limits: Limits,
-    snapshot: Snapshot,
-    facts: Facts,
-    listening: impl FnOnce(SocketAddr, SocketAddr),
-) -> Result<(), RunError> {
-    let limits = descriptors::raise_limit(limits);
-    let clients = settings.clients.map(|of| Clients::load(of).map(Arc::new)).transpose()?;
-    let certificate = certificate_files::Origin::load(settings.certificate)?;
-    let config = tls::server_config(certificate.served(), settings.tls12, clients.clone())?;
-    let bind =
-        async |address| TcpListener::bind(address).await.map_err(|source| RunError::Bind { address, source });
-    let webhook = bind(settings.bind).await?;
-    let probes = AdminThread::start().map_err(RunError::Thread)?;
-    let admin = probes.bind(settings.admin_bind).await;
-    let admin = admin.map_err(|source| RunError::Bind { address: settings.admin_bind, source })?;
-    let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
-    let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
-    // TLS admits only clients that show a certificate, once an authority of clients is given.
-    let audience = if clients.is_some() { Audience::Tenant } else { Audience::Anyone };
-    let metrics = Metrics::new();
-    match &facts {
-        // The profiles of a live cluster are known with its first Snapshot.
-        Facts::Live(_) => metrics.expect(&snapshot),
-        Facts::Fixed | Facts::Files(_) => metrics.published(&snapshot),
-    }
-    let state = Arc::new(State {
-        audience,
-        snapshot: ArcSwap::from_pointee(snapshot),
-        metrics: Arc::new(metrics),
-        sync: match &facts {
-            Facts::Live(_) => Phases::of(cluster::kinds::WATCHED.iter().map(|kind| kind.name())),
-            Facts::Fixed | Facts::Files(_) => Phases::default(),
-        },
-        certificates: certificate.standing(),
-        expiry: certificate.expiry(),
-        failed: failed_tasks::Failed::default(),
-        workloads: settings.workloads,
-        network_objects: settings.network_objects,
-        log_decisions: settings.log_decisions,
-        limits,
-        budgets: budgets::Budgets::new(&limits),
-        ready: AtomicBool::new(true),
-        draining: AtomicBool::new(false),
-    });
-    let signals = signals::Signals::install().map_err(RunError::Signal)?;
-    let (sender, stop) = channel::channel(Stop::No);
-    let mut supervisor = Supervisor::new(Arc::clone(&state), stop.clone());
-    tasks::log(&mut supervisor);
-    tasks::signals(&mut supervisor, signals, &state, settings.lame_duck, sender);
-    tasks::admin(&mut supervisor, &probes, admin, &state);
-    // Where client certificates are asked for, ours would be refused and counted.
-    let port = clients.is_none().then(|| (addresses.0, stop.clone()));
-    tasks::certificates(&mut supervisor, certificate, &state, port);
-    if let Some(clients) = clients {
-        tasks::client_ca(&mut supervisor, clients, &state);
-    }
-    match facts {
-        Facts::Fixed => {}
-        Facts::Files(source) => tasks::files(&mut supervisor, source, &state),
-        Facts::Live(live) => tasks::live(&mut supervisor, *live, &state, &stop),
-    }
-    listening(addresses.0, addresses.1);
-    let served = supervisor.essential("listener", accept::serve(webhook, config, state, stop)).await;
-    supervisor.stop().await;
-    Ok(served?)
-}
+pub use reload_fact_files::{Look, Source};
+pub use run::{RunError, run};
+pub use server_settings::{Certificate, Facts, Live, Settings, StatusWriter};
+pub(crate) use shared_state::State;
+pub(crate) use stop_signals::Stop;
+pub use task_supervisor::TaskError;

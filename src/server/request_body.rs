@@ -2,13 +2,14 @@
 //! (400) or of another content type (415). Too large are also a body that takes too much memory once decoded
 //! ([`super::decoded_size`] estimates it) and one with too many escape sequences.
 
-use super::answers::{MEMORY, busy, plain};
-use super::body_memory::{Held, NoRoom};
-use super::budgets::DECODED;
+use super::address_shares::NoRoom;
+use super::body_memory::Held;
+use super::budgets_in_use::DECODED;
 use super::caller::Caller;
 use super::decoded_size::MAX_ESCAPES;
+use super::http_answers::{MEMORY, busy, plain};
 use super::metrics::Shed;
-use super::state::State;
+use super::shared_state::State;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};

@@ -1,16 +1,15 @@
 //! Paths of the webhook port. An invalid request gets 4xx and an internal error 500, so that
 //! failurePolicy decides; a denial is always about the object.
 
-use super::answers::{Decide, busy, plain};
-use super::body_memory::SMALL;
-use super::decoded_size::DecodedSize;
+use super::api_server_timeout;
+use super::decision_threads;
+use super::http_answers::{Decide, busy, plain};
 use super::metrics::Shed;
 use super::request_body;
-use super::state::State;
-use super::threads::{self, ON_WORKER};
+use super::shared_state::State;
+use super::which_thread::{self, Thread};
 use crate::facts::Mode;
 use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
-use crate::review::{read_beside, templates};
 use axum::Router;
 use axum::extract::{Request, State as Shared};
 use axum::http::StatusCode;
@@ -68,15 +67,8 @@ impl Called {
     }
 }
 
-/// Most pod templates that are decided on the thread that read them (count): two roles, in two versions. Each takes as long
-/// as a pod.
-const TEMPLATES_ON_WORKER: usize = 4;
-/// What each pod template counts for beside its length (bytes), where there are more. All such workloads wait with the large
-/// bodies: one of 40 kB takes 15 ms, fifty times as long as a pod of this length.
-const TEMPLATE: usize = 16 * 1024;
-
 async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request) -> Response {
-    let until = Instant::now() + threads::decision_timeout(request.uri().query());
+    let until = Instant::now() + api_server_timeout::decision_timeout(request.uri().query());
     let held = match request_body::read(&state, request).await {
         Ok(held) => held,
         Err(response) => return response,
@@ -87,26 +79,12 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
-    let beside = if off { DecodedSize::default() } else { beside(&state, entry, held.bytes()) };
-    // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
-    if held.bytes().len() > ON_WORKER || beside.weighed() > 0 {
-        return threads::decide(&state, entry, (held, beside), decide, until).await;
-    }
-    threads::decide_small(&state, entry, held, decide, until).await
-}
-
-/// What a decision on a small body reads beside it, and the templates in it. A large body is queued as one whatever it names.
-fn beside(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
-    let mut beside = DecodedSize::default();
-    if body.len() <= SMALL {
-        let snapshot = state.snapshot.load();
-        read_beside(body, entry, &snapshot).iter().for_each(|text| beside.add(text.as_bytes()));
-        let templates = templates(body, entry);
-        if templates > TEMPLATES_ON_WORKER {
-            beside.add_work(templates.saturating_mul(TEMPLATE));
+    match which_thread::of(&state, entry, held.bytes(), off) {
+        Thread::OfItsOwn(beside) => {
+            decision_threads::decide(&state, entry, (held, beside), decide, until).await
         }
+        Thread::ThatReadIt => decision_threads::decide_small(&state, entry, held, decide, until).await,
     }
-    beside
 }
 
 #[cfg(test)]
@@ -120,7 +98,7 @@ mod tests {
     fn requests_over_the_budget_come_again_when_it_is_free() {
         let mut state = State::bare();
         state.limits.requests = 1;
-        state.budgets = crate::server::budgets::Budgets::new(&state.limits);
+        state.budgets = crate::server::budgets_in_use::Budgets::new(&state.limits);
         let state = Arc::new(state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let ask = || {

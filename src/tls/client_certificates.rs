@@ -3,7 +3,7 @@
 //!
 //! The authority is not enough: a cluster's CA signs for every kubelet, and for every approved signing request.
 
-use super::names::names;
+use super::certificate_names::names;
 use super::{TlsError, provider};
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;

@@ -2,7 +2,7 @@
 
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
-use crate::cli::outputs::{self, Output};
+use crate::cli::output_flag::{self as outputs, Output};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Objects to decisions, and decisions to the sums of their workload. What is decided comes from `review`.
 
-use super::again::created_again;
 use super::claims;
+use super::created_again::created_again;
 use super::owners::{Head, Owners};
 use crate::deadline::Deadline;
 use crate::facts::Mode;

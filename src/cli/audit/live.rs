@@ -4,9 +4,9 @@ use super::judge::{Judge, Results};
 use super::owners::Head;
 use super::progress::Progress;
 use crate::cluster::PageSize;
-use crate::cluster::discovery::{Served, ServedKind};
-use crate::cluster::kinds::WATCHED;
 use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
+use crate::cluster::watched_kinds::WATCHED;
+use crate::cluster::which_kinds_are_served::{Served, ServedKind};
 use crate::facts::Kind;
 use crate::pod::workload::KINDS;
 use crate::report::finding_identity::ObjectName;
@@ -224,7 +224,7 @@ pub(super) fn gap(api_version: &str, kind: &str, cause: Cause, message: String) 
 
 /// Kinds of facts that the API server serves only in versions that are not read.
 pub(super) fn other_versions(served: &Served) -> Vec<Gap> {
-    let of = |watched: &crate::cluster::kinds::Watched| {
+    let of = |watched: &crate::cluster::watched_kinds::Watched| {
         let others = served.only_other_versions(watched.group, watched.version, watched.name())?.join(", ");
         let wanted = format!("{}/{}", watched.group, watched.version);
         let message = format!("the API server serves {others}; fabric-admission reads {}", watched.version);

@@ -1,10 +1,10 @@
 //! `audit`: every workload and pod of a cluster. Decisions come from `review`, the result is ordered and written by
 //! `report`; here is what concerns many objects: owners, pages, and what could not be read.
 
-mod again;
 mod arguments;
 mod claims;
 mod cluster;
+mod created_again;
 mod files;
 mod judge;
 mod live;
@@ -18,7 +18,7 @@ use super::Exit;
 use super::baseline_file;
 use super::exit_code::FailOn;
 use super::input::{self, objects};
-use super::outputs;
+use super::output_flag as outputs;
 use crate::report::audit::document::{Document, Frame};
 
 use crate::report::Unread;

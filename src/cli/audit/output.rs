@@ -1,7 +1,7 @@
 //! The formats of an audit.
 
 use super::arguments::Format;
-use crate::cli::outputs::Output;
+use crate::cli::output_flag::Output;
 use crate::report::audit::document::Document;
 use crate::report::audit::text;
 use std::fs::File;

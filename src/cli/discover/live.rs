@@ -1,13 +1,13 @@
 //! `discover --live`: every kind that describes a fabric, page by page.
 
-use super::read::Read;
+use super::read_objects::Read;
 use crate::cli::Exit;
 use crate::cli::input;
 use crate::cluster::PageSize;
-use crate::cluster::client::{self, Cluster};
-use crate::cluster::discovery::Served;
-use crate::cluster::kinds::WATCHED;
+use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
+use crate::cluster::watched_kinds::WATCHED;
+use crate::cluster::which_kinds_are_served::Served;
 use crate::discover::{FURTHER_KINDS, Sources};
 use crate::text::printable;
 use serde::Deserialize;
@@ -60,13 +60,13 @@ pub(super) fn read(
     err: &mut dyn Write,
 ) -> io::Result<Result<Read, Exit>> {
     let path = input::live::kubeconfig(given);
-    if path.is_none() && !client::in_cluster() {
+    if path.is_none() && !api_client::in_cluster() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let Cluster { client, address } = match client::cluster(path.as_deref(), context).await {
+        let Cluster { client, address } = match api_client::cluster(path.as_deref(), context).await {
             Ok(cluster) => cluster,
             Err(error) => {
                 writeln!(err, "error: --live: {error}")?;

@@ -1,8 +1,8 @@
 //! `discover`: reads a cluster or files of one, and writes what `crate::discover` makes of its objects.
 
-mod dump;
+mod files;
 mod live;
-mod read;
+mod read_objects;
 
 use super::Exit;
 use super::input::{objects, profiles};
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let read = if arguments.live {
         live::read(arguments.kubeconfig.as_deref(), arguments.context.as_deref(), err)?
     } else {
-        Ok(dump::read(&arguments.cluster, err)?)
+        Ok(files::read(&arguments.cluster, err)?)
     };
     let read = match read {
         Ok(read) => read,

@@ -1,19 +1,19 @@
 //! `doctor`: reads a cluster, and reports what `crate::doctor` decides about it.
 
-mod account;
-mod installation;
-mod read;
-mod replicas;
+mod access_reviews;
+mod certificates_of_replicas;
+mod installed_settings;
+mod read_cluster;
 mod wanted_rights;
 
 use super::Exit;
-use super::values::Seconds;
-use crate::cluster::client::{Cluster, cluster, in_cluster};
+use super::flag_values::Seconds;
+use crate::cluster::api_client::{Cluster, cluster, in_cluster};
 use crate::doctor::report::Report;
 use crate::doctor::table;
 use clap::ValueEnum;
 use kube::Client;
-use read::Reading;
+use read_cluster::Reading;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

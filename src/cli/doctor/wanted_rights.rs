@@ -1,8 +1,8 @@
 //! Which rights are asked about.
 
-use super::installation::Settings;
-use crate::cluster::kinds::WATCHED;
+use super::installed_settings::Settings;
 use crate::cluster::status_writer::LEASE;
+use crate::cluster::watched_kinds::WATCHED;
 use crate::doctor::sources::{Pick, Source, Within};
 use crate::doctor::{MUTATING, Right, VALIDATING};
 

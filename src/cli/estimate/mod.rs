@@ -1,7 +1,7 @@
 //! `estimate`: whether the network is the bottleneck of a training, by formulas.
 
 mod arguments;
-mod nodes;
+mod own_nodes;
 mod review_lines;
 
 pub(super) use arguments::Arguments;
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --transport needs --rate or --facts")?;
         return Ok(Exit::Usage);
     }
-    match nodes::own(arguments) {
+    match own_nodes::own(arguments) {
         Ok(own) => fabrics.extend(own),
         Err(error) => {
             writeln!(err, "error: {error}")?;

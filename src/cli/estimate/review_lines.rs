@@ -1,7 +1,7 @@
 //! `review --estimate`: a line for each workload.
 
 use super::arguments::{rate, seconds};
-use super::nodes;
+use super::own_nodes;
 use crate::estimate::{Link, Precision, Step, brief, parameters};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub(in crate::cli) struct Estimated {
 impl Estimated {
     /// A template whose pods have accelerators and get a profile.
     pub(in crate::cli) fn of(gpus: u32, pods: Option<u64>, profile: &Profile) -> Option<Self> {
-        let (rails, link) = nodes::of_profile(profile);
+        let (rails, link) = own_nodes::of_profile(profile);
         let rate = profile.preflight.as_ref().and_then(|preflight| preflight.rate);
         (gpus > 0).then_some(Self { gpus, pods, rails, link, rate })
     }

@@ -1,7 +1,7 @@
 //! `explain fabric-admission.dev/profile`.
 
 use super::rule::wrapped;
-use crate::cli::{Exit, terminal};
+use crate::cli::{Exit, terminal_width};
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::multus::{
     DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION,
@@ -170,7 +170,7 @@ pub(super) fn of_rules(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nRules")?;
     for rule in ids.iter().filter_map(|id| rules::find(id)) {
         let summary = layout::bare(&rule.page().summary);
-        writeln!(out, "  {}  {}", rule.id, layout::wrapped(&summary, 10, 10, terminal::width()))?;
+        writeln!(out, "  {}  {}", rule.id, layout::wrapped(&summary, 10, 10, terminal_width::width()))?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! `explain`: a rule, a variable, an annotation or a line of a log.
 
 mod annotation;
-mod check;
 mod log_line;
+mod preflight_check;
 mod rule;
 mod variable;
 
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         return rule::explain(rule, out);
     }
     if let Some(check) = checks::find(what) {
-        return check::explain(check, out);
+        return preflight_check::explain(check, out);
     }
     if let Some(annotation) = annotation::find(what) {
         return annotation::explain(annotation, out);

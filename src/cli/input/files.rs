@@ -1,9 +1,9 @@
 //! Files, directories and standard input to documents. An unreadable file does not affect the others.
 
-use super::loaded::Loaded;
-use super::of_file::{Problems, name, no_input, unreadable};
-use super::parts::{Part, Place};
-use super::reader::{Needs, Reader, Waiting};
+use super::errors_of_a_file::{Problems, name, no_input, unreadable};
+use super::loaded_batches::Loaded;
+use super::parts_of_a_stream::{Part, Place};
+use super::read_in_parallel::{Needs, Reader, Waiting};
 use crate::manifest::Document;
 use crate::report::Unread;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,10 +1,10 @@
 //! `--live`: facts from a cluster, read once.
 
-use super::of_file::unreadable;
+use super::errors_of_a_file::unreadable;
 use crate::cli::Exit;
-use crate::cluster::client::{self, Cluster};
-use crate::cluster::discovery::{self, Served};
+use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
+use crate::cluster::which_kinds_are_served::{self, Served};
 use crate::cluster::{PageSize, once, pod};
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::report::Unread;
@@ -55,13 +55,13 @@ pub(in crate::cli) fn look(
     err: &mut dyn Write,
 ) -> io::Result<Result<Looked, Exit>> {
     let path = kubeconfig(given);
-    if path.is_none() && !client::in_cluster() {
+    if path.is_none() && !api_client::in_cluster() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let seen = runtime.block_on(async {
-        let Cluster { client, address } = client::cluster(path.as_deref(), context)
+        let Cluster { client, address } = api_client::cluster(path.as_deref(), context)
             .await
             .map_err(|error| (Exit::of_client(&error), error.to_string()))?;
         let failed = |message: String| (Exit::Internal, format!("{address}: {message}"));
@@ -82,7 +82,7 @@ pub(in crate::cli) fn look(
             seen.forget_absent(&served);
         }
         // The facts are read, so a version that is not known changes nothing.
-        let version = discovery::version(&client, DEADLINE).await.ok();
+        let version = which_kinds_are_served::version(&client, DEADLINE).await.ok();
         Ok::<_, (Exit, String)>((seen, objects, version))
     });
     match seen {

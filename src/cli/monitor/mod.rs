@@ -1,19 +1,19 @@
 //! `monitor`: metrics of the RDMA devices of a pod, and the transport that NCCL uses. One thread.
 
-mod log;
-mod ras;
-mod state;
+mod between_scrapes;
+mod nccl_log_files;
+mod nccl_ras;
 
 use super::Exit;
 use crate::preflight::facts_file::Facts;
 use crate::rdma::Unreadable;
+use between_scrapes::State;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use state::State;
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -79,10 +79,13 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             return Ok(Exit::Internal);
         }
     };
-    let ras_port = arguments
-        .ras_port
-        .filter(|_| arguments.rank_index.is_empty() || ras::is_first(&arguments.rank_index) == Some(true));
-    if ras_port.is_none() && arguments.ras_port.is_some() && ras::is_first(&arguments.rank_index).is_none() {
+    let ras_port = arguments.ras_port.filter(|_| {
+        arguments.rank_index.is_empty() || nccl_ras::is_first(&arguments.rank_index) == Some(true)
+    });
+    if ras_port.is_none()
+        && arguments.ras_port.is_some()
+        && nccl_ras::is_first(&arguments.rank_index).is_none()
+    {
         let message = "The rank of this pod is unknown, so the monitor does not ask RAS";
         writeln!(err, "{}", serde_json::json!({"event": "ras-not-asked", "message": message}))?;
     }
@@ -100,8 +103,8 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
         let deadline = Duration::from_secs(arguments.ras_timeout);
         local.spawn_local(async move {
             loop {
-                state.observe_ras(ras::ask(port, deadline).await);
-                tokio::time::sleep(ras::PERIOD).await;
+                state.observe_ras(nccl_ras::ask(port, deadline).await);
+                tokio::time::sleep(nccl_ras::PERIOD).await;
             }
         });
     }

@@ -1,15 +1,14 @@
 //! `preflight`: reads what this pod sees of its fabric, and reports what `crate::preflight` decides about it.
 
+mod expectation_from_profile;
 mod install;
-mod profile_file;
-mod write;
+mod write_files;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, look};
 use crate::preflight::conf::Conf;
 use crate::preflight::expect::Expectation;
 use crate::preflight::facts_file::Facts;
-use crate::preflight::outcome::{Fault, Verdict};
 use crate::preflight::readings::Readings;
 use crate::preflight::report::Report;
 use crate::text::{count, printable};
@@ -58,20 +57,21 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             }
         };
     }
-    let expect = match arguments.profile_file.as_deref().map(profile_file::expectation).transpose() {
-        Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::Usage);
-        }
-    };
+    let expect =
+        match arguments.profile_file.as_deref().map(expectation_from_profile::expectation).transpose() {
+            Ok(of_profile) => of_profile.or_else(|| arguments.expect.clone()),
+            Err(error) => {
+                writeln!(err, "error: {error}")?;
+                return Ok(Exit::Usage);
+            }
+        };
     let options = Options { root: Root::new(&arguments.root), expect };
     let expected = expected(&options);
     // Before anything else, so that the file is there when the next container mounts it.
     let target = expected
         .as_ref()
         .and_then(|e| e.write.as_deref())
-        .map(|path| write::Target::create(&options.root.at(path)));
+        .map(|path| write_files::Target::create(&options.root.at(path)));
     let seen = look(&options);
     let mut report = Report::of(&seen);
     let conf = Conf::of(&seen);
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             writeln!(err, "warning: cannot write {}: {error}", file.display())?;
         }
     }
-    Ok(exit(&report))
+    Ok(Exit::of_preflight(report.verdict, report.fault))
 }
 
 /// The expectation, where it can be read; the report says why not.
@@ -111,7 +111,7 @@ fn expected(options: &Options) -> Option<Expectation> {
 fn files(
     root: &Root,
     expected: Option<&Expectation>,
-    target: Option<Result<write::Target, String>>,
+    target: Option<Result<write_files::Target, String>>,
     seen: &Readings,
     report: &Report,
     conf: &Conf,
@@ -129,20 +129,11 @@ fn files(
         let mut complete = report.clone();
         complete.set_written(Ok(String::new()), None);
         let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
-        match write::Target::create(&root.at(path)).and_then(|mut target| target.fill(&facts.to_text())) {
+        match write_files::Target::create(&root.at(path)).and_then(|mut target| target.fill(&facts.to_text()))
+        {
             Ok(()) => written.push("facts.json".to_owned()),
             Err(why) => return Some(Err(why)),
         }
     }
     if written.is_empty() { None } else { Some(Ok(format!("wrote {}", written.join(" and ")))) }
-}
-
-/// The exit code: who can fix the failure.
-fn exit(report: &Report) -> Exit {
-    match (report.verdict, report.fault) {
-        (Verdict::Fail, Some(Fault::Configuration)) => Exit::Configuration,
-        (Verdict::Fail, Some(Fault::Node)) => Exit::Node,
-        (Verdict::Fail, _) => Exit::Own,
-        _ => Exit::Clean,
-    }
 }

@@ -1,8 +1,8 @@
 //! `profiles list`.
 
-use super::place::Given;
-use super::source::{Known, Source};
-use crate::cli::{Exit, terminal};
+use super::profiles_source::{Known, Source};
+use super::value_place::Given;
+use crate::cli::{Exit, terminal_width};
 use crate::profile::FabricProfileStatus;
 use crate::report::profile_list::{ProfileEntry, Report};
 use crate::resolve::profile_status::of_object;
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let unreadable = !known.unread.is_empty();
     let report = Report::new(entries, known.unread);
     match arguments.output {
-        Format::Text => report.text(out, terminal::width())?,
+        Format::Text => report.text(out, terminal_width::width())?,
         Format::Json => {
             serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)?;

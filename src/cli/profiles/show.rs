@@ -1,8 +1,8 @@
 //! `profiles show`: a profile with everything that it inherits, and the origin of each value.
 
-use super::place::Given;
-use super::source::{Known, Source};
+use super::profiles_source::{Known, Source};
 use super::used_by;
+use super::value_place::Given;
 use crate::cli::Exit;
 use crate::manifest::{self, Item, to_yaml};
 use crate::profile::{FabricProfile, Origin, WrittenOut, written_out};

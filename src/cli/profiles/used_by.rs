@@ -1,6 +1,6 @@
 //! `profiles show --used-by`: the workloads and pods of a cluster that use a profile. An audit finds them.
 
-use super::source::Source;
+use super::profiles_source::Source;
 use crate::cli::Exit;
 use crate::cli::audit;
 use crate::report::audit::document::WorkloadEntry;

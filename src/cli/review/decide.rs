@@ -1,8 +1,8 @@
 //! Objects to results.
 
-use super::reviewed::{DocumentReview, Given, Workload};
-use super::setting::Setting;
-use super::{file_text, finding_place, placeholders, repeated_findings};
+use super::document_results::{DocumentReview, Given, Workload};
+use super::options_of_all_decisions::Setting;
+use super::{finding_place, findings_in_text as file_text, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};

@@ -1,6 +1,6 @@
 //! The line and column of a finding in its file.
 
-use super::reviewed::Given;
+use super::document_results::Given;
 use crate::cli::input::place;
 use crate::report::Place;
 use crate::rules::Finding;

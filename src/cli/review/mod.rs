@@ -1,112 +1,46 @@
 //! `review`: changes and findings for manifests, offline. Formats of one result are in `report`; here is what concerns
 //! many files: order, settings, repeated findings, placeholders.
 
-mod baselines;
+mod arguments;
 mod config;
 pub(super) mod decide;
-mod file_text;
-mod filter;
+pub(super) mod document_results;
 mod finding_place;
+mod findings_in_text;
+mod flags_over_config;
+mod kube_version;
+mod mode_and_audience;
+mod new_since_baseline;
+mod options_of_all_decisions;
 mod output;
+mod output_format;
 pub(super) mod placeholders;
 mod repeated_findings;
-pub(super) mod reviewed;
-mod setting;
-mod settings;
+mod shown_findings;
 
+pub(super) use arguments::Arguments;
 pub(super) use config::Ignores;
-pub(super) use setting::Setting;
+pub(super) use options_of_all_decisions::Setting;
 
+use super::Exit;
 use super::baseline_file;
-use super::estimate::Asked;
-use super::exit_code::FailOn;
-use super::outputs;
-use super::terminal;
-use super::{Exit, input};
-use crate::kubernetes_version::Version;
+use super::output_flag;
+use super::terminal_width;
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::report::text::View;
-use baselines::{Baselines, Number};
 use config::{Choice, Group};
-use filter::{Filter, Least};
+use flags_over_config::Review;
+use new_since_baseline::Baselines;
 use output::{Output, Part, Shown, Target};
-use settings::{AudienceArgument, Format, ModeArgument};
+use shown_findings::Filter;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    input: input::Inputs,
-    /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
-    #[arg(long, value_enum)]
-    mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. If a finding
-    /// applies only to some versions, its message names these versions
-    #[arg(long, value_name = "VERSION", value_parser = settings::kube_version)]
-    kube_version: Option<Version>,
-    /// Caller of the webhook. The review uses only the cluster objects that the webhook uses for the caller; default:
-    /// all cluster objects
-    #[arg(long, value_enum, value_name = "WHO")]
-    audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, objects in the listed namespaces count for
-    /// every pod; objects in other namespaces count only for pods of their own namespace
-    #[arg(
-        long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
-        default_values = input::OPERATOR_NAMESPACES
-    )]
-    operator_namespaces: Vec<String>,
-    /// Output format: text, json, yaml, patch, diff, sarif, junit, github or gitlab. With FORMAT=FILE, the command
-    /// writes to a file; repeatable
-    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = outputs::parse::<Format>, default_value = "text")]
-    output: Vec<outputs::Output<Format>>,
-    /// Lowest severity of a finding for which the command exits with code 1; default: error
-    #[arg(long, value_enum)]
-    fail_on: Option<FailOn>,
-    /// Use this configuration file for all inputs. Without this flag, the command looks for .fabric-admission.yaml in
-    /// the directory of each input, and then in the directories above
-    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
-    config: Option<PathBuf>,
-    /// Use no configuration file, only flags
-    #[arg(long)]
-    no_config: bool,
-    /// Compare with a baseline file: only new findings count for the exit code. The output marks the findings of the
-    /// baseline
-    #[arg(long, value_name = "FILE", visible_alias = "new-since")]
-    baseline: Option<PathBuf>,
-    /// Write the findings to a baseline file, for --baseline
-    #[arg(long, value_name = "FILE")]
-    write_baseline: Option<PathBuf>,
-    /// Show only findings of this rule, such as FAB301; repeatable, or a list with commas
-    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = filter::rule)]
-    rule: Vec<&'static str>,
-    /// Lowest severity of the findings that are shown
-    #[arg(long, value_enum, default_value_t = Least::Info)]
-    severity: Least,
-    /// In text output, leave out changes, skipped objects, and objects without findings
-    #[arg(long)]
-    only_findings: bool,
-    /// Write nothing to standard output. The command still sets the exit code, writes the files of --output, and
-    /// reports errors
-    #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
-    quiet: bool,
-    /// Add an estimate of a training step to the text output of each workload. Example:
-    /// parameters=7B,compute=1.2s,rate=400. The keys are the parameters of the model, the compute time of a step, and
-    /// the line rate of a rail in Gb/s. The default of rate is preflight.rate of the profile. Add precision=fp32 if the
-    /// gradients are not bf16
-    #[arg(long, value_name = "KEY=VALUE,...", value_parser = super::estimate::asked)]
-    estimate: Option<Asked>,
-    /// Show all findings. Without this flag, the output hides info findings about settings that are often intended.
-    /// Output json always has all findings
-    #[arg(long, short)]
-    verbose: bool,
-}
-
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = outputs::clash(&arguments.output) {
+    if let Some(clash) = output_flag::clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
@@ -129,14 +63,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
     for group in groups {
-        let baseline = match baseline(arguments, &group, &mut baselines) {
+        let baseline = match flags_over_config::baseline(arguments, &group, &mut baselines) {
             Ok(baseline) => baseline,
             Err(message) => {
                 writeln!(err, "error: --baseline: {}", log_text(&message))?;
                 return Ok(Exit::Usage);
             }
         };
-        match prepare(arguments, group, baseline, err)? {
+        match flags_over_config::prepare(arguments, group, baseline, err)? {
             Ok(review) => reviews.push(review),
             Err(exit) => return Ok(exit),
         }
@@ -151,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let mut targets = Vec::new();
     let mut out = Some(out);
-    for outputs::Output { format, file } in &arguments.output {
+    for output_flag::Output { format, file } in &arguments.output {
         let writer: Box<dyn Write> = match (file, out.take_if(|_| file.is_none())) {
             (Some(file), _) => match create(file, &inputs) {
                 Ok(created) => Box::new(created),
@@ -166,7 +100,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         targets.push(Target { format: *format, out: writer, stdout: file.is_none() });
     }
     let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
-    let view = View { verbose, only_findings, width: terminal::width() };
+    let view = View { verbose, only_findings, width: terminal_width::width() };
     let filter = Filter::new(&arguments.rule, arguments.severity);
     let mut output = Output::begin(
         targets,
@@ -195,66 +129,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
         return Ok(Exit::Internal);
     }
-    Ok(match (summary.partial, fails) {
-        (true, _) => Exit::Usage,
-        (false, true) => Exit::Findings,
-        (false, false) => Exit::Clean,
-    })
-}
-
-/// The inputs of one configuration, ready to be reviewed.
-struct Review {
-    prepared: input::Prepared,
-    setting: Setting,
-    fail_on: FailOn,
-    baseline: Option<Number>,
-}
-
-/// Reads the baseline of some inputs. The first baseline is written where a configuration names it.
-fn baseline(
-    arguments: &Arguments,
-    group: &Group,
-    baselines: &mut Baselines,
-) -> Result<Option<Number>, String> {
-    let path = match (&arguments.baseline, &group.config.baseline) {
-        (Some(path), _) => path,
-        (None, Some(path)) if arguments.write_baseline.is_some() && !path.exists() => return Ok(None),
-        // A device or a pipe may never end, and a change of others may bring the configuration.
-        (None, Some(path)) if path.exists() && !path.is_file() => {
-            return Err(format!("{}: a baseline in a configuration is a regular file", path.display()));
-        }
-        (None, Some(path)) => path,
-        (None, None) => return Ok(None),
-    };
-    baselines.read(path).map(Some)
-}
-
-/// Reads inputs. Flags count more than their configuration.
-fn prepare(
-    arguments: &Arguments,
-    group: Group,
-    baseline: Option<Number>,
-    err: &mut dyn Write,
-) -> io::Result<Result<Review, Exit>> {
-    let Group { config, paths } = group;
-    let audience = arguments.audience.or(config.audience);
-    let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
-    let inputs = arguments.input.with(paths, config.inputs);
-    let mut prepared = match input::prepare(&inputs, operators, err)? {
-        Ok(prepared) => prepared,
-        Err(exit) => return Ok(Err(exit)),
-    };
-    let setting = Setting {
-        namespace: std::mem::take(&mut prepared.namespace),
-        mode: arguments.mode.or(config.mode).map(ModeArgument::mode),
-        profile: prepared.profile.take(),
-        audience: audience.map(AudienceArgument::audience),
-        ignores: config.ignores,
-        why: false,
-        estimate: arguments.estimate,
-    };
-    let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::Error);
-    Ok(Ok(Review { prepared, setting, fail_on, baseline }))
+    Ok(Exit::of_reviews(summary.partial, fails))
 }
 
 /// Creates a file for results. An input is never overwritten.

@@ -1,7 +1,7 @@
 //! Placeholders that nothing has replaced: one finding per file, in place of all those that they cause.
 
-use super::file_text::home;
-use super::reviewed::{DocumentReview, Given, Templated};
+use super::document_results::{DocumentReview, Given, Templated};
+use super::findings_in_text::home;
 use crate::cli::input::place;
 use crate::pod::workload;
 use crate::report::{Located, Repeated, Reviewed};

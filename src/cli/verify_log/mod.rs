@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::exit_code::FailOn;
-use super::terminal;
+use super::terminal_width;
 use crate::nccl_log::{Lines, Log, Place};
 use crate::report::Unread;
 use crate::report::ci::{Annotation, CiFormat, GitHub, log_text};
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let unreadable = !errors.is_empty();
     let document = Document::new(&log, &names, &arguments.expect, errors);
     match arguments.output {
-        Format::Text => text::write(out, &document, terminal::width())?,
+        Format::Text => text::write(out, &document, terminal_width::width())?,
         Format::Json => {
             serde_json::to_writer_pretty(&mut *out, &document)?;
             writeln!(out)?;

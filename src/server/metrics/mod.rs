@@ -1,8 +1,8 @@
 //! Metrics, in Prometheus' names: `fabric_admission_…`, seconds, bounded label sets.
 
-mod decisions;
-mod grid;
-mod names;
+mod bounded_names;
+mod counter_grid;
+mod decision_counts;
 mod profile_changes;
 #[cfg(test)]
 mod tests;
@@ -12,9 +12,9 @@ use crate::review::webhook::{Answer, WebhookEntry};
 use crate::snapshot::Snapshot;
 use crate::telemetry::metric_table as table;
 use crate::{certificate_keeper, cluster};
-use decisions::Decisions;
-pub use decisions::{RESULTS, RequestResult};
-pub(super) use decisions::{entry_name, mode_name};
+use decision_counts::Decisions;
+pub use decision_counts::{RESULTS, RequestResult};
+pub(super) use decision_counts::{entry_name, mode_name};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

@@ -1,7 +1,7 @@
 //! When each profile last changed, so that an alert can tie a rise of denials to a change of a profile.
 
-use super::grid::Axis;
-use super::names::Names;
+use super::bounded_names::Names;
+use super::counter_grid::Axis;
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use crate::telemetry::metric_table as table;

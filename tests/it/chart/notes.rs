@@ -3,7 +3,7 @@
 
 use crate::support::helm::{Helm, chart};
 use crate::support::suite::{Need, Outcome, Suite};
-use fabric_admission::cluster::prerequisites::{CRD, right};
+use fabric_admission::cluster::missing_prerequisites::{CRD, right};
 
 pub(super) fn add(suite: &mut Suite) {
     if suite.need(Need::Helm, "chart::notes").is_some() {

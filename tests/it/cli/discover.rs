@@ -22,7 +22,7 @@ fn directory() -> PathBuf {
 
 pub(crate) fn add(suite: &mut Suite) {
     for name in dumps() {
-        suite.add(format!("discover::dump::{name}"), move || Ok(dump(&name)?));
+        suite.add(format!("discover::files::{name}"), move || Ok(dump(&name)?));
     }
     if let Some(shared) = suite.need(Need::Shared, "discover::additions") {
         suite.add("discover::additions", move || Ok(additions(&shared)?));

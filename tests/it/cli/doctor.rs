@@ -51,7 +51,7 @@ pub(crate) fn add(suite: &mut Suite) {
 
 /// Group and plural of the kinds that decisions need.
 pub(crate) fn kinds_of_facts() -> Vec<(&'static str, &'static str)> {
-    fabric_admission::cluster::kinds::WATCHED.iter().map(|kind| (kind.group, kind.plural)).collect()
+    fabric_admission::cluster::watched_kinds::WATCHED.iter().map(|kind| (kind.group, kind.plural)).collect()
 }
 
 /// The page of each check is one that opens: the file and its heading.

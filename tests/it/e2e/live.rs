@@ -256,7 +256,7 @@ fn another_authority(plane: &Plane) -> Outcome {
     plane.until("every call fails", Duration::from_secs(20), || {
         let metrics = server.admin("/metrics")?.body;
         let failing = |l: &&str| l.contains("watch_state{") && l.contains("failing") && l.ends_with(" 1");
-        Ok(metrics.lines().filter(failing).count() == fabric_admission::cluster::kinds::WATCHED.len())
+        Ok(metrics.lines().filter(failing).count() == fabric_admission::cluster::watched_kinds::WATCHED.len())
     })?;
     // Long enough for kinds that are not waited for permanently.
     std::thread::sleep(Duration::from_secs(2));

@@ -1,6 +1,6 @@
 //! One case: its manifest, its expectation, and their comparison.
 
-use super::expectation::{Entry, Expectation};
+use super::expected_results::{Entry, Expectation};
 use crate::cli::input::{self, Given, Inputs};
 use crate::cli::review::{Ignores, Setting, decide};
 use crate::report::ci::log_text;

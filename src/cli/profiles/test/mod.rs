@@ -1,18 +1,18 @@
 //! `profiles test`: pods in, and the expected profile, changes and findings out. Decisions are those of `review`.
 
 mod case;
-mod cases;
-mod expectation;
-mod report;
+mod expected_results;
+mod find_cases;
+mod test_report;
 
 use crate::cli::Exit;
 use crate::cli::input::{self, Choice, Files, Inputs};
 use crate::report::ci::log_text;
 use case::{Case, Outcome};
-use report::Format;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use test_report::Format;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     }
     let reported: BTreeSet<String> = String::from_utf8_lossy(&reported).lines().map(str::to_owned).collect();
     let not_cases: Vec<&PathBuf> = arguments.profiles.iter().chain(&arguments.cluster).collect();
-    let found = match cases::find(&arguments.paths, &not_cases) {
+    let found = match find_cases::find(&arguments.paths, &not_cases) {
         Ok(found) => found,
         Err(message) => {
             writeln!(err, "error: {}", log_text(&message))?;
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
         results.push((case, outcome));
     }
-    report::write(arguments.output, &results, out)?;
+    test_report::write(arguments.output, &results, out)?;
     Ok(exit(&results))
 }
 

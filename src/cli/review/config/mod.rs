@@ -1,10 +1,10 @@
 //! `.fabric-admission.yaml`: settings of a review beside the files that they are for. The file nearest to an input counts
 //! as a whole; nothing of those above it does, unless it names one with `extend`.
 
-mod file;
-mod glob;
-mod groups;
-mod ignore;
+mod config_file;
+mod ignored_findings;
+mod path_patterns;
+mod which_config_file;
 
-pub(super) use groups::{Choice, Group, groups};
-pub(in crate::cli) use ignore::Ignores;
+pub(in crate::cli) use ignored_findings::Ignores;
+pub(super) use which_config_file::{Choice, Group, groups};

@@ -1,21 +1,21 @@
 //! Writes a review in each format. Documents are decided in parallel, a batch at a time, and written in order while the
 //! next batch is decided, so that memory does not grow with the number of results.
 
-mod changes;
-mod ci;
-mod decided;
-mod denied;
-mod reports;
-mod repository;
-mod sheet;
+mod ci_formats;
+mod decided_batch;
+mod denied_on_stderr;
+mod format_writer;
+mod repository_paths;
+mod text_and_json;
+mod yaml_patch_diff;
 
-use super::baselines::{Baselines, Number, Written};
-use super::filter::Filter;
+use super::document_results::DocumentReview;
+use super::new_since_baseline::{Baselines, Number, Written};
+use super::options_of_all_decisions::Setting;
+use super::output_format::Format;
 use super::placeholders::Reported;
 use super::repeated_findings::Pairs;
-use super::reviewed::DocumentReview;
-use super::setting::Setting;
-use super::settings::Format;
+use super::shown_findings::Filter;
 use crate::cli::estimate::Asked;
 use crate::cli::input::{File, Loaded, report_unread, warn_of_duplicates};
 use crate::manifest::Document;
@@ -27,9 +27,9 @@ use crate::report::{Summary, Unread};
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
 use crate::text::count;
-use ci::Ci;
-use decided::Decided;
-use sheet::{Kept, Page, Sheet, Sink, Tail};
+use ci_formats::Ci;
+use decided_batch::Decided;
+use format_writer::{Kept, Page, Sheet, Sink, Tail};
 use std::io::{self, Write};
 
 /// Where a format is written.
@@ -76,11 +76,11 @@ pub(super) struct Part<'a> {
 fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
     let ci = |format| Box::new(Ci::new(format, shown.view, shown.filter.clone()));
     match format {
-        Format::Text => Box::new(reports::Text::new(shown.view, shown.estimate)),
-        Format::Json => Box::new(reports::Json::default()),
-        Format::Yaml => Box::new(changes::Yaml::default()),
-        Format::Patch => Box::new(changes::Patch),
-        Format::Diff => Box::new(changes::Diff),
+        Format::Text => Box::new(text_and_json::Text::new(shown.view, shown.estimate)),
+        Format::Json => Box::new(text_and_json::Json::default()),
+        Format::Yaml => Box::new(yaml_patch_diff::Yaml::default()),
+        Format::Patch => Box::new(yaml_patch_diff::Patch),
+        Format::Diff => Box::new(yaml_patch_diff::Diff),
         Format::Sarif => ci(Box::<Sarif>::default()),
         Format::Junit => ci(Box::<JUnit>::default()),
         Format::Github => ci(Box::<GitHub>::default()),
@@ -90,7 +90,7 @@ fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
 
 fn kept(format: Format) -> Kept {
     match format {
-        Format::Text => Kept { skipped: reports::MAX_SKIPPED, errors: false },
+        Format::Text => Kept { skipped: text_and_json::MAX_SKIPPED, errors: false },
         Format::Json => Kept { skipped: usize::MAX, errors: true },
         Format::Yaml | Format::Patch | Format::Diff => Kept::default(),
         Format::Sarif | Format::Junit | Format::Github | Format::Gitlab => Kept { skipped: 0, errors: true },
@@ -193,7 +193,7 @@ impl<'w> Output<'w> {
         }
         if let Some(format) = self.silent {
             warn_of_duplicates(document, err)?;
-            denied::write(err, format, &review, self.shown.view.width, lines)?;
+            denied_on_stderr::write(err, format, &review, self.shown.view.width, lines)?;
         }
         for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.selects()) {
             sheet.document(out, Page { file, document, review: &review, lines, fails })?;

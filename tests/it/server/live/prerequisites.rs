@@ -4,7 +4,7 @@
 use super::{site, soon};
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::cluster::prerequisites::{CRD, right, version};
+use fabric_admission::cluster::missing_prerequisites::{CRD, right, version};
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 

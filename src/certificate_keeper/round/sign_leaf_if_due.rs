@@ -1,0 +1,75 @@
+//! Signs the next leaf when it is due.
+
+use super::super::issue_certificates;
+use super::{Keeper, random};
+use crate::certificates::{Look, Reason, Record, Signer, last_resort, leaf_is_due};
+use std::time::{Duration, Instant};
+
+impl Keeper {
+    /// Notes since when every caBundle trusts the current CA.
+    pub(super) fn record_trust(&mut self, record: &Record, looks: &[Look]) {
+        let Ok(current) = &record.current else { return };
+        if !looks.iter().all(|look| look.trusts(&current.authority)) {
+            self.trusted = None;
+        } else if self.trusted.as_ref().is_none_or(|(pem, _)| *pem != current.authority.pem) {
+            self.trusted = Some((current.authority.pem.clone(), Instant::now()));
+        }
+    }
+
+    pub(super) fn settle_time(&self) -> Duration {
+        Duration::from_secs(self.settings.lives.settle.unsigned_abs())
+    }
+
+    /// Signs the next leaf if it is due.
+    pub(super) fn sign_leaf_if_due(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
+        let age = |since: Instant| self.began.saturating_duration_since(since);
+        let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle_time());
+        let verifies = self.problems(now).is_empty();
+        let Some(reason) = leaf_is_due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now)
+        else {
+            return;
+        };
+        let Ok(signer) = record.signer(now) else { return };
+        self.signed_by(&signer.clone(), reason, now);
+    }
+
+    /// Where the Secret has no CA that can sign and cannot be repaired (a policy, a quota, immutable), another leaf of the
+    /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
+    pub(super) fn sign_without_secret(&mut self, looks: &[Look], now: i64) {
+        let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
+        if last_resort(leaf, signer, looks, now) {
+            self.signed_by(&signer.clone(), Reason::LastResort, now);
+        }
+    }
+
+    fn signed_by(&mut self, signer: &Signer, reason: Reason, now: i64) {
+        let jitter = i64::try_from(random(1001)).unwrap_or(500);
+        match issue_certificates::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
+            Ok((certified, leaf)) => {
+                tracing::info!(
+                    reason = reason.name(),
+                    until = leaf.until,
+                    "now serving a new self-managed certificate"
+                );
+                self.metrics.rotated("leaf", reason.name());
+                self.metrics.leaf_expiry(leaf.until);
+                self.metrics.certificate_loaded();
+                self.served.serve(certified);
+                self.known.retain(|known| known.pem != leaf.issuer);
+                self.known.insert(0, signer.authority.clone());
+                self.known.truncate(4);
+                self.signer = Some(signer.clone());
+                self.leaf = Some(leaf);
+                // The other certificates are of a CA that API servers already know: no new wait.
+                if reason == Reason::Distrusted {
+                    self.verified = None;
+                }
+                self.remember();
+            }
+            Err(why) => {
+                self.metrics.certificate_failed();
+                self.report("leaf", Some(format!("the certificate {why}")));
+            }
+        }
+    }
+}

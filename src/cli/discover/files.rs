@@ -1,0 +1,42 @@
+//! `discover --cluster`: the objects of files.
+
+use super::read_objects::Read;
+use crate::cli::input::{self, files, objects};
+use crate::discover::Sources;
+use crate::manifest::Document;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// The objects of files.
+pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
+    let mut sources = Sources::default();
+    let mut problems = objects::Problems::default();
+    let mut unreadable = false;
+    for path in paths {
+        let mut visit = |documents: &[Document]| {
+            for document in documents {
+                for found in objects::of(document) {
+                    let objects::Found::Object(object) = found else { continue };
+                    let namespace = object.namespace.as_deref().unwrap_or("default");
+                    let (group, kind) = (object.group().to_owned(), object.kind.as_str());
+                    if !Sources::takes(&group, kind) {
+                        continue;
+                    }
+                    if let Err(error) = sources.add(&group, kind, object.json, namespace) {
+                        let at = (object.pointer.as_str(), error.pointer.as_str());
+                        problems.warnings.push(objects::unread(document, object.json, at, &error.message));
+                        unreadable = true;
+                    }
+                }
+            }
+        };
+        let (_, read) = files::read(std::slice::from_ref(path), false, &mut visit);
+        problems.errors.extend(read.unread);
+    }
+    input::report(&problems, err)?;
+    for object in sources.read_twice() {
+        writeln!(err, "warning: {object} is in the files more than once, with different content")?;
+        unreadable = true;
+    }
+    Ok(Read { sources, unreadable: unreadable || !problems.errors.is_empty(), failed: false })
+}

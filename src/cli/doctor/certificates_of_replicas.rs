@@ -1,0 +1,120 @@
+//! What each replica serves, and whether the caBundles trust it: by the verification that the server uses for itself.
+
+use super::installed_settings::Settings;
+use crate::certificate_keeper::{Silence, served_chain, verify_chain};
+use crate::certificates::{Authority, fields, secret};
+use crate::cluster::certificate_objects::{Configuration, Webhook};
+use crate::cluster::read_any_object;
+use crate::doctor::sources::{ENDPOINT_SLICES, MUTATING_CONFIGURATIONS, SECRETS, VALIDATING_CONFIGURATIONS};
+use crate::doctor::{Certificate, Facts, MUTATING, Replica, VALIDATING};
+use kube::Client;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Time limit of a handshake. From outside the cluster usually nobody answers.
+const HANDSHAKE: Duration = Duration::from_secs(3);
+/// Most replicas that are asked.
+const MAX_REPLICAS: usize = 16;
+
+/// Asks the replicas, and reads the Secret.
+pub(super) async fn look(client: &Client, settings: &Settings, facts: &mut Facts) {
+    let webhooks = webhooks(facts);
+    let asked: Vec<_> = addresses(facts)
+        .into_iter()
+        .map(|address| (address, tokio::spawn(async move { served_chain(&[address], HANDSHAKE).await })))
+        .collect();
+    for (address, asked) in asked {
+        let answer = asked.await.unwrap_or_else(|error| Err(Silence::Unasked(error.to_string())));
+        let unreached = match answer {
+            Ok(chain) => {
+                facts.certificates.extend(of_chain(
+                    format!("replica {address}"),
+                    &chain,
+                    &webhooks,
+                    facts.now,
+                ));
+                None
+            }
+            Err(Silence::Closed) => Some("the connection was closed during the TLS handshake".to_owned()),
+            Err(Silence::Deaf) => Some("the TLS handshake was not answered".to_owned()),
+            Err(Silence::Strange(what) | Silence::Unasked(what)) => Some(what),
+        };
+        facts.replicas.push(Replica { address: address.to_string(), unreached });
+    }
+    let name = settings.secret();
+    match read_any_object::object(client, &format!("{}/{name}", SECRETS.path(&facts.namespace))).await {
+        Err(why) => drop(facts.unread.insert(SECRETS.plural.to_owned(), why)),
+        Ok(None) => {}
+        Ok(Some(object)) => {
+            let owner = format!("Secret {}/{name}", facts.namespace);
+            let kept = of_secret(owner, &object, &webhooks, facts.now);
+            facts.certificates.extend(kept);
+        }
+    }
+}
+
+/// Ready endpoints.
+fn addresses(facts: &Facts) -> Vec<SocketAddr> {
+    let slices = facts.objects.get(ENDPOINT_SLICES.plural).into_iter().flatten();
+    let list =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut found = Vec::new();
+    for slice in slices {
+        let port = list(slice, "ports").iter().find_map(|port| port.get("port")?.as_u64());
+        let Some(port) = port.and_then(|port| u16::try_from(port).ok()) else { continue };
+        for endpoint in list(slice, "endpoints") {
+            if endpoint.pointer("/conditions/ready") == Some(&Value::Bool(false)) {
+                continue;
+            }
+            let ip = list(&endpoint, "addresses").first().and_then(|address| address.as_str()?.parse().ok());
+            found.extend(ip.map(|ip| SocketAddr::new(ip, port)));
+        }
+    }
+    found.truncate(MAX_REPLICAS);
+    found
+}
+
+fn webhooks(facts: &Facts) -> Vec<Webhook> {
+    let of = |plural: &str, name: &str| -> Vec<Webhook> {
+        let all = facts.objects.get(plural).into_iter().flatten();
+        let mut named =
+            all.filter(|object| object.pointer("/metadata/name").is_some_and(|found| found == name));
+        named.next().map(|object| Configuration::of(object).webhooks).unwrap_or_default()
+    };
+    let mut all = of(MUTATING_CONFIGURATIONS.plural, MUTATING);
+    all.extend(of(VALIDATING_CONFIGURATIONS.plural, VALIDATING));
+    all
+}
+
+fn of_chain(
+    owner: String,
+    chain: &[CertificateDer<'_>],
+    webhooks: &[Webhook],
+    now: i64,
+) -> Option<Certificate> {
+    let known = fields(chain.first()?)?;
+    let trust = webhooks.iter().map(|webhook| {
+        (webhook.name.clone(), verify_chain(chain, &webhook.bundle, &webhook.host, now).err())
+    });
+    Some(Certificate { owner, from: known.from, until: known.until, trust: trust.collect() })
+}
+
+/// The certificate of a Secret; or its CA, which must be in every caBundle.
+fn of_secret(owner: String, object: &Value, webhooks: &[Webhook], now: i64) -> Option<Certificate> {
+    if let Ok((pem, _key)) = secret::pair(object) {
+        let chain: Vec<CertificateDer<'static>> =
+            CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
+        return of_chain(owner, &chain, webhooks, now);
+    }
+    let authorities = secret::leftover(object);
+    let ca = authorities.first()?;
+    let trust = webhooks.iter().map(|webhook| {
+        let known = Authority::all(&webhook.bundle).unwrap_or_default();
+        let lacks = !known.iter().any(|found| found.pem == ca.pem);
+        (webhook.name.clone(), lacks.then(|| "the caBundle does not contain the CA of the Secret".to_owned()))
+    });
+    Some(Certificate { owner, from: ca.from, until: ca.until, trust: trust.collect() })
+}

@@ -1,0 +1,275 @@
+//! Everything that the checks need.
+
+use super::{access_reviews, certificates_of_replicas, installed_settings, wanted_rights};
+use crate::cli::dry_runs::answer;
+use crate::cluster::watched_kinds::{WATCHED, Watched};
+use crate::cluster::{read_any_object, some};
+use crate::doctor::calls::{bad, good};
+use crate::doctor::sources::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
+use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, page};
+use crate::facts::Mode;
+use crate::resolve::users;
+use crate::review::{PodRequest, decide_pod};
+use crate::snapshot::{Builder, Snapshot};
+use kube::Client;
+use serde_json::Value;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What was read so far. A later try reads again only what failed checks need.
+pub(super) struct Reading {
+    pub(super) facts: Facts,
+    builder: Builder,
+    before: bool,
+}
+
+/// Which checks a read is for.
+enum For<'a> {
+    All,
+    Some(&'a [&'static str]),
+}
+
+impl For<'_> {
+    fn runs(&self, ids: &[&str]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(wanted) => wanted.iter().any(|id| ids.contains(id)),
+        }
+    }
+
+    fn reads(&self, plural: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(wanted) => {
+                let checks = CHECKS.iter().filter(|check| wanted.contains(&check.id));
+                checks.flat_map(|check| check.needs).any(|source| source.plural == plural)
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Reads everything; an error where the API server cannot be asked at all.
+    pub(super) async fn whole(
+        client: &Client,
+        before: bool,
+        namespace: Option<&str>,
+    ) -> Result<Self, String> {
+        let (api_version, date) = read_any_object::version(client).await?;
+        let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let mut facts = Facts {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            now: i64::try_from(clock).unwrap_or(i64::MAX),
+            api_clock: date.as_deref().and_then(crate::doctor::http_date),
+            api_version,
+            ..Facts::default()
+        };
+        read(client, &MUTATING_CONFIGURATIONS, &mut facts).await;
+        facts.namespace = namespace.map_or_else(|| named_namespace(&facts), str::to_owned);
+        let builder = Builder::new(crate::cli::input::profiles::bases()?);
+        let mut reading = Self { facts, builder, before };
+        reading.read(client, &For::All).await;
+        let sources = page::sources(Some(before));
+        let facts = &reading.facts;
+        let place = facts.calls.as_ref().ok().map(|tried| tried.namespace.as_str());
+        let settings = installed_settings::Settings::of(facts);
+        let profiles = if before { None } else { settings.profiles_map() };
+        let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, place, profiles);
+        reading.facts.own_rights = access_reviews::own(client, wanted).await;
+        Ok(reading)
+    }
+
+    /// Reads what some failed checks need.
+    pub(super) async fn again(&mut self, client: &Client, failed: &[&'static str]) {
+        self.read(client, &For::Some(failed)).await;
+    }
+
+    async fn read(&mut self, client: &Client, wanted: &For<'_>) {
+        let facts = &mut self.facts;
+        facts.unread.retain(|plural, _| !wanted.reads(plural) || *plural == MUTATING_CONFIGURATIONS.plural);
+        for source in page::sources(Some(self.before)) {
+            // The first read of all has these already.
+            let known = source == &MUTATING_CONFIGURATIONS && matches!(wanted, For::All);
+            if source.form == Form::Objects && wanted.reads(source.plural) && !known {
+                facts.unread.remove(source.plural);
+                read(client, source, facts).await;
+            }
+        }
+        let settings = installed_settings::Settings::of(facts);
+        snapshot(client, &settings, self.before, facts, &mut self.builder, wanted).await;
+        if self.before {
+            let wanted = wanted_rights::of_installer(&facts.namespace);
+            facts.install_rights = access_reviews::own(client, wanted).await;
+            return;
+        }
+        if wanted.runs(&["server-rights"]) {
+            let deployed = settings.account(&facts.namespace);
+            let rights = wanted_rights::of_server(&facts.namespace, &settings);
+            facts.server_rights = access_reviews::of_another(client, &deployed, rights).await;
+        }
+        if wanted.runs(&["ca-bundles"]) {
+            facts.certificates.clear();
+            facts.replicas.clear();
+            certificates_of_replicas::look(client, &settings, facts).await;
+        }
+        if wanted.runs(&["failed-calls"]) {
+            facts.metrics = read_any_object::lines(client, "/metrics", |line| {
+                line.starts_with("apiserver_admission_webhook_") && line.contains(".fabric-admission.dev\"")
+            })
+            .await;
+        }
+        if wanted.runs(&["pod-is-changed", "pod-is-refused"]) {
+            facts.calls = tried(client, &settings, facts).await;
+        }
+    }
+}
+
+/// Dry runs, in a namespace where they can succeed.
+async fn tried(
+    client: &Client,
+    settings: &installed_settings::Settings,
+    facts: &Facts,
+) -> Result<Tried, NotTried> {
+    let (namespace, profile) =
+        if settings.changes_pods() { choose(facts)? } else { return Err(unchanging()) };
+    Ok(Tried {
+        good: answer(client, &namespace, &good(&profile)).await,
+        bad: answer(client, &namespace, &bad(&profile)).await,
+        namespace,
+        profile,
+    })
+}
+
+/// The namespace of the Service that our configuration calls.
+fn named_namespace(facts: &Facts) -> String {
+    let ours = facts.objects.get(MUTATING_CONFIGURATIONS.plural).into_iter().flatten();
+    let mut ours =
+        ours.filter(|object| object.pointer("/metadata/name").is_some_and(|name| name == MUTATING));
+    let service =
+        ours.find_map(|object| object.pointer("/webhooks/0/clientConfig/service/namespace")?.as_str());
+    service.unwrap_or(NAME).to_owned()
+}
+
+async fn read(client: &Client, source: &Source, facts: &mut Facts) {
+    let path = source.path(&facts.namespace);
+    let found = match source.pick {
+        Pick::All => read_any_object::objects(client, &path, None).await,
+        Pick::Labelled(labels) => read_any_object::objects(client, &path, Some(labels)).await,
+        Pick::Named(names) => one_by_one(client, &path, names).await,
+    };
+    match found {
+        Ok(objects) => drop(facts.objects.insert(source.plural.to_owned(), objects)),
+        Err(why) => drop(facts.unread.insert(source.plural.to_owned(), why)),
+    }
+}
+
+async fn one_by_one(client: &Client, path: &str, names: &[&str]) -> Result<Vec<Value>, String> {
+    let mut objects = Vec::new();
+    for name in names {
+        objects.extend(read_any_object::object(client, &format!("{path}/{name}")).await?);
+    }
+    Ok(objects)
+}
+
+/// The Snapshot, with the server's settings and profiles.
+async fn snapshot(
+    client: &Client,
+    settings: &installed_settings::Settings,
+    before: bool,
+    facts: &mut Facts,
+    builder: &mut Builder,
+    wanted: &For<'_>,
+) {
+    builder.set(settings.of_decisions());
+    // Both have profiles, and those of the files count first.
+    if !before && [CONFIG_MAPS.plural, PROFILES.plural].iter().any(|plural| wanted.reads(plural)) {
+        facts.broken_files.clear();
+        installed_settings::profiles(client, settings, builder, facts).await;
+    }
+    let reads = |kind: &Watched| wanted.reads(kind.plural);
+    let mut seen = some(client, std::mem::take(builder), &reads).await;
+    let forbidden = seen
+        .forbidden
+        .into_iter()
+        .map(|(kind, why)| (kind, format!("this account has no right to list this kind ({why})")));
+    for (kind, why) in forbidden.chain(seen.failed.into_iter().map(|failed| (failed.kind, failed.why))) {
+        for watched in WATCHED.iter().filter(|watched| watched.name() == kind) {
+            facts.unread.entry(watched.plural.to_owned()).or_insert_with(|| why.clone());
+        }
+    }
+    facts.snapshot = seen.builder.build();
+    *builder = seen.builder;
+}
+
+fn unchanging() -> NotTried {
+    NotTried {
+        why: "the server runs with --mutate off, so it changes no pod".to_owned(),
+        hint: "Remove FABRIC_ADMISSION_MUTATE from the Deployment to let the server change pods.".to_owned(),
+        unread: false,
+    }
+}
+
+/// Most namespaces of a profile for which the decision is asked.
+const MAX_PLACES: usize = 20;
+
+/// A namespace with mode enforce and a profile, for which the engine changes the pod of the dry run.
+fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
+    unread(facts, &["namespaces", "fabricprofiles"])?;
+    let snapshot = &facts.snapshot;
+    let enforces = |namespace: &str| {
+        snapshot.namespace(namespace).is_some_and(|found| found.mode() == Some(Mode::Enforce))
+    };
+    for profile in snapshot.profiles() {
+        let pod = good(&profile.name).to_string();
+        let changed = |namespace: &str| {
+            let decision = decide_pod(&pod, PodRequest::new(namespace), snapshot);
+            decision.is_ok_and(|decision| !decision.denied && !decision.patch.is_empty())
+        };
+        let place = users(profile, snapshot)
+            .into_iter()
+            .filter(|namespace| enforces(namespace))
+            .take(MAX_PLACES)
+            .find(|namespace| changed(namespace));
+        if let Some(namespace) = place {
+            return Ok((namespace.to_owned(), profile.name.clone()));
+        }
+    }
+    let enforced = snapshot.namespaces().values().any(|found| found.mode() == Some(Mode::Enforce));
+    if enforced {
+        // Decisions need these too, so they may be the reason.
+        unread(facts, &["configmaps", "nodes", "network-attachment-definitions"])?;
+    }
+    Err(none(snapshot))
+}
+
+/// Whether some kinds could be read.
+fn unread(facts: &Facts, plurals: &[&str]) -> Result<(), NotTried> {
+    let failed = plurals.iter().find_map(|plural| Some((plural, facts.unread.get(*plural)?)));
+    match failed {
+        None => Ok(()),
+        Some((plural, why)) => {
+            let why = format!("{plural} could not be read: {why}");
+            Err(NotTried { why, unread: true, ..NotTried::default() })
+        }
+    }
+}
+
+fn none(snapshot: &Snapshot) -> NotTried {
+    let namespaces = snapshot.namespaces();
+    let enforcing = namespaces.iter().find(|(_, found)| found.mode() == Some(Mode::Enforce));
+    match enforcing {
+        None => NotTried {
+            why: "no namespace has mode enforce".to_owned(),
+            hint: "Run kubectl create namespace fabric-admission-check, then kubectl label namespace \
+                   fabric-admission-check fabric-admission.dev/mode=enforce, and doctor again."
+                .to_owned(),
+            unread: false,
+        },
+        Some((namespace, _)) => NotTried {
+            why: "no profile would change the pod of the dry run in a namespace with mode enforce".to_owned(),
+            hint: format!(
+                "Let spec.namespaces of a profile admit namespace {namespace}, and create the networks of the profile."
+            ),
+            unread: false,
+        },
+    }
+}

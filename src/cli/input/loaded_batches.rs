@@ -1,0 +1,194 @@
+//! Inputs as they were read: the first documents with facts decoded, other documents as places to read, so that memory
+//! does not grow with the number of documents.
+
+use super::errors_of_a_file::{OfFile, OfPart, Problems, name, unreadable};
+use super::text_read_again::KeptText;
+use crate::manifest::{self, Document};
+use crate::report::{Place, Source, Unread};
+use rayon::prelude::*;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One file, or a part of it, and its documents.
+#[derive(Default)]
+pub(in crate::cli) struct File {
+    /// Bytes as read: unchanged documents are written again as they came.
+    pub(in crate::cli) text: Vec<u8>,
+    /// The line that the text starts at, from 1.
+    pub(in crate::cli) line: u32,
+    /// Whether the part before it is of the same file.
+    pub(in crate::cli) continues: bool,
+    pub(in crate::cli) documents: Vec<Document>,
+}
+
+/// Everything that was read, in order.
+#[derive(Default)]
+pub(in crate::cli) struct Loaded {
+    pub(super) parts: Vec<Loading>,
+}
+
+/// A part of an input.
+pub(super) struct Loading {
+    pub(super) content: Content,
+    /// Found in the first reading; most parts have none.
+    pub(super) problems: Option<Box<Problems>>,
+}
+
+pub(super) enum Content {
+    Decoded(File),
+    /// A whole file, to be decoded.
+    Whole(Arc<Path>, KeptText),
+    /// A part of a file that has been decoded once.
+    Again(Box<Again>),
+}
+
+/// To be decoded again.
+pub(super) struct Again {
+    pub(super) name: Arc<str>,
+    pub(super) kept: KeptText,
+    pub(super) line: u32,
+    pub(super) continues: bool,
+    /// Number of the documents before it in the file.
+    pub(super) index: usize,
+}
+
+/// A part with its documents at hand.
+pub(in crate::cli) enum Ready<'a> {
+    Held(&'a File),
+    Read(File),
+}
+
+impl Deref for Ready<'_> {
+    type Target = File;
+    fn deref(&self) -> &File {
+        match self {
+            Self::Held(file) => file,
+            Self::Read(file) => file,
+        }
+    }
+}
+
+/// Some parts, and what was found while they were read.
+#[derive(Default)]
+pub(in crate::cli) struct Batch<'a> {
+    pub(in crate::cli) files: Vec<Ready<'a>>,
+    pub(in crate::cli) problems: Problems,
+}
+
+/// Text of one batch (bytes), about.
+const BATCH: usize = 512 << 10;
+
+impl Loaded {
+    /// Everything in order, as much at once as is decided in parallel. An input that has changed since it was read first is
+    /// an error.
+    pub(in crate::cli) fn batches(&self) -> impl Iterator<Item = Batch<'_>> {
+        let mut left = self.parts.as_slice();
+        std::iter::from_fn(move || {
+            let (now, rest) = left.split_at_checked(batch(left))?;
+            left = rest;
+            if now.is_empty() {
+                return None;
+            }
+            let mut batch = Batch::default();
+            let ready: Vec<_> = now.par_iter().map(Loading::ready).collect();
+            for (file, problems) in ready {
+                batch.problems.append(problems);
+                batch.files.extend(file);
+            }
+            Some(batch)
+        })
+    }
+
+    /// Takes out what was found in the first reading.
+    pub(super) fn take_problems(&mut self) -> Problems {
+        let mut all = Problems::default();
+        for problems in self.parts.iter_mut().filter_map(|part| part.problems.take()) {
+            all.append(*problems);
+        }
+        all
+    }
+
+    /// Adds an input that cannot be read.
+    pub(super) fn fail(&mut self, unread: Unread) {
+        let problems = Problems { unread: vec![(unread, None)], ..Problems::default() };
+        let content = Content::Decoded(File::default());
+        self.parts.push(Loading { content, problems: Some(Box::new(problems)) });
+    }
+
+    /// Adds problems to the last part.
+    pub(super) fn note(&mut self, problems: Problems) {
+        if !problems.is_empty()
+            && let Some(last) = self.parts.last_mut()
+        {
+            last.problems.get_or_insert_default().append(problems);
+        }
+    }
+}
+
+/// How many of some parts are the next batch. A file is in one batch as far as it is in memory.
+fn batch(parts: &[Loading]) -> usize {
+    let mut bytes = 0;
+    let mut ends = |(at, part): (usize, &Loading)| {
+        bytes += part.content.len();
+        let goes_on = || match parts.get(at + 1).map(|next| &next.content) {
+            Some(Content::Decoded(next)) => next.continues,
+            _ => false,
+        };
+        bytes >= BATCH && !goes_on()
+    };
+    parts.iter().enumerate().position(&mut ends).map_or(parts.len(), |last| last + 1)
+}
+
+impl Content {
+    /// Bytes.
+    fn len(&self) -> usize {
+        match self {
+            Self::Decoded(file) => file.text.len(),
+            Self::Whole(_, kept) => kept.len(),
+            Self::Again(again) => again.kept.len(),
+        }
+    }
+}
+
+impl Loading {
+    fn ready(&self) -> (Option<Ready<'_>>, Problems) {
+        let known = self.problems.as_deref().cloned().unwrap_or_default();
+        let (name, kept) = match &self.content {
+            Content::Decoded(file) => return (Some(Ready::Held(file)), known),
+            Content::Whole(path, kept) => (Arc::from(name(path)), kept),
+            Content::Again(again) => (Arc::clone(&again.name), &again.kept),
+        };
+        let text = match kept.read() {
+            Ok(text) => text,
+            Err(error) => {
+                let mut problems = known;
+                let line = if let Content::Again(again) = &self.content { again.line } else { 1 };
+                problems.unread.push((Unread { line, ..unreadable(&name, &error.to_string()) }, None));
+                return (None, problems);
+            }
+        };
+        let (line, continues, before) = match &self.content {
+            Content::Again(again) => (again.line, again.continues, again.index),
+            Content::Decoded(_) | Content::Whole(..) => (1, false, 0),
+        };
+        let mut of_file = OfFile::behind(before);
+        let part = OfPart { name: &name, bytes: &text, continues, last: true };
+        let documents = of_file.part(part, manifest::part(&name, &text, line));
+        // A part that was decoded before has had its problems noted then.
+        let problems = if let Content::Whole(..) = &self.content { of_file.end() } else { known };
+        (Some(Ready::Read(File { text, line, continues, documents })), problems)
+    }
+}
+
+/// Where an object of a document stands; `json` is its text in the document.
+pub(in crate::cli) fn source(document: &Document, json: &str, pointer: &str) -> Source {
+    let line = if pointer.is_empty() { document.line } else { document.locate_in((json, pointer), "").line };
+    Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
+}
+
+/// The place of a value in a part of a document, such as an object, given as the part's text and pointer.
+pub(in crate::cli) fn place(document: &Document, part: (&str, &str), pointer: &str) -> Place {
+    let position = document.locate_in(part, pointer);
+    Place { line: position.line, column: position.column }
+}

@@ -1,0 +1,199 @@
+//! Reads inputs part by part: decodes in parallel what the first reading needs, shows its documents once, and keeps some.
+
+use super::errors_of_a_file::{OfFile, OfPart, name, no_input, unreadable};
+use super::loaded_batches::{Again, Content, File, Loaded, Loading};
+use super::parts_of_a_stream::{Part, Parts, Place};
+use super::text_read_again::Spool;
+use super::which_texts_may_hold_facts::FactKinds;
+use crate::manifest::{self, Document, Item};
+use crate::report::Unread;
+use memchr::memmem;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Text whose documents stay decoded (bytes). Further documents are decoded a second time as they are reviewed.
+const KEEP: usize = 8 << 20;
+/// What a decoded document takes at least (bytes), however short it is.
+const DOCUMENT: usize = 1 << 10;
+/// Text that is decoded in parallel (bytes), about.
+const AT_ONCE: usize = 2 << 20;
+/// Parts that are decoded in parallel.
+const PARTS_AT_ONCE: usize = 512;
+
+/// The documents that the first reading needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    All,
+    /// Those that may be facts. A file without one is decoded as it is reviewed.
+    Facts,
+}
+
+/// Reads the inputs of one run.
+pub(super) struct Reader<'v> {
+    pub(super) loaded: Loaded,
+    visit: &'v mut dyn FnMut(&[Document]),
+    needs: Needs,
+    kinds: FactKinds,
+    allow_empty: bool,
+    waiting: Vec<Waiting>,
+    /// What the text in `waiting` counts for (bytes).
+    bytes: usize,
+    /// What the text counts for whose documents stay decoded (bytes).
+    kept: usize,
+    spool: Spool,
+    of_file: OfFile,
+}
+
+/// A part that is to be decoded.
+pub(super) struct Waiting {
+    pub(super) name: Arc<str>,
+    pub(super) part: Part,
+    pub(super) continues: bool,
+    /// Whether it is the last of its file.
+    pub(super) last: bool,
+    /// Whether it is an empty standard input, which is an error.
+    pub(super) empty: bool,
+}
+
+impl<'v> Reader<'v> {
+    pub(super) fn new(needs: Needs, allow_empty: bool, visit: &'v mut dyn FnMut(&[Document])) -> Self {
+        Self {
+            loaded: Loaded::default(),
+            visit,
+            needs,
+            kinds: FactKinds::new(),
+            allow_empty,
+            waiting: Vec::new(),
+            bytes: 0,
+            kept: 0,
+            spool: Spool::default(),
+            of_file: OfFile::default(),
+        }
+    }
+
+    /// Reads a file or standard input. Returns whether it is a directory instead.
+    pub(super) fn file(&mut self, path: &Path) -> bool {
+        match Parts::open(path) {
+            Ok(Some(parts)) => self.parts(path, parts),
+            Ok(None) => return true,
+            Err(error) => self.fail(no_input(path, &error)),
+        }
+        false
+    }
+
+    fn parts(&mut self, path: &Path, mut parts: Parts) {
+        let name: Arc<str> = Arc::from(name(path));
+        let mut continues = false;
+        loop {
+            let line = parts.line();
+            match parts.next() {
+                Ok(None) => return,
+                Ok(Some(part)) => {
+                    let last = parts.ended();
+                    let alone = last && !continues && path == Path::new("-");
+                    let empty = !self.allow_empty && alone && part.text.trim_ascii().is_empty();
+                    self.add(Waiting { name: Arc::clone(&name), part, continues, last, empty });
+                }
+                Err(error) => {
+                    self.decode();
+                    let problems = std::mem::take(&mut self.of_file).end();
+                    self.loaded.note(problems);
+                    return self.fail(Unread { line, ..unreadable(&name, &error.to_string()) });
+                }
+            }
+            continues = true;
+        }
+    }
+
+    /// Adds a part behind those before it.
+    pub(super) fn add(&mut self, waiting: Waiting) {
+        let text = &waiting.part.text;
+        let separators = memmem::find_iter(text, b"\n---").count();
+        self.bytes += weight(text, separators);
+        self.waiting.push(waiting);
+        if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
+            self.decode();
+        }
+    }
+
+    /// Adds an error behind those of the inputs before it.
+    pub(super) fn fail(&mut self, unread: Unread) {
+        self.decode();
+        self.loaded.fail(unread);
+    }
+
+    /// Everything that was read.
+    pub(super) fn end(mut self) -> Loaded {
+        self.decode();
+        self.loaded
+    }
+
+    /// Decodes the parts that wait.
+    fn decode(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let (needs, kinds) = (self.needs, &self.kinds);
+        let decoded: Vec<_> = waiting
+            .par_iter()
+            .map(|w| w.is_needed(needs, kinds).then(|| manifest::part(&w.name, &w.part.text, w.part.line)))
+            .collect();
+        for (waiting, decoded) in waiting.into_iter().zip(decoded) {
+            match decoded {
+                Some(decoded) => self.part(waiting, decoded),
+                None => {
+                    let Waiting { name, part, .. } = waiting;
+                    let path = match &part.place {
+                        Place::File { path, .. } => Arc::clone(path),
+                        Place::Stream => Arc::from(Path::new(&*name)),
+                    };
+                    let content = Content::Whole(path, self.spool.keep(part));
+                    self.loaded.parts.push(Loading { content, problems: None });
+                }
+            }
+        }
+    }
+
+    /// Takes a part that is decoded.
+    fn part(&mut self, waiting: Waiting, decoded: (Vec<Item>, usize)) {
+        let Waiting { name, part, continues, last, empty } = waiting;
+        if empty {
+            let message = "standard input is empty: the command before the pipe may have failed; to accept empty input, \
+                           use --allow-empty";
+            self.of_file = OfFile::default();
+            return self.loaded.fail(unreadable(&name, message));
+        }
+        let (line, index) = (part.line, self.of_file.index);
+        let of_part = OfPart { name: &name, bytes: &part.text, continues, last };
+        let documents = self.of_file.part(of_part, decoded);
+        (self.visit)(&documents);
+        self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
+        // A file of one part is kept with the others of its size; what is above the limit is read again.
+        let content = match self.kept <= KEEP {
+            true => Content::Decoded(File { text: part.text, line, continues, documents }),
+            false => {
+                let kept = self.spool.keep(part);
+                Content::Again(Box::new(Again { name, kept, line, continues, index }))
+            }
+        };
+        self.loaded.parts.push(Loading { content, problems: None });
+        if last {
+            let problems = std::mem::take(&mut self.of_file).end();
+            self.loaded.note(problems);
+        }
+    }
+}
+
+/// What a text counts for (bytes). A million documents of a few bytes would otherwise take 70 times their text.
+fn weight(text: &[u8], documents: usize) -> usize {
+    text.len().max(documents.saturating_mul(DOCUMENT))
+}
+
+impl Waiting {
+    /// Whether the first reading needs its documents. A part of a file has to be decoded for the numbers of the documents
+    /// behind it, and a stream is read once.
+    fn is_needed(&self, needs: Needs, kinds: &FactKinds) -> bool {
+        let is_file = matches!(self.part.place, Place::File { .. }) && self.last && !self.continues;
+        needs == Needs::All || !is_file || kinds.may_be_in(&self.part.text)
+    }
+}

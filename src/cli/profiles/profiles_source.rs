@@ -1,0 +1,135 @@
+//! Profiles, and the facts that they are compared with.
+
+use super::value_place::Given;
+use crate::cli::Exit;
+use crate::cli::input::live::{Also, look};
+use crate::cli::input::objects::{self, Found};
+use crate::cli::input::{self, Choice, Loaded, profiles};
+use crate::manifest::{self, Document, Item};
+use crate::profile::FabricProfile;
+use crate::profile::base::BASES;
+use crate::report::Unread;
+use crate::snapshot::{Builder, Layer, Settings, Snapshot};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Flags that name a source of profiles.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Source {
+    /// File or directory with FabricProfiles
+    #[arg(long, value_name = "PATH")]
+    pub(super) profiles: Option<PathBuf>,
+    /// File or directory with Kubernetes objects of a cluster, such as FabricProfiles, Nodes and
+    /// NetworkAttachmentDefinitions; repeatable
+    #[arg(long, value_name = "PATH")]
+    pub(super) cluster: Vec<PathBuf>,
+    /// Read a cluster through its API server
+    #[arg(long)]
+    pub(super) live: bool,
+    /// Context in the kubeconfig, for --live; default: the current context
+    #[arg(long, value_name = "NAME", requires = "live")]
+    pub(super) context: Option<String>,
+    /// Kubeconfig file, for --live; default: the first file in environment variable KUBECONFIG, else ~/.kube/config
+    #[arg(long, value_name = "FILE", requires = "live")]
+    pub(super) kubeconfig: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) choice: Choice,
+}
+
+/// What a source has.
+pub(super) struct Known {
+    pub(super) snapshot: Snapshot,
+    pub(super) bases: Vec<FabricProfile>,
+    pub(super) unread: Vec<Unread>,
+    files: Vec<Loaded>,
+    live: Vec<String>,
+    /// The files of the bases.
+    built_in: Vec<Document>,
+}
+
+impl Source {
+    /// Whether any flag names a place to read.
+    pub(super) fn is_given(&self) -> bool {
+        self.live || self.profiles.is_some() || !self.cluster.is_empty()
+    }
+
+    /// Reads everything. `Err` with the exit code where nothing is known; the reason has been reported. A profile that
+    /// cannot be used does not keep the others from being shown.
+    pub(super) fn read(&self, err: &mut dyn Write) -> io::Result<Result<Known, Exit>> {
+        let bases = match profiles::bases() {
+            Ok(bases) => bases,
+            Err(error) => {
+                writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
+                return Ok(Err(Exit::Internal));
+            }
+        };
+        let mut builder = Builder::new(bases.clone());
+        builder.set(Settings { operator_namespaces: None, ..self.choice.settings() });
+        let mut problems = objects::Problems::default();
+        let (mut files, mut errors) = (Vec::new(), Vec::new());
+        for path in self.profiles.iter().chain(&self.cluster) {
+            let mut visit = |documents: &[Document]| {
+                objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+            };
+            let (read, unreadable) = input::files::read(std::slice::from_ref(path), false, &mut visit);
+            files.push(read);
+            errors.extend(unreadable.unread);
+        }
+        // Only profiles are errors here; the result shows their problems.
+        problems.errors = errors;
+        let (mut live, mut forbidden) = (Vec::new(), Vec::new());
+        if self.live {
+            match look(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
+                Ok(seen) => {
+                    (builder, live) = (seen.builder, seen.objects);
+                    forbidden = seen.unread;
+                }
+                Err(exit) => return Ok(Err(exit)),
+            }
+        }
+        input::report(&problems, err)?;
+        let unread = problems.errors.into_iter().map(|(unread, _)| unread).chain(forbidden).collect();
+        let built_in = BASES.iter().flat_map(|(name, text)| {
+            let items = manifest::read(&format!("policies/{name}.yaml"), text.as_bytes());
+            items.into_iter().filter_map(|item| match item {
+                Item::Document(document) => Some(document),
+                Item::Error(_) | Item::Empty { .. } => None,
+            })
+        });
+        let built_in = built_in.collect();
+        Ok(Ok(Known { snapshot: builder.build(), bases, unread, files, live, built_in }))
+    }
+}
+
+impl Known {
+    /// Shows every FabricProfile of the source, in the order in which they were read.
+    pub(super) fn each(&self, show: &mut dyn FnMut(Given<'_>)) {
+        for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {
+            for found in file.documents.iter().flat_map(objects::of) {
+                if let Found::Object(object) = found
+                    && is_profile(&object)
+                {
+                    show(Given::File(&object));
+                }
+            }
+        }
+        for json in &self.live {
+            show(Given::Live(json));
+        }
+    }
+
+    /// Shows every base.
+    pub(super) fn each_base(&self, show: &mut dyn FnMut(Given<'_>)) {
+        for (document, (name, _)) in self.built_in.iter().zip(BASES) {
+            for found in objects::of(document) {
+                if let Found::Object(object) = found {
+                    show(Given::BuiltIn(name, &object));
+                }
+            }
+        }
+    }
+}
+
+fn is_profile(object: &objects::Object<'_>) -> bool {
+    object.group() == "fabric-admission.dev" && object.kind == "FabricProfile"
+}

@@ -1,0 +1,131 @@
+//! One file, with those that it extends.
+
+use super::ignored_findings::{IgnoreEntry, Ignores};
+use crate::cli::exit_code::FailOn;
+use crate::cli::input;
+use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
+use crate::json::decode;
+use crate::manifest::{self, Item};
+use crate::report::Unread;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Name of the file.
+pub(super) const NAME: &str = ".fabric-admission.yaml";
+
+/// Files that `extend` one another.
+const DEEPEST: usize = 8;
+
+/// Longest file (bytes).
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The keys, as a file has them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+struct Keys {
+    extend: Option<PathBuf>,
+    profile: Option<String>,
+    profiles: Option<PathBuf>,
+    cluster: Option<Vec<PathBuf>>,
+    namespace: Option<String>,
+    mode: Option<ModeArgument>,
+    fail_on: Option<FailOn>,
+    audience: Option<AudienceArgument>,
+    baseline: Option<PathBuf>,
+    ignore: Option<Vec<IgnoreEntry>>,
+}
+
+/// Settings of some inputs. Paths start where the command runs.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli::review) struct Config {
+    pub(in crate::cli::review) inputs: input::Defaults,
+    pub(in crate::cli::review) mode: Option<ModeArgument>,
+    pub(in crate::cli::review) fail_on: Option<FailOn>,
+    pub(in crate::cli::review) audience: Option<AudienceArgument>,
+    /// A baseline, which is a regular file.
+    pub(in crate::cli::review) baseline: Option<PathBuf>,
+    pub(in crate::cli::review) ignores: Ignores,
+}
+
+/// The bytes of a regular file. A device or a pipe may never end, and a change of others may bring the file.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("a configuration is a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("a configuration has at most 1 MiB"));
+    }
+    Ok(bytes)
+}
+
+impl Config {
+    /// Reads a file and those that it extends.
+    pub(super) fn read(path: &Path) -> Result<Self, Unread> {
+        Self::read_from(path, 1)
+    }
+
+    fn read_from(path: &Path, depth: usize) -> Result<Self, Unread> {
+        let name = path.display().to_string();
+        let at = |line, column, message: String| Unread { file: name.clone(), line, column, message };
+        let bytes = read(path).map_err(|error| at(1, 1, error.to_string()))?;
+        let mut document = None;
+        for item in manifest::read(&name, &bytes) {
+            match item {
+                Item::Document(first) if document.is_none() => document = Some(first),
+                Item::Document(more) => {
+                    return Err(at(more.line, 1, "a configuration is one document".to_owned()));
+                }
+                Item::Error(error) => return Err(at(error.line, error.column, error.message)),
+                Item::Empty { .. } => {}
+            }
+        }
+        let Some(document) = document else { return Ok(Self::default()) };
+        let problem = |pointer: &str, message: String| {
+            let place = document.locate(pointer);
+            at(place.line, place.column, message)
+        };
+        if let Some(twice) = document.warnings.first() {
+            return Err(problem(&twice.pointer, format!("duplicate key {:?}", twice.key)));
+        }
+        let keys: Keys = decode::object(document.json.get()).map_err(|e| problem(&e.pointer, e.message))?;
+        let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let base = match &keys.extend {
+            None => Self::default(),
+            Some(_) if depth == DEEPEST => {
+                let message =
+                    format!("more than {DEEPEST} files extend one another; does one extend itself?");
+                return Err(problem("/extend", message));
+            }
+            Some(other) => Self::read_from(&directory.join(other), depth + 1)?,
+        };
+        Self::build(keys, base, &directory).map_err(|(pointer, message)| problem(&pointer, message))
+    }
+
+    /// The keys of a file over those of the file that it extends.
+    fn build(keys: Keys, base: Self, directory: &Path) -> Result<Self, (String, String)> {
+        if let Some(namespace) = &keys.namespace {
+            input::namespace(namespace).map_err(|message| ("/namespace".to_owned(), message))?;
+        }
+        let ignores = keys.ignore.map(|entries| Ignores::read(entries, directory)).transpose()?;
+        let here = |path: PathBuf| directory.join(path);
+        Ok(Self {
+            inputs: input::Defaults {
+                profile: keys.profile.or(base.inputs.profile),
+                profiles: keys.profiles.map(here).or(base.inputs.profiles),
+                cluster: keys
+                    .cluster
+                    .map_or(base.inputs.cluster, |paths| paths.into_iter().map(here).collect()),
+                namespace: keys.namespace.or(base.inputs.namespace),
+            },
+            mode: keys.mode.or(base.mode),
+            fail_on: keys.fail_on.or(base.fail_on),
+            audience: keys.audience.or(base.audience),
+            baseline: keys.baseline.map(here).or(base.baseline),
+            ignores: ignores.unwrap_or(base.ignores),
+        })
+    }
+}

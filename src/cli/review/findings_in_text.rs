@@ -1,0 +1,129 @@
+//! Findings on the text of a file, which the object behind it does not show: values of another type than their field,
+//! and keys that are given twice.
+
+use super::document_results::Given;
+use crate::json::decode::{self, DecodeError};
+use crate::json::values::mapping;
+use crate::manifest;
+use crate::pod::view::Metadata;
+use crate::pod::{PodView, templates_by_shape};
+use crate::report::{Located, Place, Reviewed};
+use crate::rules::{Finding, inputs};
+use serde::Deserialize;
+
+/// Values of one object that are reported; each takes one more pass over the object.
+const MAX_RETYPED: usize = 50;
+
+/// An object with each scalar as the type that its field has.
+pub(super) struct Readable {
+    pub(super) json: String,
+    /// A finding for each such scalar; paths start at the object.
+    pub(super) findings: Vec<Finding>,
+    /// Paths of booleans where the API has text. The text that was meant is not known.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
+pub(super) fn readable(given: Given<'_>) -> Option<Readable> {
+    let object = given.object;
+    let mut json = object.json.to_owned();
+    let (mut findings, mut unknown) = (Vec::new(), Vec::new());
+    while findings.len() < MAX_RETYPED {
+        let Some(error) = wrong_type(&json, object.is_pod()) else { break };
+        let Some(range) = manifest::range(&json, &error.pointer) else { break };
+        let value = json.get(range.clone()).unwrap_or_default();
+        let source = source_line(given, &error.pointer);
+        let Some(retyped) = inputs::retyped(&error.message, value, &error.pointer, source) else { break };
+        if matches!(value, "true" | "false") {
+            unknown.push(error.pointer);
+        }
+        json.replace_range(range, &retyped.json);
+        findings.push(retyped.finding);
+    }
+    if findings.is_empty() { None } else { Some(Readable { json, findings, unknown }) }
+}
+
+/// An object of any kind, as far as its names, labels and annotations.
+#[derive(Deserialize)]
+struct Headed<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    #[expect(dead_code, reason = "only whether it can be decoded counts")]
+    metadata: Option<Metadata<'a>>,
+}
+
+/// Whether a value of `metadata` has another type than its field.
+pub(super) fn has_wrong_metadata(json: &str) -> bool {
+    serde_json::from_str::<Headed<'_>>(json).is_err()
+}
+
+/// The first value of another type than its field has, in the metadata, in a pod or in the templates of an object.
+fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
+    let error = |json: &str| PodView::read(json).err();
+    if is_pod {
+        return error(json);
+    }
+    if let Err(error) = decode::object::<Headed<'_>>(json) {
+        return Some(error);
+    }
+    templates_by_shape::find(json).iter().find_map(|found| {
+        let DecodeError { pointer, message } = error(found.json)?;
+        Some(DecodeError { pointer: format!("{}{pointer}", found.pointer), message })
+    })
+}
+
+/// Drops findings about a value whose text is not known, and about the variable that has it.
+pub(super) fn forget(results: &mut [Reviewed], pointer: &str) {
+    let Some((index, path)) = home(results, pointer) else { return };
+    let Some(result) = results.get_mut(index) else { return };
+    let variable = path.strip_suffix("/value");
+    result.findings.retain(|found| found.item.path != path && Some(found.item.path.as_str()) != variable);
+}
+
+/// The line of the file that has a value, from its key on.
+fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
+    let object = given.object;
+    let place = object.document.locate(&format!("{}{pointer}", object.pointer));
+    let skipped = usize::try_from(place.line.saturating_sub(given.file.line)).unwrap_or(usize::MAX);
+    let line = given.file.text.split(|b| *b == b'\n').nth(skipped).unwrap_or_default();
+    let column = usize::try_from(place.column).unwrap_or(usize::MAX);
+    let line = std::str::from_utf8(line).unwrap_or_default();
+    line.char_indices().nth(column.saturating_sub(1)).and_then(|(at, _)| line.get(at..)).unwrap_or(line)
+}
+
+/// Keys of an object that its file gives twice, with the place of the second. Paths start at the object.
+pub(super) fn repeated_keys(given: Given<'_>) -> impl Iterator<Item = (Finding, Place)> {
+    let object = given.object;
+    object.document.warnings.iter().filter_map(|twice| {
+        let path = twice.pointer.strip_prefix(&object.pointer)?;
+        let finding = inputs::repeated_key(path, &twice.key, twice.first.line)?;
+        Some((finding, Place { line: twice.second.line, column: twice.second.column }))
+    })
+}
+
+/// The result that a value of an object belongs to, with the path of the value in it: the innermost template around it,
+/// else the object's own result.
+pub(super) fn home(results: &[Reviewed], path: &str) -> Option<(usize, String)> {
+    let fits = |(index, result): (usize, &Reviewed)| {
+        let template = result.template.as_deref().unwrap_or_default();
+        let rest = path.strip_prefix(template).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        Some((template.len(), index, rest.to_owned()))
+    };
+    let found = results.iter().enumerate().filter_map(fits);
+    found.max_by_key(|(length, index, _)| (*length, usize::MAX - index)).map(|(_, index, rest)| (index, rest))
+}
+
+/// Adds a finding whose path starts at the object. `own` makes the object's own result, where it has none.
+pub(super) fn attach(
+    results: &mut Vec<Reviewed>,
+    finding: Finding,
+    place: Place,
+    own: impl FnOnce() -> Reviewed,
+) {
+    let (index, path) = home(results, &finding.path).unwrap_or_else(|| {
+        results.push(own());
+        (results.len() - 1, finding.path.clone())
+    });
+    if let Some(result) = results.get_mut(index) {
+        result.add(Located::new(Finding { path, ..finding }, place));
+    }
+}

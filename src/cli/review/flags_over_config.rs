@@ -1,0 +1,65 @@
+//! What counts where a flag and the configuration file both say something: the flag.
+
+use super::arguments::Arguments;
+use super::config::Group;
+use super::mode_and_audience::{AudienceArgument, ModeArgument};
+use super::new_since_baseline::{Baselines, Number};
+use super::options_of_all_decisions::Setting;
+use crate::cli::exit_code::FailOn;
+use crate::cli::{Exit, input};
+use std::io::{self, Write};
+
+/// The inputs of one configuration, ready to be reviewed.
+pub(super) struct Review {
+    pub(super) prepared: input::Prepared,
+    pub(super) setting: Setting,
+    pub(super) fail_on: FailOn,
+    pub(super) baseline: Option<Number>,
+}
+
+/// Reads the baseline of some inputs. The first baseline is written where a configuration names it.
+pub(super) fn baseline(
+    arguments: &Arguments,
+    group: &Group,
+    baselines: &mut Baselines,
+) -> Result<Option<Number>, String> {
+    let path = match (&arguments.baseline, &group.config.baseline) {
+        (Some(path), _) => path,
+        (None, Some(path)) if arguments.write_baseline.is_some() && !path.exists() => return Ok(None),
+        // A device or a pipe may never end, and a change of others may bring the configuration.
+        (None, Some(path)) if path.exists() && !path.is_file() => {
+            return Err(format!("{}: a baseline in a configuration is a regular file", path.display()));
+        }
+        (None, Some(path)) => path,
+        (None, None) => return Ok(None),
+    };
+    baselines.read(path).map(Some)
+}
+
+/// Reads inputs. Flags count more than their configuration.
+pub(super) fn prepare(
+    arguments: &Arguments,
+    group: Group,
+    baseline: Option<Number>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Review, Exit>> {
+    let Group { config, paths } = group;
+    let audience = arguments.audience.or(config.audience);
+    let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
+    let inputs = arguments.input.with(paths, config.inputs);
+    let mut prepared = match input::prepare(&inputs, operators, err)? {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(Err(exit)),
+    };
+    let setting = Setting {
+        namespace: std::mem::take(&mut prepared.namespace),
+        mode: arguments.mode.or(config.mode).map(ModeArgument::mode),
+        profile: prepared.profile.take(),
+        audience: audience.map(AudienceArgument::audience),
+        ignores: config.ignores,
+        why: false,
+        estimate: arguments.estimate,
+    };
+    let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::Error);
+    Ok(Ok(Review { prepared, setting, fail_on, baseline }))
+}

@@ -1,0 +1,64 @@
+//! The formats for CI systems.
+
+use super::format_writer::{Page, Sheet, Sink, Tail};
+use super::repository_paths::Repository;
+use crate::cli::review::shown_findings::Filter;
+use crate::report::Unread;
+use crate::report::ci::{CiFormat, Fingerprints, Issue};
+use crate::report::named_paths::NamedPaths;
+use crate::report::text::View;
+use std::io;
+
+pub(super) struct Ci {
+    format: Box<dyn CiFormat>,
+    view: View,
+    filter: Filter,
+    repository: Repository,
+    fingerprints: Fingerprints,
+}
+
+impl Ci {
+    pub(super) fn new(format: Box<dyn CiFormat>, view: View, filter: Filter) -> Self {
+        Self { format, view, filter, repository: Repository::here(), fingerprints: Fingerprints::default() }
+    }
+}
+
+impl Sheet for Ci {
+    fn begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
+        self.format.begin(out)
+    }
+
+    fn selects(&self) -> bool {
+        true
+    }
+
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
+        if page.review.results.is_empty() {
+            return Ok(());
+        }
+        let file = self.repository.name(&page.document.file);
+        for r in &page.review.results {
+            let json = r.part.clone().and_then(|part| page.document.json.get().get(part));
+            let json = json.filter(|_| !r.findings.is_empty()).unwrap_or_default();
+            let paths = NamedPaths::new(json);
+            // A report must not be green while the command fails.
+            let shown = r.findings.iter().filter(|found| {
+                let finding = &found.item;
+                found.fails(page.fails) || self.view.shows(finding) && self.filter.shows(finding)
+            });
+            let issues: Vec<Issue<'_>> = shown
+                .map(|found| {
+                    Issue::new((r, found), (&file, &paths), page.lines, page.fails, &mut self.fingerprints)
+                })
+                .collect();
+            self.format.add(out, &file, r, &issues)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        let named = |unread: &Unread| Unread { file: self.repository.name(&unread.file), ..unread.clone() };
+        let unread: Vec<Unread> = tail.unread.iter().map(named).collect();
+        self.format.end(out, &unread)
+    }
+}

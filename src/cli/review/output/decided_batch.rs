@@ -1,0 +1,50 @@
+//! A batch of documents with the decisions on them.
+
+use crate::cli::input::{Batch, Problems, Ready};
+use crate::cli::review::decide;
+use crate::cli::review::document_results::DocumentReview;
+use crate::cli::review::options_of_all_decisions::Setting;
+use crate::cli::review::placeholders::{self, Reported};
+use crate::snapshot::Snapshot;
+use rayon::prelude::*;
+
+pub(super) struct Decided<'a> {
+    pub(super) files: Vec<Ready<'a>>,
+    /// One for each document of the files.
+    pub(super) reviews: Vec<DocumentReview>,
+    pub(super) problems: Problems,
+}
+
+impl<'a> Decided<'a> {
+    /// Decides on all documents of a batch. `reported` is about the file that the first of them continues.
+    pub(super) fn new(
+        batch: Batch<'a>,
+        reported: &mut Reported,
+        setting: &Setting,
+        snapshot: &Snapshot,
+    ) -> Self {
+        let Batch { files, problems } = batch;
+        let documents: Vec<_> = files
+            .iter()
+            .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
+            .collect();
+        let decided =
+            documents.par_iter().map(|(file, document)| decide::document(file, document, setting, snapshot));
+        let mut reviews: Vec<DocumentReview> = decided.collect();
+        let mut rest = reviews.as_mut_slice();
+        for parts in files.chunk_by(|_, next| next.continues) {
+            if !parts.first().is_some_and(|first| first.continues) {
+                reported.clear();
+            }
+            let length = parts.iter().map(|part| part.documents.len()).sum();
+            let Some((own, behind)) = rest.split_at_mut_checked(length) else { break };
+            placeholders::report(own, reported);
+            rest = behind;
+        }
+        // Findings on the placeholders of a file are known only now.
+        for ((_, document), review) in documents.iter().zip(&mut reviews) {
+            setting.ignores.apply(&document.file, &mut review.results);
+        }
+        Self { files, reviews, problems }
+    }
+}

@@ -1,0 +1,104 @@
+//! A format's share of the work, and what all formats get.
+
+use crate::cli::input::File;
+use crate::cli::review::document_results::DocumentReview;
+use crate::manifest::Document;
+use crate::report::comparison::Comparison;
+use crate::report::snippet::Lines;
+use crate::report::{Reviewed, Skipped, Summary, Unread};
+use crate::rules::Severity;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// One document and its results.
+#[derive(Clone, Copy)]
+pub(super) struct Page<'a> {
+    pub(super) file: &'a File,
+    pub(super) document: &'a Document,
+    pub(super) review: &'a DocumentReview,
+    /// The text of the file.
+    pub(super) lines: &'a Lines<'a>,
+    /// Lowest severity with which the command fails.
+    pub(super) fails: Option<Severity>,
+}
+
+impl<'a> Page<'a> {
+    /// The results that have a patch.
+    pub(super) fn changed(&self) -> Vec<&'a Reviewed> {
+        self.review.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
+    }
+}
+
+/// Where a format is written. The type is known, so that the many short writes of a result only copy.
+pub(super) type Sink<'w> = io::BufWriter<Box<dyn Write + 'w>>;
+
+/// A format.
+pub(super) trait Sheet {
+    fn begin(&mut self, _: &mut Sink<'_>) -> io::Result<()> {
+        Ok(())
+    }
+    /// Whether it gets all findings and selects them itself.
+    fn selects(&self) -> bool {
+        false
+    }
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()>;
+    fn end(&mut self, _: &mut Sink<'_>, _: &Tail) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How much of what comes after the results a format shows. Only a format that shows all has all in memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Kept {
+    /// Skipped objects (count).
+    pub(super) skipped: usize,
+    /// Whether it lists the errors of unreadable inputs.
+    pub(super) errors: bool,
+}
+
+impl Kept {
+    /// Enough for both formats.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { skipped: self.skipped.max(other.skipped), errors: self.errors || other.errors }
+    }
+}
+
+/// What comes after the results.
+pub(super) struct Tail {
+    pub(super) summary: Summary,
+    /// The first skipped objects; the summary counts all.
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) unread: Vec<Unread>,
+    /// The comparison with the baseline; `None` without one.
+    pub(super) comparison: Option<Comparison>,
+    kept: Kept,
+    /// Inputs with an error.
+    unreadable: BTreeSet<String>,
+}
+
+impl Tail {
+    pub(super) fn new(kept: Kept) -> Self {
+        let (summary, unreadable) = (Summary::default(), BTreeSet::new());
+        Self { summary, skipped: Vec::new(), unread: Vec::new(), comparison: None, kept, unreadable }
+    }
+
+    pub(super) fn skip(&mut self, skipped: Vec<Skipped>) {
+        self.summary.skipped += skipped.len();
+        let room = self.kept.skipped.saturating_sub(self.skipped.len());
+        self.skipped.extend(skipped.into_iter().take(room));
+    }
+
+    pub(super) fn fail(&mut self, unread: Vec<Unread>) {
+        self.summary.errors += unread.len();
+        for one in &unread {
+            if !self.unreadable.contains(&one.file) {
+                self.unreadable.insert(one.file.clone());
+            }
+        }
+        self.summary.unreadable = self.unreadable.len();
+        self.summary.partial = self.summary.errors > 0;
+        if self.kept.errors {
+            self.unread.extend(unread);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The formats with verdicts, changes and findings: text and JSON.
+
+use super::format_writer::{Page, Sheet, Sink, Tail};
+use crate::cli::estimate::Asked;
+use crate::report::by_rule::ByRule;
+use crate::report::comparison_text;
+use crate::report::json::{ResultEntry, SCHEMA};
+use crate::report::text::{self, View};
+use std::io::{self, Write};
+
+/// Skipped objects that text lists.
+pub(super) const MAX_SKIPPED: usize = 10_000;
+
+pub(super) struct Text {
+    view: View,
+    hidden: usize,
+    rules: ByRule,
+    estimate: Option<Asked>,
+}
+
+impl Text {
+    pub(super) fn new(view: View, estimate: Option<Asked>) -> Self {
+        Self { view, hidden: 0, rules: ByRule::default(), estimate }
+    }
+
+    /// A line for each workload of a document.
+    fn estimates(&self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+        let Some(asked) = &self.estimate else { return Ok(()) };
+        for of_one in page.review.estimated.chunk_by(|(one, _), (other, _)| one == other) {
+            let templates: Vec<_> = of_one.iter().map(|(_, template)| *template).collect();
+            if let (Some((workload, _)), Some(line)) = (of_one.first(), asked.line(&templates)) {
+                writeln!(out, "ESTIMATE  {}: {line}", workload.name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sheet for Text {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
+        for reviewed in &page.review.results {
+            self.hidden += text::result(out, reviewed, self.view, Some(page.lines))?;
+            let shown = reviewed.findings.iter().filter(|found| self.view.shows(&found.item));
+            shown.for_each(|found| self.rules.count(found));
+        }
+        self.estimates(out, page)
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        if !self.view.only_findings {
+            let listed = tail.skipped.iter().take(MAX_SKIPPED);
+            for skipped in listed.clone() {
+                text::skipped(out, skipped)?;
+            }
+            if tail.summary.skipped > listed.len() {
+                writeln!(out, "SKIP   {} more", tail.summary.skipped - listed.len())?;
+            }
+        }
+        text::by_rule(out, &self.rules, self.view.width)?;
+        if let Some(comparison) = &tail.comparison {
+            writeln!(out)?;
+            comparison_text::write(out, comparison)?;
+        }
+        text::summary(out, &tail.summary, self.hidden, self.view.width)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Json {
+    begun: bool,
+    rules: ByRule,
+}
+
+impl Sheet for Json {
+    fn begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
+        write!(out, "{{\"schema\":\"{SCHEMA}\",\n\"results\":[")
+    }
+
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
+        for reviewed in &page.review.results {
+            out.write_all(if self.begun { b",\n" } else { b"\n" })?;
+            self.begun = true;
+            serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
+            reviewed.findings.iter().for_each(|found| self.rules.count(found));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        write!(out, "],\n\"rules\":")?;
+        serde_json::to_writer(&mut *out, &self.rules.rows())?;
+        write!(out, ",\n\"baseline\":")?;
+        serde_json::to_writer(&mut *out, &tail.comparison)?;
+        write!(out, ",\n\"skipped\":")?;
+        serde_json::to_writer(&mut *out, &tail.skipped)?;
+        write!(out, ",\n\"errors\":")?;
+        serde_json::to_writer(&mut *out, &tail.unread)?;
+        write!(out, ",\n\"summary\":")?;
+        serde_json::to_writer(&mut *out, &tail.summary)?;
+        writeln!(out, "}}")
+    }
+}

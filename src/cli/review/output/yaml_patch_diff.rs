@@ -1,0 +1,124 @@
+//! The formats with changes only: YAML, patches and diffs.
+
+use super::format_writer::{Page, Sheet, Sink, Tail};
+use crate::manifest::{self, Document};
+use crate::report::Reviewed;
+use crate::report::json::patch;
+use crate::text::count;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// A last line for outputs that have comments: documents are missing that could not be read.
+fn partial(out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+    match tail.summary.unreadable {
+        0 => Ok(()),
+        inputs => writeln!(out, "# partial result: {} unreadable", count(inputs, "input")),
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Yaml {
+    begun: bool,
+}
+
+impl Sheet for Yaml {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
+        let Page { file, document, .. } = page;
+        if self.begun {
+            writeln!(out, "---")?;
+        }
+        self.begun = true;
+        let changed = page.changed();
+        if changed.is_empty() {
+            let text = file.text.get(document.text.clone()).unwrap_or_default();
+            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+            out.write_all(text)?;
+            if !text.ends_with(b"\n") {
+                writeln!(out)?;
+            }
+            return Ok(());
+        }
+        let (_, after) = before_and_after(document, &changed)?;
+        out.write_all(manifest::to_yaml(&after).as_bytes())
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        // A comment of its own document: it never becomes a part of a text that ends the document before.
+        if self.begun && tail.summary.partial {
+            writeln!(out, "---")?;
+        }
+        partial(out, tail)
+    }
+}
+
+pub(super) struct Patch;
+
+impl Sheet for Patch {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
+        for r in page.changed() {
+            let line = json!({
+                "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
+                "name": r.name, "generateName": r.generate_name, "template": r.template,
+                "profile": r.decision.profile, "patch": serde_json::to_value(patch(&r.decision.patch))?,
+            });
+            serde_json::to_writer(&mut *out, &line)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        // Each line is JSON, so the mark is too. Its list of operations is empty: applied, it changes nothing.
+        match tail.summary.unreadable {
+            0 => Ok(()),
+            inputs => writeln!(out, "{}", json!({"partial": true, "unreadable": inputs, "patch": []})),
+        }
+    }
+}
+
+pub(super) struct Diff;
+
+impl Sheet for Diff {
+    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
+        let (changed, document) = (page.changed(), page.document);
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let (before, after) = before_and_after(document, &changed)?;
+        let (before, after) = (manifest::to_yaml(&before), manifest::to_yaml(&after));
+        let name = format!("{} (document {})", document.file, document.index);
+        let lines = InternedInput::new(before.as_str(), after.as_str());
+        let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &lines);
+        diff.postprocess_lines(&lines);
+        let printer = BasicLineDiffPrinter(&lines.interner);
+        let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &lines);
+        write!(out, "--- {name}\n+++ {name}, admitted\n{hunks}")
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+        partial(out, tail)
+    }
+}
+
+/// The document before and after the changes.
+fn before_and_after(document: &Document, changed: &[&Reviewed]) -> io::Result<(Value, Value)> {
+    let before: Value = serde_json::from_str(document.json.get())?;
+    let mut after = before.clone();
+    for reviewed in changed {
+        let prefix =
+            format!("{}{}", reviewed.source.pointer, reviewed.template.as_deref().unwrap_or_default());
+        let operations = prefixed(&prefix, &reviewed.decision.patch)?;
+        json_patch::patch(&mut after, &operations).map_err(io::Error::other)?;
+    }
+    Ok((before, after))
+}
+
+fn prefixed(prefix: &str, patch: &crate::patch::Patch) -> io::Result<json_patch::Patch> {
+    let operations: Vec<Value> = patch
+        .operations()
+        .iter()
+        .map(|o| Ok(json!({"op": o.op, "path": format!("{prefix}{}", &*o.path), "value": serde_json::from_str::<Value>(o.value.get())?})))
+        .collect::<io::Result<_>>()?;
+    Ok(serde_json::from_value(Value::Array(operations))?)
+}

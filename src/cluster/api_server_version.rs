@@ -1,0 +1,58 @@
+//! The version of the API server, compared with what the server supports. The server only reports it: an old API server
+//! gets the same answers.
+
+use super::list_pages::{Failure, get};
+use super::missing_prerequisites;
+use super::watch_state::Shared;
+use crate::kubernetes_version::Version;
+use http_body_util::{BodyExt, Limited};
+use kube::Client;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often it is read again: an upgrade of a cluster takes minutes.
+const AGAIN: Duration = Duration::from_secs(300);
+/// Longest answer (bytes).
+const MAX_ANSWER: usize = 1 << 16;
+
+/// The answer of `/version`.
+#[derive(Deserialize)]
+pub(super) struct VersionInfo {
+    major: String,
+    minor: String,
+}
+
+impl VersionInfo {
+    /// The version; the error names what is none.
+    pub(super) fn version(&self) -> Result<Version, String> {
+        let Self { major, minor } = self;
+        Version::of_server(major, minor).ok_or_else(|| format!("{major:?}.{minor:?} is not a version"))
+    }
+}
+
+/// Reads the version now and then, until the task is dropped.
+pub(super) async fn forever(client: Client, shared: Arc<Shared>) {
+    loop {
+        let pause = match read(&client).await {
+            Ok(version) => {
+                let problem = version.version().ok().and_then(missing_prerequisites::outdated);
+                if shared.sync.set_outdated(problem.clone())
+                    && let Some(problem) = problem
+                {
+                    tracing::warn!("{problem}");
+                }
+                AGAIN
+            }
+            // Nothing depends on it, and the watches report an API server that is away.
+            Err(_) => shared.pace.retry.max(Duration::from_secs(1)),
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+async fn read(client: &Client) -> Result<VersionInfo, Failure> {
+    let body = Limited::new(get(client, "/version").await?.into_body(), MAX_ANSWER).collect().await;
+    let bytes = body.map_err(|e| Failure::Other(e.to_string()))?.to_bytes();
+    serde_json::from_slice(&bytes).map_err(|e| Failure::Other(e.to_string()))
+}

@@ -1,0 +1,42 @@
+//! What the server needs of a cluster. The log, `/readyz` and the chart's notes show the same sentences; a test compares
+//! them.
+
+use super::Phase;
+use super::watched_kinds::Watched;
+use crate::facts::Kind;
+use crate::kubernetes_version::{OLDEST, Version};
+
+/// The CRD of FabricProfile is missing.
+pub const CRD: &str = "the CRD fabricprofiles.fabric-admission.dev is not installed, so the server uses only profiles from files; \
+    install the CRD with kubectl apply --server-side -f deploy/crds/fabricprofiles.yaml, or set crds.enabled: true in the chart";
+
+/// The right to read objects of a resource is missing.
+#[must_use]
+pub fn right(resource: &str) -> String {
+    format!(
+        "no permission to list and watch {resource}, so the server does not see changes of these objects; \
+         bind the ClusterRole fabric-admission of deploy/base/rbac.yaml to the server's ServiceAccount"
+    )
+}
+
+/// The version of the API server is too old.
+#[must_use]
+pub fn version(found: &str) -> String {
+    format!("Kubernetes {found} is not supported; upgrade the cluster to Kubernetes {OLDEST} or newer")
+}
+
+/// The sentence for the state of a kind, if something is missing. Other CRDs belong to operators that a cluster may not
+/// have.
+pub(super) fn missing(kind: &Watched, phase: Phase) -> Option<String> {
+    match phase {
+        Phase::Absent if kind.kind == Kind::FabricProfile => Some(CRD.to_owned()),
+        Phase::Forbidden if kind.group.is_empty() => Some(right(kind.plural)),
+        Phase::Forbidden => Some(right(&format!("{}.{}", kind.plural, kind.group))),
+        _ => None,
+    }
+}
+
+/// The sentence for the version of the API server, if it is too old.
+pub(super) fn outdated(found: Version) -> Option<String> {
+    (!found.is_supported()).then(|| version(&found.to_string()))
+}

@@ -1,0 +1,20 @@
+//! The pause after a failed list or watch.
+
+use super::watch_state::Shared;
+use std::time::Duration;
+
+/// First pause after a failure; it doubles up to `Pace::retry`.
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Watches in a row that may fail before the kind is listed again.
+pub(super) const MAX_FAILED: u32 = 5;
+
+/// Waits, and doubles the pause.
+pub(super) async fn rest(pause: &mut Duration, shared: &Shared) {
+    tokio::time::sleep(*pause).await;
+    *pause = longer(*pause, shared);
+}
+
+/// The pause after a pause that did not help.
+pub(super) fn longer(pause: Duration, shared: &Shared) -> Duration {
+    (pause * 2).clamp(FIRST_PAUSE, shared.pace.retry.max(FIRST_PAUSE))
+}

@@ -1,0 +1,191 @@
+//! RFC 6901 pointers over compact JSON text.
+//!
+//! The text is the output of [`super::write_json`]: valid, without blanks. So brackets and quotes are enough to skip a
+//! value, and nothing has to be decoded or allocated for a document that is queried once.
+
+use std::ops::Range;
+
+/// The node at a pointer, as a byte range of the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// First byte.
+    pub(super) start: usize,
+    /// One past the last byte.
+    pub(super) end: usize,
+    /// Whether this is the node itself, not an ancestor of a missing node.
+    pub(super) exact: bool,
+}
+
+/// Follows a pointer as far as nodes exist, from the node that starts at byte `start`.
+pub(super) fn resolve(json: &str, mut start: usize, pointer: &str) -> Found {
+    let bytes = json.as_bytes();
+    let mut exact = pointer.is_empty() || pointer.starts_with('/');
+    if exact {
+        for token in pointer.split('/').skip(1) {
+            match child(json, start, &unescape(token)) {
+                Some(next) => start = next,
+                None => {
+                    exact = false;
+                    break;
+                }
+            }
+        }
+    }
+    Found { start, end: skip(bytes, start), exact }
+}
+
+/// The byte range of the node at a pointer in a JSON text without blanks; `None` where it does not exist.
+#[must_use]
+pub fn range(json: &str, pointer: &str) -> Option<Range<usize>> {
+    let found = resolve(json, 0, pointer);
+    found.exact.then_some(found.start..found.end)
+}
+
+/// Escapes one token of a pointer.
+pub(super) fn escape(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+fn unescape(token: &str) -> String {
+    // In this order: `~01` is `~1`, not `/` (RFC 6901, section 4).
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+fn child(json: &str, start: usize, token: &str) -> Option<usize> {
+    let bytes = json.as_bytes();
+    let mut at = start + 1;
+    match bytes.get(start)? {
+        b'{' => {
+            while *bytes.get(at)? != b'}' {
+                let end = skip(bytes, at);
+                let value = end + 1;
+                if same_key(json.get(at..end)?, token) {
+                    return Some(value);
+                }
+                at = skip(bytes, value);
+                if *bytes.get(at)? == b',' {
+                    at += 1;
+                }
+            }
+            None
+        }
+        b'[' => {
+            let mut left = index(token)?;
+            while *bytes.get(at)? != b']' {
+                if left == 0 {
+                    return Some(at);
+                }
+                left -= 1;
+                at = skip(bytes, at);
+                if *bytes.get(at)? == b',' {
+                    at += 1;
+                }
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+/// A sequence index: digits without a leading zero (RFC 6901, section 4).
+fn index(token: &str) -> Option<usize> {
+    let digits = !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit());
+    if !digits || (token.len() > 1 && token.starts_with('0')) {
+        return None;
+    }
+    token.parse().ok()
+}
+
+/// Whether a JSON string, quotes included, spells `token`.
+fn same_key(quoted: &str, token: &str) -> bool {
+    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
+    if !inner.contains('\\') {
+        return inner == token;
+    }
+    serde_json::from_str::<String>(quoted).is_ok_and(|key| key == token)
+}
+
+/// The end of the value that starts at `start`.
+fn skip(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    let mut depth = 0usize;
+    loop {
+        match bytes.get(at) {
+            None => return at,
+            Some(b'"') => at = skip_string(bytes, at),
+            Some(b'{' | b'[') => {
+                depth += 1;
+                at += 1;
+                continue;
+            }
+            Some(b'}' | b']') => {
+                if depth == 0 {
+                    return at;
+                }
+                depth -= 1;
+                at += 1;
+            }
+            Some(b',' | b':') => {
+                if depth == 0 {
+                    return at;
+                }
+                at += 1;
+                continue;
+            }
+            Some(_) => {
+                at += 1;
+                continue;
+            }
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+}
+
+fn skip_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at) {
+            None => return at,
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = r#"{"a":[1,{"b":"x,}]\""},[],""],"c/d":{"e~f":null},"":-1.5,"q\"":true}"#;
+
+    fn text(pointer: &str) -> (&'static str, bool) {
+        let found = resolve(JSON, 0, pointer);
+        (JSON.get(found.start..found.end).unwrap(), found.exact)
+    }
+
+    #[test]
+    fn existing_nodes() {
+        assert_eq!(text(""), (JSON, true));
+        assert_eq!(text("/a/0"), ("1", true));
+        assert_eq!(text("/a/1/b"), (r#""x,}]\"""#, true));
+        assert_eq!(text("/a/2"), ("[]", true));
+        assert_eq!(text("/a/3"), (r#""""#, true));
+        assert_eq!(text("/c~1d/e~0f"), ("null", true));
+        assert_eq!(text("/"), ("-1.5", true));
+        assert_eq!(text("/q\""), ("true", true));
+    }
+
+    #[test]
+    fn missing_nodes_lead_to_the_nearest_ancestor() {
+        assert_eq!(text("/x/y"), (JSON, false));
+        assert_eq!(text("a"), (JSON, false));
+        assert_eq!(text("/a/9"), (r#"[1,{"b":"x,}]\""},[],""]"#, false));
+        assert!(!text("/a/00").1);
+        assert_eq!(text("/a/2/0"), ("[]", false));
+        assert_eq!(text("/a/0/z"), ("1", false));
+        assert_eq!(resolve("", 0, "/a"), Found { start: 0, end: 0, exact: false });
+    }
+}

@@ -1,0 +1,271 @@
+//! From the bytes of a file to its documents.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::document::{Document, Item};
+use super::input_error::InputError;
+use super::node_tree::{Id, Kind, Tree};
+use super::read_fault::ReadFault;
+use super::read_yaml::Parsed;
+use super::source_positions::Position;
+use super::split_documents::{Piece, pieces};
+use super::{read_json, read_yaml, write_json, yaml_error_causes};
+
+/// Most values of a stream of JSON values (count). They are decoded together, and each takes about a kilobyte.
+const MAX_VALUES: usize = 100_000;
+
+const NO_MAPPING: &str = "a manifest is a mapping with apiVersion and kind";
+
+/// Reads one file's bytes: every document in order.
+///
+/// A broken document is an [`Item::Error`]; the documents before and after it are still returned.
+#[must_use]
+pub fn read(file: &str, bytes: &[u8]) -> Vec<Item> {
+    let file = Arc::from(file);
+    let (mut items, _) = part(&file, bytes, 1);
+    if items.is_empty() {
+        items.push(Item::Empty { file, index: 0, line: 1, reason: without_document(bytes) });
+    }
+    items
+}
+
+/// What a file without a document has instead.
+#[must_use]
+pub fn without_document(bytes: &[u8]) -> &'static str {
+    if bytes.trim_ascii().is_empty() {
+        "empty file"
+    } else if only_comments(bytes) {
+        "only comments"
+    } else {
+        "no document"
+    }
+}
+
+/// Reads a part of a file that starts at a line: the first, or one that separates documents. The documents count from 0;
+/// with the number of those that the part has, unreadable ones included.
+#[must_use]
+pub fn part(file: &Arc<str>, bytes: &[u8], line: u32) -> (Vec<Item>, usize) {
+    let mut stream = Stream { file: Arc::clone(file), bytes, items: Vec::new(), index: 0 };
+    stream.run(Position { line, column: 1 });
+    (stream.items, stream.index)
+}
+
+fn only_comments(bytes: &[u8]) -> bool {
+    bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).all(|line| {
+        line.is_empty() || line.starts_with(b"#") || line.starts_with(b"---") || line == b"\xef\xbb\xbf"
+    })
+}
+
+struct Stream<'b> {
+    file: Arc<str>,
+    bytes: &'b [u8],
+    items: Vec<Item>,
+    index: usize,
+}
+
+impl<'b> Stream<'b> {
+    fn run(&mut self, origin: Position) {
+        if self.bytes.starts_with(b"\xff\xfe") || self.bytes.starts_with(b"\xfe\xff") {
+            let message = "the file is UTF-16: save it as UTF-8".to_owned();
+            let fault = ReadFault { at: origin, message };
+            self.items.push(Item::Error(InputError::new(&self.file, b"", 1, fault)));
+            return;
+        }
+        let start = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let (start, origin) = self.json_stream(start, origin);
+        for piece in pieces(self.bytes, start, origin) {
+            self.piece(piece);
+        }
+    }
+
+    /// Reads JSON values from byte `start` as long as there are any, and returns where the YAML stream continues.
+    ///
+    /// kubectl (k8s.io/apimachinery, YAMLOrJSONDecoder) takes a stream that starts with `{` as JSON. At the first
+    /// text that is not JSON it continues as YAML, unless it has read two values: such a stream stays JSON.
+    fn json_stream(&mut self, start: usize, origin: Position) -> (usize, Position) {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        if !rest.trim_ascii_start().starts_with(b"{") {
+            return (start, origin);
+        }
+        let Ok(text) = std::str::from_utf8(self.bytes) else { return (start, origin) };
+        let mut reader = read_json::Reader::new(text, start, origin);
+        let mut resume = (start, origin);
+        let mut count = 0;
+        while reader.skip_blanks() {
+            let (from, at) = reader.here();
+            if count == MAX_VALUES {
+                let message = format!("more than {MAX_VALUES} JSON values in a row; split the file");
+                self.error(text.as_bytes(), 1, ReadFault { at, message });
+                break;
+            }
+            match reader.value() {
+                Ok((tree, root)) => {
+                    count += 1;
+                    let (end, _) = reader.here();
+                    self.document(&tree, root, from..end, at.line);
+                    reader.skip_line();
+                    resume = reader.here();
+                }
+                Err(_) if count <= 1 => return resume,
+                Err(fault) => {
+                    self.error(text.as_bytes(), 1, fault);
+                    return next_separator(self.bytes, from, at.line);
+                }
+            }
+        }
+        (self.bytes.len(), origin)
+    }
+
+    fn piece(&mut self, piece: Piece) {
+        let Piece { mut range, origin, separator } = piece;
+        let bytes = self.bytes.get(range.clone()).unwrap_or_default();
+        // Files joined with `cat` may have a byte order mark at each start.
+        let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => {
+                range.start += 3;
+                rest
+            }
+            None => bytes,
+        };
+        if let Some(at) = separator {
+            // The text after such a line is not a separate document: kubectl stops here.
+            let message = "only a comment may follow the document separator `---`".to_owned();
+            let before = self.bytes.get(..range.start).unwrap_or_default();
+            let before = before.strip_suffix(b"\xef\xbb\xbf").unwrap_or(before);
+            let before = before.strip_suffix(b"\n").unwrap_or(before);
+            let line = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+            return self.error(line, at.line, ReadFault { at, message });
+        }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let fault = not_utf8(bytes, error.valid_up_to(), origin);
+                return self.error(bytes, origin.line, fault);
+            }
+        };
+        let from_json =
+            if text.trim_ascii_start().starts_with('{') { Some(single_json(text, origin)) } else { None };
+        if let Some(Ok((tree, root))) = &from_json {
+            return self.document(tree, *root, range, origin.line);
+        }
+        match read_yaml::parse(text, origin) {
+            Ok(Parsed { root: None, .. }) => {}
+            Ok(Parsed { tree, root: Some(root), trailing }) => {
+                self.document(&tree, root, range, origin.line);
+                if let Some(at) = trailing {
+                    let message =
+                        "kubectl ignores text after the end of a document: start a new document with `---`";
+                    self.error(bytes, origin.line, ReadFault { at, message: message.to_owned() });
+                }
+            }
+            Err(fault) => {
+                let fault = match from_json {
+                    Some(Err(fault)) if means_json(text) => fault,
+                    _ => yaml_error_causes::explain(text, origin, fault),
+                };
+                self.error(bytes, origin.line, fault);
+            }
+        }
+    }
+
+    /// Adds the document below `root`; nothing for null, which kubectl skips.
+    fn document(&mut self, tree: &Tree, root: Id, range: Range<usize>, first_line: u32) {
+        let Some(node) = tree.get(root) else { return };
+        let text = self.bytes.get(range.clone()).unwrap_or_default();
+        let result = match node.kind {
+            Kind::Null => return,
+            Kind::Mapping(_) => write_json::write(tree, root, text.len()),
+            _ => Err(ReadFault { at: node.at, message: NO_MAPPING.to_owned() }),
+        };
+        let line = node.at.line;
+        let made = result.and_then(|written| {
+            // The writer makes valid JSON, so this does not fail.
+            let json = RawValue::from_string(written.json)
+                .map_err(|error| ReadFault { at: node.at, message: error.to_string() })?;
+            Ok(Document {
+                file: Arc::clone(&self.file),
+                index: self.index,
+                line,
+                json,
+                text: range,
+                warnings: written.duplicates,
+                positions: written.positions,
+                shared: written.shared,
+            })
+        });
+        match made {
+            Ok(document) => {
+                self.index += 1;
+                self.items.push(Item::Document(document));
+            }
+            Err(fault) => {
+                let origin = Position { line: first_line, column: 1 };
+                let fault = match std::str::from_utf8(text) {
+                    Ok(text) => yaml_error_causes::explain(text, origin, fault),
+                    Err(_) => fault,
+                };
+                self.error(text, first_line, fault);
+            }
+        }
+    }
+
+    fn error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
+        self.index += 1;
+        self.items.push(Item::Error(InputError::new(&self.file, text, first_line, fault)));
+    }
+}
+
+/// Reads a text that is one JSON value and nothing else.
+fn single_json(text: &str, origin: Position) -> Result<(Tree, Id), ReadFault> {
+    let mut reader = read_json::Reader::new(text, 0, origin);
+    reader.skip_blanks();
+    let value = reader.value()?;
+    if reader.skip_blanks() {
+        let (_, at) = reader.here();
+        return Err(ReadFault {
+            at,
+            message: "there is text after the JSON value: separate documents with `---`".to_owned(),
+        });
+    }
+    Ok(value)
+}
+
+/// Whether a broken text was meant as JSON rather than as a YAML flow mapping.
+fn means_json(text: &str) -> bool {
+    let inside = text.trim_ascii_start().strip_prefix('{').unwrap_or_default();
+    inside.trim_ascii_start().starts_with('"')
+}
+
+fn not_utf8(bytes: &[u8], valid: usize, origin: Position) -> ReadFault {
+    let good = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
+    let lines = good.matches('\n').count();
+    let column = good.rsplit('\n').next().unwrap_or_default().chars().count();
+    let byte = bytes.get(valid).copied().unwrap_or_default();
+    ReadFault {
+        at: Position {
+            line: origin.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)),
+            column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1),
+        },
+        message: format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8"),
+    }
+}
+
+/// The start of the next separator line from byte `at` on, which is in line `line`.
+fn next_separator(bytes: &[u8], at: usize, line: u32) -> (usize, Position) {
+    let mut start = at;
+    let mut line = line;
+    for text in bytes.get(at..).unwrap_or_default().split_inclusive(|b| *b == b'\n') {
+        if text.starts_with(b"---") {
+            break;
+        }
+        start += text.len();
+        line = line.saturating_add(1);
+    }
+    (start, Position { line, column: 1 })
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,407 @@
+//! YAML text to a node tree, through libyaml's events.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read};
+
+use libyaml_safer::{EventData, MappingStyle, Mark, Parser, ScalarStyle, SequenceStyle};
+
+use super::kubectl_spellings::Repair;
+use super::node_tree::{Id, Kind, MAX_DEPTH, MAX_NODES, NONE, Tree};
+use super::read_fault::ReadFault;
+use super::source_positions::Position;
+use super::{catch_panic, yaml_scalars};
+
+/// The content of one text between two separators.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) tree: Tree,
+    /// `None` for a text without a node: blank, or comments only.
+    pub(super) root: Option<Id>,
+    /// Text follows the end of the document; kubectl never reads it.
+    pub(super) trailing: Option<Position>,
+}
+
+/// Reads one document. `origin` is the position of its first character; the text has no byte order mark.
+pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
+    let mut repair: Option<Repair> = None;
+    loop {
+        let source = repair.as_ref().map_or(text, Repair::text);
+        let mut builder = Builder::new(source, origin, repair.as_ref());
+        let stop = match builder.run() {
+            Ok(()) => {
+                return Ok(Parsed { tree: builder.tree, root: builder.root, trailing: builder.trailing });
+            }
+            Err(stop) => stop,
+        };
+        match stop {
+            Stop::Fault(fault) => return Err(fault),
+            Stop::Syntax(error) => {
+                let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
+                let fault = builder.syntax_fault(&error);
+                let retry = match (at, &mut repair) {
+                    (Some(at), Some(repair)) => repair.apply(error.problem(), at),
+                    (Some(at), empty) => Repair::new(text).is_some_and(|mut first| {
+                        let applied = first.apply(error.problem(), at);
+                        *empty = Some(first);
+                        applied
+                    }),
+                    (None, _) => false,
+                };
+                if !retry {
+                    return Err(fault);
+                }
+            }
+        }
+    }
+}
+
+enum Stop {
+    Syntax(libyaml_safer::Error),
+    Fault(ReadFault),
+}
+
+/// A collection whose end has not been read yet.
+struct Open {
+    id: Id,
+    last: Id,
+    flow: bool,
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    origin: Position,
+    repair: Option<&'t Repair>,
+    check_slash: bool,
+    tree: Tree,
+    open: Vec<Open>,
+    anchors: HashMap<String, Id>,
+    root: Option<Id>,
+    last: Position,
+    trailing: Option<Position>,
+}
+
+impl<'t> Builder<'t> {
+    fn new(text: &'t str, origin: Position, repair: Option<&'t Repair>) -> Self {
+        Self {
+            text,
+            origin,
+            repair,
+            check_slash: text.contains("\\/"),
+            tree: Tree::default(),
+            open: Vec::new(),
+            anchors: HashMap::new(),
+            root: None,
+            last: origin,
+            trailing: None,
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        let mut parser = Parser::new();
+        // kubectl's line reader ends every line, the last one too, with a line feed. (libyaml-safer 0.3 also
+        // panics on some texts that end in the middle of a line.)
+        let end = if self.text.ends_with('\n') { "" } else { "\n" };
+        parser.set_input(Source { now: self.text.as_bytes(), then: end.as_bytes() });
+        loop {
+            // Only the parser's panics: one of our own is a bug and must be visible. A parser that panicked is not
+            // called again.
+            let event = match catch_panic::catch(|| parser.parse()) {
+                Some(Ok(event)) => event,
+                Some(Err(_)) if self.trailing.is_some() => return Ok(()),
+                Some(Err(error)) => return Err(Stop::Syntax(error)),
+                None => return Err(Stop::Fault(self.panicked())),
+            };
+            let (start, end) = (event.start_mark, event.end_mark);
+            self.last = self.position(start);
+            match event.data {
+                EventData::StreamStart { .. } => {}
+                EventData::StreamEnd => {
+                    self.trailing = None;
+                    return Ok(());
+                }
+                EventData::DocumentStart { version_directive, .. } => {
+                    if self.trailing.is_some() {
+                        self.trailing = Some(self.last);
+                        return Ok(());
+                    }
+                    // go-yaml v2 reads only version 1.1.
+                    if version_directive.is_some_and(|version| (version.major, version.minor) != (1, 1)) {
+                        return Err(self.fault(start, "kubectl reads YAML 1.1 only: remove the %YAML line"));
+                    }
+                }
+                // go-yaml reads one document and ignores the rest of its input, even if it is broken.
+                EventData::DocumentEnd { .. } => self.trailing = Some(self.last),
+                EventData::Alias { anchor } => {
+                    let Some(&target) = self.anchors.get(&anchor) else {
+                        return Err(
+                            self.fault(start, &format!("there is no anchor `&{anchor}` before this alias"))
+                        );
+                    };
+                    // An alias to a collection that is still open would make it contain itself.
+                    if self.open.iter().any(|open| open.id == target) {
+                        return Err(
+                            self.fault(start, &format!("the value of anchor `&{anchor}` contains itself"))
+                        );
+                    }
+                    self.add(Kind::Alias(target), start)?;
+                }
+                EventData::Scalar { anchor, tag, mut value, plain_implicit, style, .. } => {
+                    if let Some(repair) = self.repair {
+                        repair.restore(&mut value, style);
+                    }
+                    self.check_scalar(&value, style, start, end)?;
+                    let kind = yaml_scalars::resolve(tag.as_deref(), value, plain_implicit)
+                        .map_err(|message| self.fault(start, &message))?;
+                    let id = self.add(kind, start)?;
+                    self.name(anchor, id);
+                }
+                EventData::SequenceStart { anchor, style, .. } => {
+                    self.open(Kind::Sequence(NONE), anchor, style == SequenceStyle::Flow, start)?;
+                }
+                EventData::MappingStart { anchor, style, .. } => {
+                    self.open(Kind::Mapping(NONE), anchor, style == MappingStyle::Flow, start)?;
+                }
+                EventData::SequenceEnd | EventData::MappingEnd => {
+                    self.open.pop();
+                }
+            }
+        }
+    }
+
+    /// libyaml-safer 0.3 panics on a tag that ends in a comma inside a flow collection. No other input is known.
+    fn panicked(&self) -> ReadFault {
+        let message = if self.text.contains('!') {
+            "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma"
+        } else {
+            "the YAML parser fails near here: write this part in another way, or as JSON"
+        };
+        ReadFault { at: self.last, message: message.to_owned() }
+    }
+
+    /// Scalars that the parser accepts and kubectl refuses.
+    fn check_scalar(&self, value: &str, style: ScalarStyle, start: Mark, end: Mark) -> Result<(), Stop> {
+        let flow = self.open.last().is_some_and(|open| open.flow);
+        if flow && style == ScalarStyle::Plain && value.contains('?') {
+            // go-yaml ends a plain scalar in a flow collection at `?`.
+            return Err(self.fault(start, "a value with `?` inside [] or {} needs quotes"));
+        }
+        if self.check_slash && style == ScalarStyle::DoubleQuoted && self.escapes_slash(start, end) {
+            // JSON has this escape, YAML 1.1 does not.
+            return Err(self.fault(start, "`\\/` is not an escape in YAML: write `/`"));
+        }
+        Ok(())
+    }
+
+    fn escapes_slash(&self, start: Mark, end: Mark) -> bool {
+        let range = usize::try_from(start.index).unwrap_or(0)..usize::try_from(end.index).unwrap_or(0);
+        let mut chars = self.text.get(range).unwrap_or_default().chars();
+        while let Some(c) = chars.next() {
+            if c == '\\' && chars.next() == Some('/') {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn open(&mut self, kind: Kind, anchor: Option<String>, flow: bool, start: Mark) -> Result<(), Stop> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(self.fault(start, &format!("nested more than {MAX_DEPTH} levels deep")));
+        }
+        let flow = flow || self.open.last().is_some_and(|open| open.flow);
+        let id = self.add(kind, start)?;
+        self.name(anchor, id);
+        self.open.push(Open { id, last: NONE, flow });
+        Ok(())
+    }
+
+    fn add(&mut self, kind: Kind, start: Mark) -> Result<Id, Stop> {
+        let at = self.position(start);
+        let Some(id) = self.tree.push(kind, at) else {
+            return Err(self.fault(start, &format!("the document has more than {MAX_NODES} values")));
+        };
+        match self.open.last_mut() {
+            Some(parent) => {
+                self.tree.append(parent.id, parent.last, id);
+                parent.last = id;
+            }
+            None => self.root = Some(id),
+        }
+        Ok(id)
+    }
+
+    fn name(&mut self, anchor: Option<String>, id: Id) {
+        if let Some(anchor) = anchor {
+            self.anchors.insert(anchor, id);
+        }
+    }
+
+    fn position(&self, mark: Mark) -> Position {
+        let line = u32::try_from(mark.line).unwrap_or(u32::MAX);
+        let column = u32::try_from(mark.column).unwrap_or(u32::MAX).saturating_add(1);
+        Position {
+            line: self.origin.line.saturating_add(line),
+            column: if line == 0 { column.saturating_add(self.origin.column - 1) } else { column },
+        }
+    }
+
+    fn fault(&self, mark: Mark, message: &str) -> Stop {
+        Stop::Fault(ReadFault { at: self.position(mark), message: message.to_owned() })
+    }
+
+    fn syntax_fault(&self, error: &libyaml_safer::Error) -> ReadFault {
+        let problem = error.problem();
+        let context =
+            error.context_mark().zip(error.context()).map(|(mark, text)| (self.position(mark), text));
+        let Some(at) = error.problem_mark().map(|mark| self.position(mark)) else {
+            return self.reader_fault(problem);
+        };
+        if problem == "found character that cannot start any token" {
+            let rest =
+                error.problem_mark().and_then(|mark| self.text.get(usize::try_from(mark.index).ok()?..));
+            let message = match rest.and_then(|rest| rest.chars().next()) {
+                Some('\t') => "a tab is not allowed here: use spaces".to_owned(),
+                Some(c) => format!("a plain value cannot start with {c:?}: quote it"),
+                None => problem.to_owned(),
+            };
+            return ReadFault { at, message };
+        }
+        let hint = match problem {
+            "mapping values are not allowed in this context" => {
+                ": check the indentation, and quote a value that contains `: `"
+            }
+            _ => "",
+        };
+        match context {
+            // A missing character is reported where it is missing, not where the parser noticed: the end of the text,
+            // or the line after the one without a colon.
+            Some((opened, text)) if problem.contains("end of stream") || problem.contains("expected ':'") => {
+                ReadFault { at: opened, message: format!("{problem} {text} that starts here") }
+            }
+            Some((opened, text)) if opened.line != at.line => ReadFault {
+                at,
+                message: format!("{problem} {text} that starts at line {}{hint}", opened.line),
+            },
+            Some((_, text)) => ReadFault { at, message: format!("{problem} {text}{hint}") },
+            None => ReadFault { at, message: format!("{problem}{hint}") },
+        }
+    }
+
+    /// The reader's errors carry no position: they are about characters that no YAML text may have.
+    fn reader_fault(&self, problem: &str) -> ReadFault {
+        let mut at = self.origin;
+        for c in self.text.chars() {
+            let allowed = matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}')
+                || c >= '\u{10000}';
+            if !allowed {
+                let message = format!("{problem} (U+{:04X})", u32::from(c));
+                return ReadFault { at, message };
+            }
+            at = if c == '\n' {
+                Position { line: at.line.saturating_add(1), column: 1 }
+            } else {
+                Position { column: at.column.saturating_add(1), ..at }
+            };
+        }
+        ReadFault { at: self.origin, message: problem.to_owned() }
+    }
+}
+
+/// Passes the text on in pieces: the parser keeps all its input as four-byte characters.
+struct Source<'t> {
+    now: &'t [u8],
+    then: &'t [u8],
+}
+
+const PIECE: usize = 8 * 1024;
+
+impl BufRead for Source<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.now.is_empty() {
+            self.now = std::mem::take(&mut self.then);
+        }
+        let mut end = self.now.len().min(PIECE);
+        // Not in the middle of a character: continuation bytes are 10xxxxxx.
+        while end > 0 && self.now.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end -= 1;
+        }
+        Ok(self.now.get(..end).unwrap_or_default())
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.now = self.now.get(amount..).unwrap_or_default();
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let mut piece = self.fill_buf()?;
+        let count = piece.read(into)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> (u32, u32, String) {
+        let fault = parse(text, Position { line: 10, column: 1 }).unwrap_err();
+        (fault.at.line, fault.at.column, fault.message)
+    }
+
+    #[test]
+    fn faults_name_the_place_and_the_fix() {
+        for (text, line, column, message) in [
+            ("a: 1\nb: @c\n", 11, 4, "a plain value cannot start with '@': quote it"),
+            (
+                "a: b: c\n",
+                10,
+                5,
+                "mapping values are not allowed in this context: check the indentation, and quote a value that \
+                 contains `: `",
+            ),
+            (
+                "a: \"b\nc: d\n",
+                10,
+                4,
+                "found unexpected end of stream while scanning a quoted scalar that starts here",
+            ),
+            (
+                "a: 1\nb\nc: 2\n",
+                11,
+                1,
+                "could not find expected ':' while scanning a simple key that starts here",
+            ),
+            ("é: [x\u{1}]", 10, 6, "control characters are not allowed (U+0001)"),
+            ("a: *b\n", 10, 4, "there is no anchor `&b` before this alias"),
+            ("a: &a\n  b: *a\n", 11, 6, "the value of anchor `&a` contains itself"),
+            ("a: !!int 1.5\n", 10, 4, "cannot read \"1.5\" as !!int: the value is !!float"),
+            ("a: [x?y]\n", 10, 5, "a value with `?` inside [] or {} needs quotes"),
+            ("a: \"x\\/y\"\n", 10, 4, "`\\/` is not an escape in YAML: write `/`"),
+            ("%YAML 1.2\n---\na: 1\n", 10, 1, "kubectl reads YAML 1.1 only: remove the %YAML line"),
+            (
+                "a: [!x, 1]\n",
+                10,
+                4,
+                "a YAML tag (`!…`) near here cannot be read: put a space between the tag and the comma",
+            ),
+        ] {
+            assert_eq!(fault(text), (line, column, message.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_limited() {
+        let deep = |levels: usize| format!("a: {}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(parse(&deep(99), Position { line: 1, column: 1 }).is_ok());
+        assert_eq!(fault(&deep(100)).2, "nested more than 100 levels deep");
+    }
+
+    #[test]
+    fn texts_that_made_the_parser_panic() {
+        for text in ["a: |\n  b", "a: >\n  b", "a: \"\\", "a: \"\\x", "- |\n \n  x", "[!x,"] {
+            let _ = parse(text, Position { line: 1, column: 1 });
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! JSON to block-style YAML.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::string_style::{self, Style};
+
+/// A collection that is being written.
+enum Frame<'v> {
+    Mapping(serde_json::map::Iter<'v>),
+    Sequence(std::slice::Iter<'v, Value>),
+}
+
+/// The text before the next entry.
+#[derive(Clone, Copy, PartialEq)]
+enum Lead {
+    /// The start of a line.
+    Line,
+    /// The dash of a list item; its first entry follows on the same line.
+    Dash,
+}
+
+/// JSON as block-style YAML text, without a leading `---`.
+///
+/// kubectl and [`super::read_documents`] read it back to the same JSON: strings are plain if no YAML reader could take them for
+/// anything else, in literal blocks if they have several lines, and otherwise in double quotes. Keys keep their
+/// order; lists start at the column of their key, as kubectl writes them.
+#[must_use]
+pub fn to_yaml(json: &Value) -> String {
+    let mut out = String::new();
+    // An explicit stack: a value may be nested more deeply than a thread's stack allows.
+    let mut stack: Vec<(Frame<'_>, usize)> = Vec::new();
+    let mut lead = Lead::Line;
+    start(&mut out, json, 0, &mut stack);
+    while let Some((frame, indent)) = stack.last_mut() {
+        let indent = *indent;
+        let entry = match frame {
+            Frame::Mapping(entries) => entries.next().map(|(key, value)| (Some(key), value)),
+            Frame::Sequence(items) => items.next().map(|item| (None, item)),
+        };
+        let Some((key, value)) = entry else {
+            stack.pop();
+            continue;
+        };
+        if lead == Lead::Line {
+            pad(&mut out, indent);
+        }
+        lead = Lead::Line;
+        match key {
+            Some(key) => {
+                write_key(&mut out, key, indent);
+                match value {
+                    Value::Object(map) if !map.is_empty() => {
+                        out.push('\n');
+                        stack.push((Frame::Mapping(map.iter()), indent + 2));
+                    }
+                    Value::Array(items) if !items.is_empty() => {
+                        out.push('\n');
+                        stack.push((Frame::Sequence(items.iter()), indent));
+                    }
+                    _ => {
+                        out.push(' ');
+                        write_scalar(&mut out, value, indent);
+                    }
+                }
+            }
+            None => {
+                out.push_str("- ");
+                match value {
+                    Value::Object(map) if !map.is_empty() => {
+                        stack.push((Frame::Mapping(map.iter()), indent + 2));
+                        lead = Lead::Dash;
+                    }
+                    Value::Array(items) if !items.is_empty() => {
+                        stack.push((Frame::Sequence(items.iter()), indent + 2));
+                        lead = Lead::Dash;
+                    }
+                    _ => write_scalar(&mut out, value, indent),
+                }
+            }
+        }
+    }
+    out
+}
+
+fn start<'v>(out: &mut String, json: &'v Value, indent: usize, stack: &mut Vec<(Frame<'v>, usize)>) {
+    match json {
+        Value::Object(map) if !map.is_empty() => stack.push((Frame::Mapping(Map::iter(map)), indent)),
+        Value::Array(items) if !items.is_empty() => stack.push((Frame::Sequence(items.iter()), indent)),
+        // A block at the top has no parent to be indented against.
+        Value::String(text) if string_style::of_value(text) == Style::Literal => {
+            write_quoted(out, text);
+            out.push('\n');
+        }
+        _ => write_scalar(out, json, indent),
+    }
+}
+
+fn pad(out: &mut String, indent: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// A key and its colon. YAML 1.1 reads `key:` on one line only up to 1024 characters; a longer one takes the
+/// explicit form.
+fn write_key(out: &mut String, key: &str, indent: usize) {
+    const LONGEST: usize = 1000;
+    let start = out.len();
+    match string_style::of_key(key) {
+        Style::Plain => out.push_str(key),
+        _ => write_quoted(out, key),
+    }
+    if out.len() - start > LONGEST {
+        out.insert_str(start, "? ");
+        out.push('\n');
+        pad(out, indent);
+    }
+    out.push(':');
+}
+
+/// A scalar or an empty collection, and the end of its line. `indent` is the column of its parent.
+fn write_scalar(out: &mut String, value: &Value, indent: usize) {
+    match value {
+        Value::String(text) => match string_style::of_value(text) {
+            Style::Plain => out.push_str(text),
+            Style::Quoted => write_quoted(out, text),
+            Style::Literal => return write_block(out, text, indent),
+        },
+        // Writing to a String does not fail.
+        Value::Number(number) => drop(write!(out, "{number}")),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Null => out.push_str("null"),
+        Value::Array(_) => out.push_str("[]"),
+        Value::Object(_) => out.push_str("{}"),
+    }
+    out.push('\n');
+}
+
+/// A literal block, indented two columns against its parent.
+fn write_block(out: &mut String, text: &str, indent: usize) {
+    out.push('|');
+    // Readers take the indentation from the first line with text, unless it is given.
+    if text.starts_with([' ', '\t', '\n']) {
+        out.push('2');
+    }
+    let body = text.trim_end_matches('\n');
+    match text.len() - body.len() {
+        0 => out.push('-'),
+        1 => {}
+        _ => out.push('+'),
+    }
+    out.push('\n');
+    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+        if !line.is_empty() {
+            pad(out, indent + 2);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+fn write_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if string_style::printable(c) => out.push(c),
+            c if u32::from(c) <= 0xff => drop(write!(out, "\\x{:02x}", u32::from(c))),
+            c => drop(write!(out, "\\u{:04x}", u32::from(c))),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn block_style() {
+        let value = json!({
+            "kind": "Pod",
+            "empty": {}, "none": [], "null": null,
+            "on": "off",
+            "spec": {"list": [{"a": 1, "b": {"c": [1.5, "2"]}}, [1, [2]], "x"]},
+            "text": "a\n  b\n",
+            "lines": ["a\nb", "  a\n\n\n"],
+        });
+        let yaml = "kind: Pod\nempty: {}\nnone: []\n\"null\": null\n\"on\": \"off\"\nspec:\n  list:\n  - a: 1\n    \
+                    b:\n      c:\n      - 1.5\n      - \"2\"\n  - - 1\n    - - 2\n  - x\ntext: |\n  a\n    \
+                    b\nlines:\n- |-\n  a\n  b\n- |2+\n    a\n\n\n";
+        assert_eq!(to_yaml(&value), yaml);
+    }
+
+    #[test]
+    fn scalars_at_the_top() {
+        assert_eq!(to_yaml(&json!({})), "{}\n");
+        assert_eq!(to_yaml(&json!("a\nb")), "\"a\\nb\"\n");
+        assert_eq!(to_yaml(&json!("\u{85}\u{0}\u{feff}é")), "\"\\x85\\x00\\ufeffé\"\n");
+    }
+
+    #[test]
+    fn long_keys_and_deep_values() {
+        let key = "k".repeat(2000);
+        assert_eq!(to_yaml(&json!({"a": {key.clone(): 1}})), format!("a:\n  ? {key}\n  : 1\n"));
+        let mut deep = json!(1);
+        for _ in 0..500 {
+            deep = json!([deep]);
+        }
+        assert_eq!(to_yaml(&deep), format!("{}1\n", "- ".repeat(500)));
+    }
+}

@@ -1,0 +1,278 @@
+//! Readings of the monitor: a fixed list of files, and answers of the kernel.
+
+use super::bounded_files::{OTHER, Root, SYSFS};
+use super::kernel_answers::{Kernel, Recorded, Running};
+use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, Readings, SharedMemory};
+use crate::rdma::counter::{Counter, hardware_counter, port_counter};
+use crate::rdma::gid::{Gid, gid};
+use crate::rdma::net_dev;
+use crate::rdma::netlink::NamespaceMode;
+use crate::rdma::port::{LinkLayer, decimal, link_layer, physical_state, rate, state};
+use crate::rdma::{Reading, Unreadable};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+const DEVICES: &str = "/sys/class/infiniband";
+/// Most devices and most ports of a device that are read.
+const MOST_DEVICES: usize = 512;
+const MOST_PORTS: usize = 16;
+/// Most rows of a GID table.
+const ROWS: u32 = 256;
+/// `ARPHRD_INFINIBAND`, the type of an interface of IP over InfiniBand.
+const IPOIB: u64 = 32;
+
+/// Reads what a scrape exports.
+#[derive(Debug)]
+pub struct Counters {
+    root: Root,
+    devices: Option<BTreeSet<String>>,
+    /// Devices that were there at an earlier scrape, or that preflight saw.
+    known: BTreeSet<String>,
+    gids: BTreeMap<(String, u32), Gids>,
+    scrapes: usize,
+}
+
+impl Counters {
+    /// A reader of all devices, or of those named, which may be none. In shared mode of RDMA namespaces a pod sees all
+    /// devices of its node.
+    #[must_use]
+    pub fn new(root: Root, devices: Option<BTreeSet<String>>) -> Self {
+        let known = devices.clone().unwrap_or_default();
+        Self { root, devices, known, gids: BTreeMap::new(), scrapes: 0 }
+    }
+
+    /// Reads everything once.
+    pub fn read(&mut self) -> Readings {
+        let mut readings = Readings::default();
+        let names = noted(self.root.names(DEVICES), DEVICES, &mut readings.unreadable).unwrap_or_default();
+        let is_read = |name: &String| self.devices.as_ref().is_none_or(|own| own.contains(name));
+        let names: Vec<String> = names.into_iter().filter(is_read).take(MOST_DEVICES).collect();
+        let is_gone = |name: &&String| !names.contains(name);
+        let gone = self.known.iter().filter(is_gone);
+        readings.unreadable.extend(gone.map(|name| (format!("{DEVICES}/{name}"), Unreadable::Missing)));
+        self.known.extend(names.iter().take(MOST_DEVICES.saturating_sub(self.known.len())).cloned());
+        for device in names {
+            let path = format!("{DEVICES}/{device}/ports");
+            let ports = noted(self.root.names(&path), &path, &mut readings.unreadable);
+            for number in ports.iter().flatten().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {
+                readings.ports.push(port(&self.root, &device, number, &mut readings.unreadable));
+            }
+        }
+        let root = self.root.clone();
+        let recorded = Recorded { root: &root, without: Unreadable::Missing };
+        let kernel: &dyn Kernel = if root.is_container() { &Running { root: &root } } else { &recorded };
+        by_netlink(&root, kernel, &mut readings);
+        self.observe_gids(kernel, &mut readings);
+        readings.interfaces = interfaces(&root, &mut readings.unreadable);
+        let shm = noted(kernel.filesystem("/dev/shm"), "/dev/shm", &mut readings.unreadable);
+        readings.shm = shm.map(|shm| SharedMemory { size: shm.size, free: shm.free });
+        self.scrapes = self.scrapes.wrapping_add(1);
+        readings
+    }
+
+    /// Reads the known rows of every port, and the whole table of one port: a table has up to 256 rows, most of them
+    /// empty.
+    fn observe_gids(&mut self, kernel: &dyn Kernel, readings: &mut Readings) {
+        let addresses = match readings.ports.is_empty() {
+            true => None,
+            false => noted(kernel.addresses(), "netlink RTM_GETADDR", &mut readings.unreadable),
+        };
+        let addresses: Option<BTreeSet<IpAddr>> =
+            addresses.map(|found| found.into_iter().map(|found| found.address).collect());
+        let turn = self.scrapes.checked_rem(readings.ports.len());
+        let Readings { ports, unreadable, .. } = readings;
+        for (at, port) in ports.iter_mut().enumerate() {
+            let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
+            let file = format!("{path}/link_layer");
+            let layer = noted(self.root.value(&file, link_layer), &file, unreadable);
+            // On Ethernet a GID is an address. Without the addresses of the pod, its rows are not known.
+            let by_address = match (layer, &addresses) {
+                (Some(LinkLayer::Ethernet), Some(own)) => Some(own),
+                (Some(LinkLayer::Ethernet), None) | (None, _) => continue,
+                (Some(_), _) => None,
+            };
+            let row = |row: u32| {
+                let file = format!("{path}/gids/{row}");
+                let value = self.root.value(&file, gid);
+                if let Err(why) = &value
+                    && !matches!(why, Unreadable::Missing | Unreadable::Invalid | Unreadable::Unsupported)
+                {
+                    unreadable.push((file, why.clone()));
+                }
+                (row, value)
+            };
+            let gids = self.gids.entry((port.device.clone(), port.port)).or_default();
+            let known = gids.rows().filter(|_| turn != Some(at));
+            let is_own =
+                |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
+            match known {
+                Some(rows) => gids.again(rows.into_iter().map(row), is_own),
+                None => {
+                    let missing = |(_, gid): &(u32, Reading<Gid>)| *gid == Err(Unreadable::Missing);
+                    let table: Vec<_> = (0..ROWS).map(row).take_while(|row| !missing(row)).collect();
+                    if table.is_empty() {
+                        continue;
+                    }
+                    gids.whole(table, is_own);
+                }
+            }
+            port.gid_changes = gids.changes();
+        }
+    }
+}
+
+fn port(root: &Root, device: &str, number: u32, unreadable: &mut Vec<(String, Unreadable)>) -> Port {
+    let path = format!("{DEVICES}/{device}/ports/{number}");
+    let mut port = Port { device: device.to_owned(), port: number, ..Port::default() };
+    let mut file = Files { root, unreadable };
+    port.state = file.value(format!("{path}/state"), state).map(|state| state as u32);
+    port.physical_state = file.value(format!("{path}/phys_state"), physical_state).map(|state| state.number);
+    port.gigabits = file.value(format!("{path}/rate"), rate).map(|rate| rate.gigabits());
+    for folder in [Folder::Port, Folder::Hardware] {
+        let below = format!("{path}/{}", folder.name());
+        if !root.exists(&below) {
+            continue;
+        }
+        for (at, counter) in COUNTERS.iter().enumerate().filter(|(_, counter)| counter.folder == folder) {
+            let value = file.value(format!("{below}/{}", counter.file), |content| match folder {
+                Folder::Port => port_counter(counter.file, content),
+                Folder::Hardware => hardware_counter(content).map(Counter::Value),
+            });
+            port.counters.extend(value.map(|value| (at, value)));
+        }
+    }
+    port
+}
+
+/// In shared mode the files of `hw_counters` are missing, and the kernel gives the same values by netlink.
+fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
+    let folder = Folder::Hardware.name();
+    let is_missing =
+        |port: &Port| !root.exists(&format!("{DEVICES}/{}/ports/{}/{folder}", port.device, port.port));
+    let wanted: BTreeSet<(String, u32)> = readings
+        .ports
+        .iter()
+        .filter(|port| is_missing(port))
+        .map(|port| (port.device.clone(), port.port))
+        .collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let mode = noted(kernel.namespace_mode(), "netlink RDMA_NLDEV_CMD_SYS_GET", &mut readings.unreadable);
+    if mode != Some(NamespaceMode::Shared) {
+        return;
+    }
+    let asked: Vec<(&str, u32)> = wanted.iter().map(|(device, port)| (device.as_str(), *port)).collect();
+    let Readings { ports, unreadable, .. } = readings;
+    let question = "netlink RDMA_NLDEV_CMD_STAT_GET";
+    let Some(mut found) = noted(kernel.hardware_counters(&asked), question, unreadable) else { return };
+    for port in ports {
+        let answer = match found.remove(&(port.device.clone(), port.port)) {
+            // The kernel's answer about a driver without counters.
+            None | Some(Err(Unreadable::Invalid)) => continue,
+            Some(answer) => answer,
+        };
+        let question = format!("{question}, device {}, port {}", port.device, port.port);
+        for (name, value) in noted(answer, &question, unreadable).iter().flatten() {
+            let of_name = |counter: &&crate::monitor::PortCounter| {
+                counter.folder == Folder::Hardware && counter.file == name
+            };
+            let place = COUNTERS.iter().position(|counter| of_name(&counter));
+            port.counters.extend(place.map(|at| (at, Counter::Value(*value))));
+        }
+    }
+}
+
+/// Interfaces of the network namespace with their bytes.
+fn interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
+    let content = root.read("/proc/net/dev", OTHER).and_then(|content| net_dev::interfaces(&content));
+    match content {
+        Ok(found) => {
+            let interface = |bytes: net_dev::InterfaceBytes| {
+                let path = format!("/sys/class/net/{}/type", bytes.interface);
+                let is_ipoib = noted(root.value(&path, decimal), &path, unreadable) == Some(IPOIB);
+                Interface { bytes, is_ipoib }
+            };
+            found.into_iter().map(interface).collect()
+        }
+        Err(Unreadable::Missing) => Vec::new(),
+        Err(why) => {
+            unreadable.push(("/proc/net/dev".to_owned(), why));
+            Vec::new()
+        }
+    }
+}
+
+/// Files, and those that could not be read.
+struct Files<'f> {
+    root: &'f Root,
+    unreadable: &'f mut Vec<(String, Unreadable)>,
+}
+
+impl Files<'_> {
+    /// A value. A file that does not exist is the usual case in shared mode, and a driver may lack support.
+    fn value<T>(&mut self, path: String, parse: impl FnOnce(&[u8]) -> Reading<T>) -> Option<T> {
+        noted(self.root.read(&path, SYSFS).and_then(|content| parse(&content)), &path, self.unreadable)
+    }
+}
+
+/// The value. A reason why there is none is kept, unless the thing does not exist or the driver lacks support.
+fn noted<T>(reading: Reading<T>, place: &str, unreadable: &mut Vec<(String, Unreadable)>) -> Option<T> {
+    match reading {
+        Ok(value) => Some(value),
+        Err(Unreadable::Missing | Unreadable::Unsupported) => None,
+        Err(why) => {
+            unreadable.push((place.to_owned(), why));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel_answers::HardwareCounters;
+    use super::*;
+    use crate::preflight::readings::Filesystem;
+    use crate::rdma::addresses::Address;
+    use std::path::Path;
+
+    /// A kernel in shared mode that answers for one of three ports.
+    struct OnePort;
+
+    impl Kernel for OnePort {
+        fn filesystem(&self, _: &str) -> Reading<Filesystem> {
+            Err(Unreadable::Missing)
+        }
+
+        fn addresses(&self) -> Reading<Vec<Address>> {
+            Err(Unreadable::Missing)
+        }
+
+        fn namespace_mode(&self) -> Reading<NamespaceMode> {
+            Ok(NamespaceMode::Shared)
+        }
+
+        fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
+            let answer = |port| match port {
+                1 => Ok(vec![("np_cnp_sent".to_owned(), 7)]),
+                2 => Err(Unreadable::Denied),
+                _ => Err(Unreadable::Invalid),
+            };
+            Ok(ports.iter().map(|(device, port)| (((*device).to_owned(), *port), answer(*port))).collect())
+        }
+
+        fn environment(&self) -> Reading<BTreeMap<String, String>> {
+            Ok(BTreeMap::new())
+        }
+    }
+
+    #[test]
+    fn a_port_without_an_answer_is_counted() {
+        let port = |port| Port { device: "mlx5_0".to_owned(), port, ..Port::default() };
+        let mut readings = Readings { ports: vec![port(1), port(2), port(3)], ..Readings::default() };
+        by_netlink(&Root::new(Path::new("/nowhere")), &OnePort, &mut readings);
+        assert_eq!(readings.ports.iter().map(|port| port.counters.len()).collect::<Vec<_>>(), [1, 0, 0]);
+        let place = "netlink RDMA_NLDEV_CMD_STAT_GET, device mlx5_0, port 2".to_owned();
+        assert_eq!(readings.unreadable, [(place, Unreadable::Denied)]);
+    }
+}

@@ -1,0 +1,249 @@
+//! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
+//! waits for requests in progress.
+
+use super::caller::Caller;
+use super::connection_age;
+use super::connection_deadlines::{ConnectionWatch, Slow, Waits, WatchedStream};
+use super::limits::Limits;
+use super::metrics::{Handshake, Shed};
+use super::open_connections::{Place, Refused, Table};
+use super::routes;
+use super::shared_state::State;
+use super::stop_signals::Stop;
+use axum::Router;
+use axum::http::{HeaderValue, header};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+/// Pause after an accept that failed; out of file descriptors it would otherwise fail a million times a second.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// While the server stops, an unused connection is served for this long: its first request may be in transit.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
+/// Read buffer of hyper per connection (bytes), and so the maximum of a header. By default it grows to 417,792 bytes for a
+/// client that sends much at once (hyper proto/h1/io.rs) and keeps them while the connection lives. They are not in the
+/// budget, and 640 connections would hold 260 MB. A TLS record has 16 KiB at most. A header of an API server has about
+/// 1 KiB, or more with a bearer token.
+pub(super) const READ_BUFFER: usize = 16 * 1024;
+
+/// Serves until a stop signal, and until the last connection has ended or the drain deadline has passed.
+pub(super) async fn serve(
+    listener: TcpListener,
+    config: Arc<ServerConfig>,
+    state: Arc<State>,
+    mut stop: watch::Receiver<Stop>,
+) {
+    let port = Port {
+        acceptor: TlsAcceptor::from(config),
+        router: routes::router(Arc::clone(&state)),
+        table: Table::new(state.limits.connections, state.limits.connections_per_peer),
+        state: Arc::clone(&state),
+    };
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.changed() => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => port.take(stream, peer, &mut connections),
+            Err(error) => {
+                state.metrics.accept_error();
+                tracing::warn!(%error, "accepting a connection failed");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+        while connections.try_join_next().is_some() {}
+    }
+    if *stop.borrow() == Stop::Drain {
+        // Connections in the kernel's queue are answered as well; closing the listener would reset them.
+        while let Ok(Ok((stream, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+            port.take(stream, peer, &mut connections);
+        }
+        drop(listener);
+        drain(&port.table, &state.limits, connections, stop).await;
+    }
+}
+
+/// Waits for open connections to end. Answers close their connections. The client closes an idle one: if the server did,
+/// the client might use it at the same moment, and it would not repeat a POST.
+async fn drain(
+    table: &Table,
+    limits: &Limits,
+    mut connections: JoinSet<()>,
+    mut stop: watch::Receiver<Stop>,
+) {
+    let mut ended = pin!(async { while connections.join_next().await.is_some() {} });
+    let closing = async {
+        tokio::time::sleep(limits.drain).await;
+        table.close_all();
+        tokio::time::sleep(limits.finish).await;
+    };
+    tokio::select! {
+        () = &mut ended => tracing::info!("server stopped after all connections were closed"),
+        () = closing => tracing::warn!("server stopped at the --drain deadline; connections were still open"),
+        _ = stop.changed() => tracing::warn!("server stopped immediately, because of a second stop signal"),
+    }
+}
+
+/// State that all connections of the port share.
+struct Port {
+    acceptor: TlsAcceptor,
+    router: Router,
+    table: Arc<Table>,
+    state: Arc<State>,
+}
+
+impl Port {
+    /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
+    fn take(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
+        let watch = ConnectionWatch::new();
+        let place = match self.table.take(peer.ip(), &watch) {
+            Ok(place) => place,
+            Err(refused) => {
+                self.state.metrics.shed(match refused {
+                    Refused::Peer => Shed::PeerConnections,
+                    Refused::Full => Shed::Connections,
+                });
+                return;
+            }
+        };
+        if let Some(waits) = place.made_room {
+            self.state.metrics.shed(match waits {
+                Waits::Idle => Shed::Idle,
+                Waits::Handshake => Shed::UnfinishedHandshake,
+                Waits::Header => Shed::SlowHeader,
+                Waits::Body => Shed::SlowBody,
+            });
+        }
+        let connection = Connection {
+            acceptor: self.acceptor.clone(),
+            router: self.router.clone(),
+            state: Arc::clone(&self.state),
+            caller: Caller { address: peer.ip().to_canonical(), watch },
+        };
+        connections.spawn(connection.serve(stream, place));
+    }
+}
+
+struct Connection {
+    acceptor: TlsAcceptor,
+    router: Router,
+    state: Arc<State>,
+    caller: Caller,
+}
+
+impl Connection {
+    async fn serve(self, stream: TcpStream, _place: Place) {
+        let Self { acceptor, router, state, caller } = self;
+        let watch = Arc::clone(&caller.watch);
+        let _ = stream.set_nodelay(true);
+        let handshake = tokio::select! {
+            handshake = tokio::time::timeout(state.limits.handshake, acceptor.accept(stream)) => handshake,
+            () = watch.asked_to_make_room() => {
+                state.metrics.handshake(Handshake::Timeout);
+                return;
+            }
+        };
+        let tls = match handshake {
+            Ok(Ok(tls)) => {
+                state.metrics.handshake(Handshake::Ok);
+                tls
+            }
+            Ok(Err(error)) => {
+                state.metrics.handshake(if of_client(&error) {
+                    Handshake::Refused
+                } else {
+                    Handshake::Failed
+                });
+                tracing::debug!(%error, "TLS handshake failed");
+                return;
+            }
+            Err(_) => {
+                state.metrics.handshake(Handshake::Timeout);
+                state.metrics.shed(Shed::SlowHandshake);
+                return;
+            }
+        };
+        state.metrics.connected();
+        watch.handshake_ends();
+        let old = connection_age::old(state.limits.connection_age);
+        let service = hyper::service::service_fn({
+            let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
+            move |mut request: hyper::Request<Incoming>| {
+                request.extensions_mut().insert(caller.clone());
+                let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
+                watch.request_begins();
+                async move {
+                    let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
+                    // The API server re-uses open connections to a pod that is going away
+                    // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
+                    if (state.draining.load(Ordering::Acquire) || watch.lived() >= old)
+                        && let Ok(response) = &mut response
+                    {
+                        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                    }
+                    watch.request_ends();
+                    response
+                }
+            }
+        });
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(state.limits.idle)
+            .max_buf_size(READ_BUFFER)
+            .serve_connection(TokioIo::new(WatchedStream::new(tls, Arc::clone(&watch))), service);
+        let mut connection = pin!(connection);
+        let ended = tokio::select! {
+            outcome = &mut connection => outcome,
+            slow = watch.too_slow(state.limits.header, state.limits.write) => {
+                state.metrics.shed(match slow {
+                    Slow::Header => Shed::SlowHeader,
+                    Slow::Answer => Shed::SlowAnswer,
+                });
+                tracing::debug!(?slow, "connection closed because the client was too slow");
+                Ok(())
+            }
+            () = watch.asked_to_close() => {
+                connection.as_mut().graceful_shutdown();
+                let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
+                tokio::select! {
+                    outcome = &mut connection => outcome,
+                    () = unused(&watch, grace) => Ok(()),
+                    _ = watch.too_slow(state.limits.header, state.limits.write) => Ok(()),
+                }
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "connection ended with an error");
+        }
+        state.metrics.disconnected();
+    }
+}
+
+/// Whether a handshake failed because the client lacks the right certificate.
+fn of_client(error: &std::io::Error) -> bool {
+    let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(of_tls, Some(rustls::Error::NoCertificatesPresented | rustls::Error::InvalidCertificate(_)))
+}
+
+/// Completes once a connection that is to end has no request in progress. hyper itself closes a connection that has had a
+/// request. On a new one it would wait for the first request, and within a header or body for the rest.
+async fn unused(watch: &ConnectionWatch, grace: Duration) {
+    tokio::time::sleep(grace).await;
+    while watch.idle_for().is_none() && !watch.can_go() {
+        tokio::time::sleep(ACCEPT_PAUSE).await;
+    }
+}

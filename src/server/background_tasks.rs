@@ -1,0 +1,172 @@
+//! Every background task of the server: its name, what does not happen while it is down, and how it starts. What follows
+//! when one fails: [`super::task_supervisor`].
+
+use super::admin_thread::AdminThread;
+use super::reload_certificate::{self, Origin};
+use super::stop_signals::{self, Signals};
+use super::task_supervisor::{Supervisor, Task};
+use super::{Live, State, StatusWriter, Stop, admin_port, reload_client_ca, reload_fact_files};
+use crate::cluster::{self, Watches};
+use crate::tls::Clients;
+use crate::{certificate_keeper, telemetry};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// The thread that writes log lines. A line of `/readyz` is the only way to report its end.
+pub(super) fn log(supervisor: &mut Supervisor) {
+    supervisor.start(Task::new("log", "the server writes no log lines").once(), telemetry::ended);
+}
+
+/// Signals to stop.
+pub(super) fn signals(
+    supervisor: &mut Supervisor,
+    signals: Signals,
+    state: &Arc<State>,
+    lame_duck: Duration,
+    stop: watch::Sender<Stop>,
+) {
+    let (state, stop) = (Arc::clone(state), Arc::new(stop));
+    supervisor.start(Task::new("signals", "the server does not stop on SIGTERM"), move || {
+        stop_signals::listen(signals.clone(), Arc::clone(&state), lame_duck, Arc::clone(&stop))
+    });
+}
+
+/// The admin port.
+pub(super) fn admin(
+    supervisor: &mut Supervisor,
+    thread: &AdminThread,
+    listener: TcpListener,
+    state: &Arc<State>,
+) {
+    let (listener, state) = (Arc::new(listener), Arc::clone(state));
+    let task = Task::new("admin", "the server does not answer probes and scrapes");
+    supervisor.start_on(thread.handle(), task, move || {
+        admin_port::serve(Arc::clone(&listener), Arc::clone(&state))
+    });
+}
+
+/// The certificate. `port` is the address of the webhook, where a handshake with it shows what it serves.
+pub(super) fn certificates(
+    supervisor: &mut Supervisor,
+    origin: Origin,
+    state: &Arc<State>,
+    port: Option<(SocketAddr, watch::Receiver<Stop>)>,
+) {
+    let metrics = Arc::clone(state.metrics.certificates());
+    match origin {
+        Origin::Files { store, poll } => {
+            metrics.certificate_loaded();
+            let task =
+                Task::new(reload_certificate::TASK, "the server does not load changed certificate files");
+            let state = Arc::clone(state);
+            supervisor.start(task, move || {
+                metrics.leaf_expiry(store.until());
+                reload_certificate::reload(Arc::clone(&store), poll, Arc::clone(&state))
+            });
+        }
+        Origin::Cluster { settings, served } => {
+            // Each start may write to the API server.
+            let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
+            let task = Task::new(reload_certificate::TASK, "the server does not renew its certificate")
+                .pausing(tick);
+            let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
+            supervisor.start(task, move || {
+                let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
+                    address,
+                    closes: Arc::new(move || *stop.borrow() != Stop::No),
+                });
+                let (settings, served) = ((*settings).clone(), Arc::clone(&served));
+                certificate_keeper::run(
+                    settings,
+                    port,
+                    served,
+                    standing.clone(),
+                    Arc::clone(&metrics),
+                    kept.clone(),
+                )
+            });
+        }
+    }
+}
+
+/// The CA of clients.
+pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, state: &Arc<State>) {
+    let state = Arc::clone(state);
+    supervisor.start(Task::new("client-ca", "the server does not load a changed client CA"), move || {
+        reload_client_ca::reload(Arc::clone(&clients), Arc::clone(&state))
+    });
+}
+
+/// Profiles and facts from files.
+pub(super) fn files(supervisor: &mut Supervisor, source: reload_fact_files::Source, state: &Arc<State>) {
+    let reload_fact_files::Source { every, look } = source;
+    let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
+    supervisor.start(
+        Task::new("files", "the server does not load changed files of profiles and facts"),
+        move || reload_fact_files::reload(every, Arc::clone(&check), Arc::clone(&state)),
+    );
+}
+
+/// The watches of a cluster, and the writer of statuses.
+pub(super) fn live(
+    supervisor: &mut Supervisor,
+    live: Live,
+    state: &Arc<State>,
+    stop: &watch::Receiver<Stop>,
+) {
+    let Live { client, builder, pace, runtime, status_writer } = live;
+    if let Some(writer) = status_writer {
+        statuses(supervisor, client.clone(), writer, state, stop);
+    }
+    let metrics = Arc::clone(state.metrics.watches());
+    let watches = Watches::new(client, builder, pace, state.sync.clone(), metrics);
+    for kind in cluster::watched_kinds::WATCHED {
+        let task = Task::new(
+            format!("watch {}", kind.name()),
+            "the server does not see changes of objects of this kind",
+        );
+        let watches = watches.clone();
+        supervisor.start_on(runtime.clone(), task, move || watches.clone().follow(kind));
+    }
+    let version = watches.clone();
+    supervisor.start_on(
+        runtime.clone(),
+        Task::new("version", "the server does not report an API server that is too old"),
+        move || version.clone().check_version(),
+    );
+    let task = Task::new("snapshots", "the webhook decides with facts that are not updated");
+    let state = Arc::clone(state);
+    supervisor.start_on(runtime, task, move || {
+        let state = Arc::clone(&state);
+        watches.clone().publish(move |snapshot| {
+            state.metrics.published(&snapshot);
+            state.snapshot.store(Arc::new(snapshot));
+        })
+    });
+}
+
+/// Writes statuses from the Snapshot that decisions use. At the end it has its Lease to give back.
+fn statuses(
+    supervisor: &mut Supervisor,
+    client: kube::Client,
+    writer: StatusWriter,
+    state: &Arc<State>,
+    stop: &watch::Receiver<Stop>,
+) {
+    let (state, stop) = (Arc::clone(state), stop.clone());
+    supervisor.start_ending(
+        Task::new("statuses", "the server does not write the status of FabricProfiles"),
+        move || {
+            let (using, mut stop) = (Arc::clone(&state), stop.clone());
+            // Before everything is known, a status would report half of the cluster as missing.
+            let snapshot = move || using.sync.waiting().is_none().then(|| using.snapshot.load_full());
+            let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
+            let StatusWriter { namespace, identity } = writer.clone();
+            let metrics = Arc::clone(state.metrics.watches());
+            cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
+        },
+    );
+}

@@ -1,0 +1,99 @@
+//! The certificate from files while the server runs: reloaded when it changes, and checked for its dates.
+
+use super::{Certificate, State, task_supervisor};
+use crate::certificate_keeper::{self, CertificateReadiness, Clock, Expiry};
+use crate::tls::{Served, Store, TlsError};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Name of the task that renews or reloads the certificate.
+pub(super) const TASK: &str = "certificates";
+
+/// Where the certificate comes from, loaded and checked.
+pub(super) enum Origin {
+    /// Files that are checked for changes.
+    Files { store: Arc<Store>, poll: Duration },
+    /// A Secret of the cluster.
+    Cluster { settings: Box<certificate_keeper::Settings>, served: Arc<Served> },
+}
+
+impl Origin {
+    pub(super) fn load(certificate: Certificate) -> Result<Self, TlsError> {
+        Ok(match certificate {
+            Certificate::Files { cert, key, poll } => {
+                Self::Files { store: Arc::new(Store::load(&cert, &key)?), poll }
+            }
+            Certificate::Cluster(settings) => Self::Cluster { settings, served: Arc::default() },
+        })
+    }
+
+    /// What handshakes use.
+    pub(super) fn served(&self) -> Arc<Served> {
+        match self {
+            Self::Files { store, .. } => store.served(),
+            Self::Cluster { served, .. } => Arc::clone(served),
+        }
+    }
+
+    /// The standing before the first check of the task.
+    pub(super) fn standing(&self) -> CertificateReadiness {
+        match self {
+            Self::Files { store, .. } => {
+                let standing = CertificateReadiness::default();
+                update_standing(store, &standing);
+                standing
+            }
+            Self::Cluster { .. } => CertificateReadiness::waiting(),
+        }
+    }
+
+    pub(super) fn expiry(&self) -> Expiry {
+        let (clock, lives) = match self {
+            Self::Files { .. } => (Clock::default(), None),
+            Self::Cluster { settings, .. } => {
+                let own = settings.mode == certificate_keeper::Mode::SelfManaged;
+                (settings.clock.clone(), own.then_some(settings.lives))
+            }
+        };
+        Expiry { served: self.served(), clock, lives }
+    }
+}
+
+/// Updates the standing of the certificate in use, by its dates only: in this mode the server does not read caBundles.
+pub(super) fn update_standing(store: &Store, standing: &CertificateReadiness) {
+    let (problem, remark) = store.dates(Clock::default().now());
+    let text = problem.as_ref().or(remark.as_ref()).cloned();
+    if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
+        && let Some(text) = text
+    {
+        tracing::warn!("{text}");
+    }
+}
+
+/// Checks the files until aborted.
+pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
+    let mut failing = false;
+    loop {
+        update_standing(&store, &state.certificates);
+        tokio::time::sleep(every).await;
+        let looking = Arc::clone(&store);
+        match task_supervisor::blocking(move || looking.refresh()).await {
+            None => {}
+            Some(Ok(false)) => failing = false,
+            Some(Ok(true)) => {
+                failing = false;
+                state.metrics.certificates().certificate_loaded();
+                state.metrics.certificates().leaf_expiry(store.until());
+                tracing::info!("server certificate reloaded");
+            }
+            Some(Err(error)) => {
+                state.metrics.certificates().certificate_failed();
+                // Logged once, not at every check.
+                if !failing {
+                    tracing::error!(%error, "certificate reload failed; the previous certificate stays in use");
+                }
+                failing = true;
+            }
+        }
+    }
+}

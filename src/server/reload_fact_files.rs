@@ -1,0 +1,94 @@
+//! Profiles and facts from files: checked every few seconds and loaded all together. If any of them is invalid, the
+//! previous set stays in use: half a set could give the ranks of one job different fabrics.
+
+use super::shared_state::State;
+use super::task_supervisor;
+use crate::snapshot::Snapshot;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The source of snapshots.
+pub struct Source {
+    /// Check interval.
+    pub every: Duration,
+    /// The check. It reads files, so it is called where blocking is allowed.
+    pub look: Box<dyn FnMut() -> Look + Send>,
+}
+
+/// The result of a check.
+#[derive(Debug)]
+pub enum Look {
+    /// No change.
+    Same,
+    /// Changed, and all of it is valid.
+    New(Box<Snapshot>),
+    /// Changed, and a part is invalid: reported once; the previous set stays in use.
+    Failed(String),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("every", &self.every).finish_non_exhaustive()
+    }
+}
+
+/// A check that several runs of the task share, one after another.
+pub(super) type Check = Arc<Mutex<Box<dyn FnMut() -> Look + Send>>>;
+
+/// Checks until aborted.
+pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
+    // The same files that were invalid at the last check are still invalid.
+    let mut failing = false;
+    state.metrics.facts_checked();
+    loop {
+        tokio::time::sleep(every).await;
+        let check = Arc::clone(&check);
+        // A check that panicked leaves nothing half done: it notes files as known once it has read them.
+        let look = move || check.lock().unwrap_or_else(PoisonError::into_inner)();
+        match task_supervisor::blocking(look).await {
+            None => {}
+            Some(Look::Same) if failing => {}
+            Some(Look::Same) => state.metrics.facts_checked(),
+            Some(Look::New(snapshot)) => {
+                tracing::info!(
+                    profiles = snapshot.profiles().count(),
+                    "reloaded the files of profiles and cluster objects"
+                );
+                state.metrics.published(&snapshot);
+                state.snapshot.store(Arc::from(snapshot));
+                state.metrics.facts_loaded();
+                state.metrics.facts_checked();
+                failing = false;
+            }
+            Some(Look::Failed(error)) => {
+                tracing::error!(%error, "reload of profiles and cluster objects failed; the previous versions stay in use");
+                state.metrics.facts_failed();
+                failing = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_that_panics_is_repeated_by_the_next_run() {
+        let (state, mut looks) = (Arc::new(State::bare()), 0);
+        let look = move || {
+            looks += 1;
+            assert!(looks > 1, "a bug");
+            Look::New(Box::default())
+        };
+        let check: Check = Arc::new(Mutex::new(Box::new(look)));
+        let every = Duration::from_millis(1);
+        let mut first = tokio::task::JoinSet::new();
+        first.spawn(reload(every, Arc::clone(&check), Arc::clone(&state)));
+        assert!(first.join_next().await.unwrap().unwrap_err().is_panic());
+        let second = reload(every, check, Arc::clone(&state));
+        assert!(tokio::time::timeout(Duration::from_millis(200), second).await.is_err());
+        assert!(!state.metrics.text().contains("facts_reloads_total{result=\"failed\"}"));
+        assert!(state.metrics.text().contains("facts_reloads_total{result=\"ok\"}"));
+    }
+}
