@@ -64,6 +64,23 @@ impl<'a> Deadline<'a> {
         Self { looks, values, brief: true, ..Self::when(over) }
     }
 
+    /// The same time limit for another object of the same decision, which may take as many looks again.
+    #[must_use]
+    pub fn for_another(&self) -> Deadline<'a> {
+        match self.over {
+            Some(over) if self.brief => Self::brief(over),
+            Some(over) => Self::when(over),
+            None => Self::without_clock(),
+        }
+    }
+
+    /// Ends this decision too if the other one was cut short.
+    pub fn join(&self, other: &Deadline<'_>) {
+        if other.is_over() {
+            self.cut.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// No time limit: for one small object, and for the command line.
     #[must_use]
     pub const fn without_clock() -> Self {

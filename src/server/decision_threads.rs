@@ -1,6 +1,10 @@
 //! Decisions that may take longer than a millisecond. They run on threads of their own, a few at a time, and no other
 //! request or probe waits for them. Each has to be ready before the API server gives up: an answer that comes later is
 //! wasted, and so is the work for it.
+//!
+//! The length of a body says little about its decision. So a decision begins where short ones are made. If it is not ready
+//! after a short time, it begins again behind longer ones: on the thread that read the body, then on a thread for small
+//! bodies, then on one for large bodies.
 
 use super::address_shares::SMALL;
 use super::body_memory::Held;
@@ -16,10 +20,14 @@ use axum::response::Response;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Of so many questions whether the time is over, one is answered by the clock (count): the rules ask some 200 times.
 const ASKED: usize = 8;
+/// How long a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
+const ON_READING_THREAD: Duration = Duration::from_millis(1);
+/// How long a decision may take on a thread for small bodies: all users of an API server share these threads.
+const ON_SMALL_THREAD: Duration = Duration::from_millis(4);
 
 /// Tells the thread that decides when nobody waits for its answer any more.
 struct Abandons(Arc<AtomicBool>);
@@ -55,24 +63,29 @@ async fn decide_since(
             return Some(request_body::too_many_escapes(held.escapes()));
         }
         let decoded = held.decoded();
-        let turn = match held.bytes().len() + beside.weighed() > SMALL {
-            // Only the body may be too much.
-            true => {
-                state.budgets.turn(held.peer(), decoded.max((decoded + beside.decoded()).min(DECODED))).await
-            }
-            false => state.budgets.small_turn(held.peer()).await,
-        };
-        let Some(turn) = turn else {
+        let mut held = held;
+        if held.bytes().len() + beside.weighed() <= SMALL {
+            let turn = state.budgets.small_turn(held.peer()).await?;
+            let limit = Limit { until, longest: ON_SMALL_THREAD };
+            held = match on_a_thread(state, entry, held, decide, limit, turn).await {
+                Ok(response) => return Some(response),
+                Err(held) => held,
+            };
+        }
+        // Only the body may be too much.
+        let decoded_together = decoded.max((decoded + beside.decoded()).min(DECODED));
+        let Some(turn) = state.budgets.turn(held.peer(), decoded_together).await else {
             return Some(request_body::too_many_entries(decoded));
         };
-        on_a_thread(state, entry, held, decide, until, turn).await
+        let limit = Limit { until, longest: Duration::MAX };
+        on_a_thread(state, entry, held, decide, limit, turn).await.ok()
     };
     let decided = tokio::time::timeout_at(until.into(), work).await;
     decided.ok().flatten().unwrap_or_else(|| late(state, entry, time.start))
 }
 
-/// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision that needs more
-/// than a few looks at nodes begins again on a thread of its own.
+/// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision that
+/// takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own.
 pub(super) async fn decide_small(
     state: &Arc<State>,
     entry: WebhookEntry,
@@ -97,6 +110,7 @@ fn decide_here(
     until: Instant,
 ) -> Result<Response, Held> {
     let asked = AtomicUsize::new(1);
+    let until = until.min(Instant::now() + ON_READING_THREAD);
     // Only this thread asks. To look at the clock each time would be a noticeable part of such a decision.
     let over = || {
         let times = asked.load(Ordering::Relaxed);
@@ -113,26 +127,35 @@ fn late(state: &State, entry: WebhookEntry, started: Instant) -> Response {
     plain(StatusCode::GATEWAY_TIMEOUT, "fabric-admission: no decision within the webhook's timeout")
 }
 
-/// Decides on a thread of its own. `None` where it stops because of the time limit.
+/// The time limit of a decision on a thread of its own.
+#[derive(Clone, Copy)]
+struct Limit {
+    until: Instant,
+    /// How long it may take.
+    longest: Duration,
+}
+
+/// Decides on a thread of its own. The body again where the decision stops because of the time limit.
 async fn on_a_thread(
     state: &Arc<State>,
     entry: WebhookEntry,
     held: Held,
     decide: Decide,
-    until: Instant,
+    Limit { until, longest }: Limit,
     turn: Turn,
-) -> Option<Response> {
+) -> Result<Response, Held> {
     let abandoned = Arc::new(AtomicBool::new(false));
     let _abandons = Abandons(Arc::clone(&abandoned));
     let state = Arc::clone(state);
     let work = tokio::task::spawn_blocking(move || {
         // Held until the thread is done, even if nobody waits for it.
         let _turn = turn;
+        let until = Instant::now().checked_add(longest).map_or(until, |longest| longest.min(until));
         let over = || abandoned.load(Ordering::Relaxed) || Instant::now() >= until;
-        answer(&state, entry, held, decide, &Deadline::when(&over)).ok()
+        answer(&state, entry, held, decide, &Deadline::when(&over))
     });
     // It fails only where the runtime ends; panics are caught inside.
-    work.await.unwrap_or_else(|_| Some(fault()))
+    work.await.unwrap_or_else(|_| Ok(fault()))
 }
 
 #[cfg(test)]
@@ -224,6 +247,50 @@ mod tests {
         let here = thread::current().id();
         let looked: Vec<_> = looked.iter().map(|(thread, may)| (*thread == here, *may)).collect();
         assert_eq!(looked, [(true, false), (false, true)]);
+    }
+
+    /// The threads of one decision.
+    static TRIED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+
+    /// Is ready only where it is tried for the third time.
+    fn slow(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
+        let tries = {
+            let mut tried = TRIED.lock().unwrap();
+            tried.push(thread::current().id());
+            tried.len()
+        };
+        while tries < 3 && !deadline.is_over() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
+    }
+
+    /// Whatever the length of its body, a decision that takes long makes way for others twice.
+    #[test]
+    fn a_long_decision_begins_again_behind_longer_ones() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let state = Arc::new(State::bare());
+        let until = Instant::now() + Duration::from_secs(60);
+        let ask = || {
+            let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+            decide_small(&state, WebhookEntry::Mutate, held, slow, until)
+        };
+        // All threads for large bodies are busy: it is tried twice, and waits.
+        let turn = || state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let mut busy = Vec::new();
+        while let Ok(turn) =
+            runtime.block_on(async { tokio::time::timeout(Duration::from_millis(50), turn()).await })
+        {
+            busy.push(turn.unwrap());
+        }
+        let waits = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(1), ask()).await });
+        assert!(waits.is_err());
+        let tried = std::mem::take(&mut *TRIED.lock().unwrap());
+        assert_eq!(tried.iter().map(|t| *t == thread::current().id()).collect::<Vec<_>>(), [true, false]);
+        drop(busy);
+        assert_eq!(runtime.block_on(ask()).status(), StatusCode::BAD_REQUEST, "it is decided");
+        assert_eq!(TRIED.lock().unwrap().len(), 3);
+        assert_eq!(state.budgets.used(), (0, 0));
     }
 
     /// A request whose client has gone stops the work for it.

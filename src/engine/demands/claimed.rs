@@ -106,6 +106,15 @@ fn within_limit<'c, 'p>(
     claims.split_at(within.count())
 }
 
+/// The claims of a pod whose devices are classified.
+pub(crate) fn classified_claims<'p>(
+    pod: &'p PodView<'_>,
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> &'p [PodClaim<'p>] {
+    within_limit(compared_claims(pod).0, namespace, snapshot).0
+}
+
 /// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
 /// several alternatives too, as `request/alternative`.
 type Uses<'a> = BTreeMap<&'a str, Users<'a>>;

@@ -110,14 +110,18 @@ pub(super) struct Examined<'p> {
 impl<'p> Examined<'p> {
     /// Looks at a pod; `None` where nothing about it matters, or where the decision is cut short.
     pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
+        let containers = pod.containers().len() + pod.init_containers().len();
+        let claims = compared_claims(pod).0.len();
+        if !request.deadline.plans(containers.saturating_mul(CONTAINER) + claims.saturating_mul(CLAIM)) {
+            return None;
+        }
         let (mut subject, scope) = subject(pod, request, snapshot)?;
         let resolution = match scope {
             Scope::Injection => resolve(&subject, request.profile),
             Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
         };
         let variables = resolution.profile().map_or(0, |(profile, _)| profile.env.len());
-        let containers = pod.containers().len() + pod.init_containers().len();
-        if !request.deadline.plans(containers.saturating_mul(variables + CONTAINER)) {
+        if !request.deadline.plans(containers.saturating_mul(variables)) {
             return None;
         }
         let plan = match resolution.profile() {

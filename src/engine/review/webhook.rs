@@ -313,14 +313,18 @@ fn workload(
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let snapshot = &known.of(namespace);
-    let decide = |json| {
+    let decide = |json, deadline| {
         let request =
             WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
         WholeWorkload::of(request, snapshot)
     };
-    let mut whole = decide(new);
+    let mut whole = decide(new, deadline);
     if let Some(old) = old {
-        whole.keep_new(new, decide(old), old);
+        // With looks of its own: an object that is not looked at in full counts as fitting every profile, and what is said
+        // of the old object is not said of the new one.
+        let deadline_of_old = deadline.for_another();
+        whole.keep_new(new, decide(old, &deadline_of_old), old);
+        deadline.join(&deadline_of_old);
     }
     Ok(whole.judged(mode))
 }

@@ -1,9 +1,8 @@
 //! SR-IOV functions that a pod gets by claim (dra-driver-sriov).
 
-use crate::demands::claimed::look_up;
+use crate::demands::claimed::{classified_claims, look_up};
 use crate::demands::per_fact::PerFact;
 use crate::facts::DeviceClaim;
-use crate::pod::limits::compared_claims;
 use crate::rules::pod::PodContext;
 
 /// A claim of a pod on VFs.
@@ -28,7 +27,7 @@ pub(super) struct Says {
 /// Claims of a pod on VFs.
 pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
     let snapshot = context.subject.snapshot;
-    let (claims, _) = compared_claims(context.pod());
+    let claims = classified_claims(context.pod(), context.subject.namespace, snapshot);
     let asks = |claim: &DeviceClaim| {
         let mut options = claim.requests.iter().flat_map(|r| &r.options);
         options.any(|ask| ask.is_function(snapshot.device_class(&ask.class)))

@@ -1,9 +1,8 @@
 //! FAB250: accelerators requested by resource and by claim in one container.
 
-use crate::demands::claimed::look_up;
+use crate::demands::claimed::{classified_claims, look_up};
 use crate::demands::per_fact::PerFact;
 use crate::facts::DeviceClaim;
-use crate::pod::limits::compared_claims;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod::PodContext;
 use crate::rules::rule::{Rule, files};
@@ -18,11 +17,15 @@ const BOTH: [(&str, &str); 2] = [("nvidia.com/gpu", "nvidia"), ("amd.com/gpu", "
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    let (claims, _) = compared_claims(pod);
+    let claims = classified_claims(pod, context.subject.namespace, context.subject.snapshot);
     if claims.is_empty() {
         return;
     }
     for (vendor_resource, vendor) in BOTH {
+        let holders = || pod.holders().filter(|(_, c)| c.units(vendor_resource) > Some(0));
+        if holders().next().is_none() {
+            continue;
+        }
         // If a DeviceClass serves the resource, the DRA driver itself allocates its devices.
         if context.subject.snapshot.facts().class_behind(vendor_resource).is_some() {
             continue;
@@ -42,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if bringing.is_empty() {
             continue;
         }
-        for (holder, container) in pod.holders().filter(|(_, c)| c.units(vendor_resource) > Some(0)) {
+        for (holder, container) in holders() {
             let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
             if let Some(name) = own.iter().filter_map(|c| c.name.as_deref()).find(|n| bringing.contains(n)) {
                 findings.add(
