@@ -17,6 +17,7 @@ use crate::deadline::Deadline;
 use crate::review::webhook::WebhookEntry;
 use axum::http::StatusCode;
 use axum::response::Response;
+use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,9 +25,9 @@ use std::time::{Duration, Instant};
 
 /// Of so many questions whether the time is over, one is answered by the clock (count): the rules ask some 200 times.
 const ASKED: usize = 8;
-/// How long a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
+/// CPU time that a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
 const ON_READING_THREAD: Duration = Duration::from_millis(1);
-/// How long a decision may take on a thread for small bodies: all users of an API server share these threads.
+/// CPU time that a decision may take on a thread for small bodies: all users of an API server share these threads.
 const ON_SMALL_THREAD: Duration = Duration::from_millis(4);
 
 /// Tells the thread that decides when nobody waits for its answer any more.
@@ -110,12 +111,12 @@ fn decide_here(
     until: Instant,
 ) -> Result<Response, Held> {
     let asked = AtomicUsize::new(1);
-    let until = until.min(Instant::now() + ON_READING_THREAD);
+    let own = OwnTime::of_this_thread(ON_READING_THREAD);
     // Only this thread asks. To look at the clock each time would be a noticeable part of such a decision.
     let over = || {
         let times = asked.load(Ordering::Relaxed);
         asked.store(times.wrapping_add(1), Ordering::Relaxed);
-        times.is_multiple_of(ASKED) && Instant::now() >= until
+        times.is_multiple_of(ASKED) && own.is_over(until)
     };
     answer(state, entry, held, decide, &Deadline::brief(&over))
 }
@@ -127,11 +128,37 @@ fn late(state: &State, entry: WebhookEntry, started: Instant) -> Response {
     plain(StatusCode::GATEWAY_TIMEOUT, "fabric-admission: no decision within the webhook's timeout")
 }
 
+/// CPU time of one decision. The other threads of the server, and the machine, may stop its thread at any time for longer
+/// than it may take.
+struct OwnTime {
+    started: (Instant, Duration),
+    longest: Duration,
+}
+
+impl OwnTime {
+    fn of_this_thread(longest: Duration) -> Self {
+        Self { started: (Instant::now(), cpu_time()), longest }
+    }
+
+    /// Whether the decision has taken its CPU time, or a point in time has come.
+    fn is_over(&self, until: Instant) -> bool {
+        let now = Instant::now();
+        // The clock of a thread is a system call, and CPU time is never longer than time.
+        let long = now.saturating_duration_since(self.started.0) >= self.longest;
+        now >= until || long && cpu_time().saturating_sub(self.started.1) >= self.longest
+    }
+}
+
+/// CPU time that this thread has taken.
+fn cpu_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
 /// The time limit of a decision on a thread of its own.
 #[derive(Clone, Copy)]
 struct Limit {
     until: Instant,
-    /// How long it may take.
+    /// CPU time that it may take.
     longest: Duration,
 }
 
@@ -150,8 +177,8 @@ async fn on_a_thread(
     let work = tokio::task::spawn_blocking(move || {
         // Held until the thread is done, even if nobody waits for it.
         let _turn = turn;
-        let until = Instant::now().checked_add(longest).map_or(until, |longest| longest.min(until));
-        let over = || abandoned.load(Ordering::Relaxed) || Instant::now() >= until;
+        let own = OwnTime::of_this_thread(longest);
+        let over = || abandoned.load(Ordering::Relaxed) || own.is_over(until);
         answer(&state, entry, held, decide, &Deadline::when(&over))
     });
     // It fails only where the runtime ends; panics are caught inside.
@@ -259,8 +286,11 @@ mod tests {
             tried.push(thread::current().id());
             tried.len()
         };
+        // To wait is no work.
+        std::thread::sleep(2 * ON_SMALL_THREAD);
+        assert!(!deadline.is_over());
         while tries < 3 && !deadline.is_over() {
-            std::thread::sleep(Duration::from_millis(1));
+            std::hint::spin_loop();
         }
         Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
     }

@@ -9,6 +9,8 @@ mod alike_tests;
 mod audience_tests;
 mod beside;
 #[cfg(test)]
+mod brief_tests;
+#[cfg(test)]
 mod compared_tests;
 #[cfg(test)]
 mod deadline_tests;
