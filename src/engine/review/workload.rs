@@ -1,6 +1,6 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
-use super::alike::{TemplateGroups, Pods};
+use super::alike::{Pods, TemplateGroups};
 use super::pod::Examined;
 use super::template::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};

@@ -1,10 +1,10 @@
 //! The edges of each kind of change, on pods of a few lines, as far as no golden case shows them.
 
-mod files;
 mod ipc_lock;
-mod networks;
+mod nccl_conf_and_small_files;
+mod networks_annotation;
 mod overlay;
-mod resources;
+mod rdma_resources;
 mod shm;
 
 use super::{Plan, plan};
@@ -149,7 +149,7 @@ fn a_profile_is_written_for_so_many_targets() {
     for (env, least, most) in [(env(20, 60), 110, 300), (env(100, 4096), 16, 16)] {
         let mut case = Case::new();
         case.spec["env"] = env;
-        let most_targets = super::size::most_targets(&case.profile());
+        let most_targets = super::patch_size_limit::most_targets(&case.profile());
         assert!((least..=most).contains(&most_targets), "{most_targets}");
         for (targets, fits) in [(most_targets, true), (most_targets + 1, false)] {
             case.pod["spec"]["containers"] = (0..targets).map(|n| gpu(&format!("c{n}"))).collect();

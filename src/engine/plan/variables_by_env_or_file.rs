@@ -1,14 +1,14 @@
 //! Variables: each variable that is absent from the container's `env` and from the shell text of its command, by the
 //! carrier that reaches the ranks.
 
-use super::files;
-use super::host_network::names_interface;
-use super::names::FILES_PATH;
-use super::nccl_conf::ConfFile;
-use super::variables::Variables;
+use super::annotation_names_and_paths::FILES_PATH;
+use super::host_network_variables::names_interface;
+use super::missing_variables::Variables;
+use super::nccl_conf_and_small_files;
+use super::nccl_conf_lines::ConfFile;
 use super::{
     Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
-    VariablesLeftOut, nccl_conf,
+    VariablesLeftOut, nccl_conf_lines,
 };
 use crate::demands::Subject;
 use crate::nccl::table::mentions;
@@ -25,7 +25,7 @@ fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
         || container.shell_text().any(|text| mentions(text) && sets_variable(text, "NCCL_NET_PLUGIN"))
-        || files::has_conf(pod, container) && conf.value("NCCL_NET_PLUGIN").is_some()
+        || nccl_conf_and_small_files::has_conf(pod, container) && conf.value("NCCL_NET_PLUGIN").is_some()
 }
 
 /// The unused interface that a variable of the profile names, as its whole value or as an exact match (`=rail0`).
@@ -92,7 +92,11 @@ pub(super) fn wanted<'p>(
         in_time.filter_map(|target| of_target(subject, profile, *target, (unused, conf))).collect();
     // One file serves all containers: a line that one of its readers must not have is none for the others either.
     let has_conf = |v: &Variables<'_>| {
-        subject.pod.containers().get(v.container).is_some_and(|c| files::has_conf(subject.pod, c))
+        subject
+            .pod
+            .containers()
+            .get(v.container)
+            .is_some_and(|c| nccl_conf_and_small_files::has_conf(subject.pod, c))
     };
     let will_have = |v: &Variables<'_>| conf_readers.is_some_and(|readers| readers.contains(&v.container));
     let readers = all.iter().filter(|v| !v.by_file.is_empty() || will_have(v) || has_conf(v));
@@ -128,7 +132,7 @@ fn of_target<'p>(
     let container = subject.pod.containers().get(target.index)?;
     let plugin = LazyCell::new(|| names_plugin(subject.pod, container, conf));
     // Where the profile's files are not, what points to them would point to nothing.
-    let reaches_files = LazyCell::new(|| files::reach(subject.pod, container, profile));
+    let reaches_files = LazyCell::new(|| nccl_conf_and_small_files::reach(subject.pod, container, profile));
     let by_command = by_command(container, profile);
     let (mut absent, mut set_by_pod) = (Vec::new(), Vec::new());
     let entries = profile
@@ -203,18 +207,19 @@ fn of_target<'p>(
         None
     };
     if variables.why.is_none() {
-        let has_conf = files::has_conf(subject.pod, container);
+        let has_conf = nccl_conf_and_small_files::has_conf(subject.pod, container);
         // The user's line stays as it is, but what the profile requires does not depend on a text of the user's.
         let stays =
             |e: &EnvEntry| e.policy != EnvPolicy::Require && has_conf && conf.value(&e.name).is_some();
         variables.by_env = absent.into_iter().filter(|e| !stays(e)).collect();
         return Some(variables);
     }
-    variables.file_refusal = files::conf_refusal(subject.pod, container, profile);
+    variables.file_refusal = nccl_conf_and_small_files::conf_refusal(subject.pod, container, profile);
     // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
     // stopped by a transport that is pinned.
     let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && &*e.name == "NCCL_NET";
-    let by_file = |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf::carries(e) && !pinned(e);
+    let by_file =
+        |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf_lines::carries(e) && !pinned(e);
     (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
     Some(variables)
 }
@@ -224,7 +229,7 @@ pub(super) fn plan(
     pod: &PodView<'_>,
     profile: &Profile,
     variables: &Variables<'_>,
-    files: &files::Files,
+    files: &nccl_conf_and_small_files::Files,
 ) -> (Vec<Change>, Option<VariablesLeftOut>) {
     let Some(container) = pod.containers().get(variables.container) else { return (Vec::new(), None) };
     let first = container.env().len();

@@ -1,6 +1,6 @@
 //! Variables that a target lacks, by carrier.
 
-use super::refusals::{EnvRefusal, FileRefusal};
+use super::left_out_reasons::{EnvRefusal, FileRefusal};
 use super::{VariableSetByPod, VariableWithoutInterface};
 use crate::profile::EnvEntry;
 

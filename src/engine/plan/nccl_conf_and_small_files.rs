@@ -1,10 +1,12 @@
 //! Small files in containers: an annotation of the pod that a downward-API volume shows as a file. No ConfigMap is
 //! needed, nothing is read, and the dump of a pod has its files when it is created again.
 
-use super::names::{CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES};
-use super::nccl_conf::{self, ConfFile};
-use super::variables::Variables;
-use super::{Change, Edit, FileRefusal, Reason, Target, annotations};
+use super::annotation_names_and_paths::{
+    CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES,
+};
+use super::missing_variables::Variables;
+use super::nccl_conf_lines::{self, ConfFile};
+use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
 use crate::pod::variable_sources::FieldRef;
 use crate::pod::view::{Container, DownwardApi, Volume, VolumeMount};
@@ -197,7 +199,7 @@ pub(super) fn plan(
     if lines().next().is_some() {
         edits.push(Edit::File {
             name: NCCL_CONF.to_owned(),
-            text: nccl_conf::with_lines(present.unwrap_or_default(), lines()),
+            text: nccl_conf_lines::with_lines(present.unwrap_or_default(), lines()),
             present: present.is_some(),
             variables: lines().map(|e| (e.name.to_string(), e.value.to_string())).collect(),
         });
@@ -216,7 +218,9 @@ pub(super) fn plan(
         ..Files::default()
     };
     let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
-    if edits.iter().any(long) || !annotations::fit(pod, planned.iter().map(|c| &c.edit).chain(&edits)) {
+    if edits.iter().any(long)
+        || !annotation_size_limit::fit(pod, planned.iter().map(|c| &c.edit).chain(&edits))
+    {
         files.refusal = Some(FileRefusal::TooLarge);
         return (Vec::new(), files);
     }

@@ -1,9 +1,9 @@
 //! RDMA resources: as many units as there are attachments with the resource, on the containers that request
 //! accelerators.
 
-use super::attachment::Attachment;
-use super::target::accelerators;
-use super::user_fabric_result::CountedUnits;
+use super::planned_attachment::Attachment;
+use super::target_container::accelerators;
+use super::user_fabric_counts::CountedUnits;
 use super::{Change, Edit, Kept, Plan, Reason, ResourceList, Target};
 use crate::json::values::MAX_RESOURCES;
 use crate::pod::PodView;

@@ -1,6 +1,6 @@
 //! The rails that a pod gets: the subset it names, else as many as its accelerators take.
 
-use super::names::RAILS_ANNOTATION;
+use super::annotation_names_and_paths::RAILS_ANNOTATION;
 use crate::pod::PodView;
 use crate::profile::{Profile, Rail};
 

@@ -1,29 +1,17 @@
-//! Containers of our own: `fabric-install` and `fabric-preflight`, which check the fabric before the training starts, and
-//! the native sidecar `fabric-monitor`. They stand last among the init containers: preflight then sees what the
-//! containers after it will see, and mesh proxies and native sidecars have their devices already (docs/adr/0024).
+//! Adds the containers `fabric-install`, `fabric-preflight` and `fabric-monitor`, with their volumes, to a plan.
 
-mod containers;
-mod expectation;
-mod monitor_flags;
-mod monitor_resources;
-mod mount;
-mod preflight_resources;
-mod raw;
-mod which_containers;
-
-pub(super) use which_containers::{Place, place};
-
-use super::in_pod_refusal_reasons::InPodRefusal;
-use super::{Change, Edit, Plan, Reason, annotations};
+use super::container_json::Writer;
+use super::which_are_added::{Place, SCRAPE};
+use super::{monitor_flags, preflight_expectation};
 use crate::demands::Subject;
+use crate::plan::preflight_and_monitor_left_out_reasons::InPodRefusal;
+use crate::plan::{Change, Edit, Plan, Reason, annotation_size_limit};
 use crate::pod::own_containers::{INSTALL, MONITOR, PREFLIGHT};
 use crate::profile::{PreflightInstall, Profile, Scrape};
-use containers::Writer;
-use which_containers::SCRAPE;
 
 /// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with
 /// the plan.
-pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, place: Place<'_>) {
+pub(in crate::plan) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, place: Place<'_>) {
     let pod = subject.pod;
     plan.in_pod_refusals = place.refusals.clone();
     let writer = Writer { pod, plan, place: &place };
@@ -62,7 +50,7 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
             let reason = "copies the fabric-admission program to the volume, so that the training container can run it";
             changes.push(container(INSTALL, writer.install(&preflight.image), reason.into()));
         }
-        let expected = expectation::of(subject, profile, plan, &place);
+        let expected = preflight_expectation::of(subject, profile, plan, &place);
         let name = pod.containers().get(target).map(|c| c.name()).unwrap_or_default();
         let text = writer.preflight(preflight, target, &expected);
         let reason = format!(
@@ -92,7 +80,7 @@ pub(super) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, pla
             let edits: Vec<Edit> = SCRAPE.into_iter().zip(values).map(edit).collect();
             let reason = "Prometheus scrapes the port of fabric-monitor";
             // Room that the networks need is not taken for this.
-            if annotations::fit(pod, plan.changes.iter().map(|c| &c.edit).chain(&edits)) {
+            if annotation_size_limit::fit(pod, plan.changes.iter().map(|c| &c.edit).chain(&edits)) {
                 changes.extend(edits.into_iter().map(|edit| Change { edit, reason: reason.into() }));
             }
         }

@@ -2,13 +2,13 @@
 
 use super::monitor_flags::MonitorFlags;
 use super::monitor_resources::of_monitor;
-use super::mount::mount;
 use super::preflight_resources::{of_install, of_preflight};
-use super::raw::entries;
-use super::which_containers::Place;
+use super::raw_pod_text::entries;
+use super::volume_mount_json::mount;
+use super::which_are_added::Place;
 use crate::json::write::{array, object, string};
 use crate::nccl::Transport;
-use crate::plan::names::{NCCL_CONF_PATH, SHM_PATH};
+use crate::plan::annotation_names_and_paths::{NCCL_CONF_PATH, SHM_PATH};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::own_containers::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, PROGRAM, RUN_PATH};

@@ -1,7 +1,7 @@
 //! The networks annotation: the profile's rails merged with the pod's own networks.
 
-use super::attachment::Attachment;
-use super::usable_namespaces::serves_namespace;
+use super::namespaces_of_usable_networks::serves_namespace;
+use super::planned_attachment::Attachment;
 use super::user_fabric::{of_rails, visible};
 use super::{Change, Edit, Kept, RAILS_ANNOTATION};
 use crate::demands::Subject;
@@ -169,7 +169,7 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
 fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
-    let mut room = super::resources::held(subject.pod, named);
+    let mut room = super::rdma_resources::held(subject.pod, named);
     room.retain(|_, held| *held > 0);
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);

@@ -1,7 +1,7 @@
 //! The containers that a profile applies to: those that request accelerators, at any position, or those that the pod
 //! names. Never container 0 by position, and never a mesh's proxy, which the mesh may insert there.
 
-use super::names::CONTAINERS_ANNOTATION;
+use super::annotation_names_and_paths::CONTAINERS_ANNOTATION;
 use super::{Target, WrongContainers};
 use crate::demands::Subject;
 use crate::profile::Profile;

@@ -1,7 +1,7 @@
 //! The result of `user_fabric`: the counted networks and units of a pod, and the conclusion. Data only; the counting is
 //! there.
 
-mod words;
+mod in_words;
 
 use crate::demands::claimed::ClaimOn;
 

@@ -1,6 +1,6 @@
 //! Whether a node that the pod can run on has all the units that the pod would request.
 
-use super::attachments::Attachments;
+use super::count_attachments::Attachments;
 use crate::demands::Subject;
 use crate::plan::Withheld;
 use crate::pod::Container;

@@ -1,7 +1,7 @@
 //! Flags of the monitor, with the variables and mounts that they need.
 
-use super::mount::mount;
-use super::which_containers::Place;
+use super::volume_mount_json::mount;
+use super::which_are_added::Place;
 use crate::json::write::{object, string};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;

@@ -1,10 +1,10 @@
-//! The profiles of the nodes that a pod can run on. `which_profile_wins` decides between several, and `without_nodes` has the
+//! The profiles of the nodes that a pod can run on. `which_profile_wins` decides between several, and `profile_by_selectors` has the
 //! profiles while no such node exists.
 
+use super::profile_by_selectors::by_selectors;
 use super::which_profile_wins::{
     Found, add_highest_priority, on_nodes, one_or_ambiguous, remove_outranked, replaces,
 };
-use super::without_nodes::by_selectors;
 use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
 use crate::demands::Subject;
 use crate::nodes::{ClassSet, Constraints, Requirement};

@@ -1,12 +1,12 @@
 //! Units of extended resources, except accelerators, that the containers of a pod hold, in one pass.
 
-use super::attachments::{Attachments, Kind};
+use super::count_attachments::{Attachments, Kind};
 use crate::demands::Subject;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::network::is_extended;
-use crate::plan::target::{self, Target};
-use crate::plan::user_fabric_result::CountedUnits;
+use crate::plan::target_container::{self, Target};
+use crate::plan::user_fabric_counts::CountedUnits;
 use crate::pod::nic::names_rdma_device;
 use crate::pod::units::{Holder, units};
 use crate::pod::{Accelerators, Quantity};
@@ -58,7 +58,9 @@ impl<'a> Units<'a> {
                 }
                 let entry = held.entry(name).or_default();
                 let sum = match holder {
-                    Holder::App(index) if target::at(targets, index).is_some() => &mut entry.targets,
+                    Holder::App(index) if target_container::at(targets, index).is_some() => {
+                        &mut entry.targets
+                    }
                     Holder::App(_) | Holder::Sidecar(_) => &mut entry.others,
                     Holder::Init(_) => &mut entry.inits,
                 };

@@ -1,12 +1,12 @@
 //! What the profile expects of the pod, for preflight.
 
 use super::preflight_resources::devices;
-use super::which_containers::Place;
+use super::which_are_added::Place;
 use crate::demands::Subject;
 use crate::multus;
 use crate::nccl::Transport;
-use crate::plan::names::NCCL_CONF;
-use crate::plan::{Edit, Plan, files, nccl_conf};
+use crate::plan::annotation_names_and_paths::NCCL_CONF;
+use crate::plan::{Edit, Plan, nccl_conf_and_small_files, nccl_conf_lines};
 use crate::pod::own_containers::RUN_PATH;
 use crate::preflight::expect::{Expectation, Policy};
 use crate::profile::{CheckVerdict, PreflightVerdict, Profile, mark};
@@ -24,7 +24,8 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
         Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
         _ => None,
     });
-    let lines = planned.or_else(|| files::text(subject.pod, NCCL_CONF)).unwrap_or_default();
+    let lines =
+        planned.or_else(|| nccl_conf_and_small_files::text(subject.pod, NCCL_CONF)).unwrap_or_default();
     let shm = plan.of_pod().iter().find_map(|c| match &c.edit {
         Edit::ShmVolume { size, .. } => u64::try_from(*size).ok(),
         _ => None,
@@ -46,7 +47,7 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
         }),
         write: place.conf().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
         facts: Some(format!("{RUN_PATH}/facts.json")),
-        conf: nccl_conf::variables(lines).map(|(name, value)| format!("{name}={value}")).collect(),
+        conf: nccl_conf_lines::variables(lines).map(|(name, value)| format!("{name}={value}")).collect(),
         peers: preflight.map(|p| p.peers.clone()).unwrap_or_default(),
         ..Expectation::default()
     }

@@ -2,8 +2,8 @@
 
 use crate::demands::Subject;
 use crate::multus::{NetworkFact, Selection, Sharing};
-use crate::plan::usable_namespaces::serves_namespace;
-use crate::plan::user_fabric_result::{CountedNetwork, Over};
+use crate::plan::namespaces_of_usable_networks::serves_namespace;
+use crate::plan::user_fabric_counts::{CountedNetwork, Over};
 use crate::profile::Profile;
 use crate::text::printable;
 use std::collections::BTreeMap;

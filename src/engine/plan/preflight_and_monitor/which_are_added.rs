@@ -1,11 +1,11 @@
 //! Which of our containers a pod gets, in which volume they work, and who mounts `nccl.conf`.
 
-use super::raw::{RawContainer, RawSpec};
+use super::raw_pod_text::{RawContainer, RawSpec};
 use crate::demands::Subject;
 use crate::plan::Target;
-use crate::plan::files::{self, PreflightConf};
-use crate::plan::in_pod_refusal_reasons::InPodRefusal;
-use crate::plan::names::NCCL_CONF_PATH;
+use crate::plan::annotation_names_and_paths::NCCL_CONF_PATH;
+use crate::plan::nccl_conf_and_small_files::{self, PreflightConf};
+use crate::plan::preflight_and_monitor_left_out_reasons::InPodRefusal;
 use crate::pod::PodView;
 use crate::pod::own_containers::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, RUN_PATH};
 use crate::pod::view::{Container, Volume, VolumeMount};
@@ -129,9 +129,9 @@ pub(in crate::plan) fn place<'p>(
     }
     for target in targets.iter().filter(|t| t.nccl) {
         let Some(container) = pod.containers().get(target.index) else { continue };
-        match files::conf_refusal(pod, container, profile) {
+        match nccl_conf_and_small_files::conf_refusal(pod, container, profile) {
             // A file of the same pod from before preflight stays.
-            None if !files::has_conf(pod, container) || is_reader(pod, container) => {
+            None if !nccl_conf_and_small_files::has_conf(pod, container) || is_reader(pod, container) => {
                 place.readers.insert(target.index);
             }
             None => {}
@@ -176,7 +176,8 @@ fn preflight_refusal(
     }
     let paths = [RUN_PATH, IMAGE_PATH];
     let paths = if copied { paths.get(..1) } else { paths.get(..) }.unwrap_or_default();
-    let in_the_way = paths.iter().find_map(|path| files::mount_in_the_way(container, path));
+    let in_the_way =
+        paths.iter().find_map(|path| nccl_conf_and_small_files::mount_in_the_way(container, path));
     if let Some(mounted) = in_the_way {
         return Some(InPodRefusal::Path(first, mounted));
     }

@@ -1,7 +1,7 @@
 //! Why a container does not get some part of the plan. Findings word the reasons: FAB502 to FAB504 for IPC_LOCK, FAB805 for
 //! the rest.
 
-use super::names::VOLUME_NAMES;
+use super::annotation_names_and_paths::VOLUME_NAMES;
 use crate::facts::PodSecurity;
 
 /// Why a container does not get `IPC_LOCK`.

@@ -1,6 +1,6 @@
-//! Why a pod does not get one of our containers, or not all of it. `in_pod` finds the reasons, and FAB821 reports them.
+//! Why a pod does not get one of our containers, or not all of it. `preflight_and_monitor` finds the reasons, and FAB821 reports them.
 
-use super::refusals::FileRefusal;
+use super::left_out_reasons::FileRefusal;
 use crate::pod::own_containers::MONITOR;
 
 /// Why a pod does not get one of our containers, or not all of it.
