@@ -6,7 +6,7 @@ mod scene;
 mod shapes;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
 use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
 use fabric_admission::review::{envelope, response};
@@ -247,7 +247,7 @@ fn many_networks(size: usize) -> Value {
 /// Reads the fields that a decision reads, and nothing more. Returns how many variables there are.
 fn floor(body: &[u8]) -> usize {
     let request = envelope::parse(body).unwrap();
-    let pod: PodView<'_> = decode::object(request.object.unwrap().get()).unwrap();
+    let pod: PodView<'_> = decode_with_place::object(request.object.unwrap().get()).unwrap();
     black_box(&pod).containers().iter().map(|c| c.env().len()).sum()
 }
 

@@ -1,7 +1,7 @@
 //! Servers that do less than `serve`, as its baselines: the same libraries for TLS and HTTP, and an answer that is always
 //! the same. One of them reads the fields of the pod first.
 
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
 use fabric_admission::review::envelope;
 use http_body_util::{BodyExt, Full};
@@ -111,7 +111,7 @@ async fn connection(stream: std::net::TcpStream, acceptor: TlsAcceptor, work: Wo
             let body = request.into_body().collect().await.map(|body| body.to_bytes());
             if let (Work::Parse, Ok(body)) = (work, body) {
                 let request = envelope::parse(&body).unwrap();
-                let pod: PodView<'_> = decode::object(request.object.unwrap().get()).unwrap();
+                let pod: PodView<'_> = decode_with_place::object(request.object.unwrap().get()).unwrap();
                 black_box(pod);
             }
             let response = Response::builder().header("content-type", "application/json");

@@ -4,9 +4,9 @@ use super::files::{OTHER, Root};
 use super::kernel::{Kernel, NOT_RECORDED, Recorded, Running};
 use super::{gpus, image, nccl_settings, peers, rdma_devices};
 use crate::nccl::NcclVersion;
-use crate::preflight::expect::{Expectation, VARIABLE};
+use crate::preflight::expectation_document::{Expectation, VARIABLE};
 use crate::preflight::readings::{Limits, Readings};
-use crate::rdma::process;
+use crate::rdma::process_limits;
 
 /// What one run reads.
 #[derive(Debug, Clone)]
@@ -64,11 +64,15 @@ pub fn look(options: &Options) -> Readings {
         addresses: kernel.addresses(),
         namespace_mode: kernel.namespace_mode(),
         limits: Limits {
-            memlock: root.read("/proc/self/limits", OTHER).and_then(|content| process::memlock(&content)),
-            ipc_lock: root.read("/proc/self/status", OTHER).and_then(|content| process::ipc_lock(&content)),
+            memlock: root
+                .read("/proc/self/limits", OTHER)
+                .and_then(|content| process_limits::memlock(&content)),
+            ipc_lock: root
+                .read("/proc/self/status", OTHER)
+                .and_then(|content| process_limits::ipc_lock(&content)),
             initial_user_namespace: root
                 .read("/proc/self/uid_map", OTHER)
-                .and_then(|content| process::initial_user_namespace(&content)),
+                .and_then(|content| process_limits::initial_user_namespace(&content)),
         },
         shm: gpus::shared_memory(root, kernel),
         gpu: gpus::gpu(root),

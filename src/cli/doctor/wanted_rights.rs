@@ -3,7 +3,7 @@
 use super::installation::Settings;
 use crate::cluster::kinds::WATCHED;
 use crate::cluster::status_writer::LEASE;
-use crate::doctor::sources::{Pick, Source, Within};
+use crate::doctor::what_is_read::{Pick, Source, Within};
 use crate::doctor::{MUTATING, Right, VALIDATING};
 
 const WEBHOOKS: &str = "admissionregistration.k8s.io";

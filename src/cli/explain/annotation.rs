@@ -6,7 +6,7 @@ use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::multus::{
     DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION,
 };
-use crate::report::layout;
+use crate::report::terminal_lines;
 use crate::rules;
 use std::io::{self, Write};
 
@@ -169,8 +169,8 @@ pub(super) fn of_rules(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nRules")?;
     for rule in ids.iter().filter_map(|id| rules::find(id)) {
-        let summary = layout::bare(&rule.page().summary);
-        writeln!(out, "  {}  {}", rule.id, layout::wrapped(&summary, 10, 10, terminal::width()))?;
+        let summary = terminal_lines::bare(&rule.page().summary);
+        writeln!(out, "  {}  {}", rule.id, terminal_lines::wrapped(&summary, 10, 10, terminal::width()))?;
     }
     Ok(())
 }

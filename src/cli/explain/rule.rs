@@ -1,7 +1,7 @@
 //! `explain FAB301`.
 
 use crate::cli::{Exit, terminal};
-use crate::report::layout::{self, bare};
+use crate::report::terminal_lines::{self, bare};
 use crate::rules::Rule;
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ pub(super) fn wrapped(text: &str) -> String {
     if text.is_empty() {
         String::new()
     } else {
-        format!("  {}", layout::wrapped(text, 2, 2, terminal::width()))
+        format!("  {}", terminal_lines::wrapped(text, 2, 2, terminal::width()))
     }
 }
 

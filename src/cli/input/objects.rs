@@ -1,7 +1,7 @@
 //! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
 
 use super::{place, source};
-use crate::json::values::{List, Text, mapping};
+use crate::json::null_as_absent::{List, Text, mapping};
 use crate::manifest::Document;
 use crate::report::{Skipped, Unread};
 use crate::review::envelope;
@@ -101,7 +101,7 @@ fn unwrap<'a>(
     namespace: Option<String>,
     found: &mut Vec<Found<'a>>,
 ) {
-    let header: Header<'_> = match crate::json::decode::object(json) {
+    let header: Header<'_> = match crate::json::decode_with_place::object(json) {
         Ok(header) => header,
         Err(error) => {
             let at = (pointer.as_str(), error.pointer.as_str());

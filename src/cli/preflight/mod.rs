@@ -6,12 +6,12 @@ mod write;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, look};
-use crate::preflight::conf::Conf;
-use crate::preflight::expect::Expectation;
+use crate::preflight::check_outcome::{Fault, Verdict};
+use crate::preflight::expectation_document::Expectation;
 use crate::preflight::facts_file::Facts;
-use crate::preflight::outcome::{Fault, Verdict};
+use crate::preflight::nccl_conf_of_pod::Conf;
+use crate::preflight::preflight_report::Report;
 use crate::preflight::readings::Readings;
-use crate::preflight::report::Report;
 use crate::text::{count, printable};
 use clap::ValueEnum;
 use std::io::{self, Write};

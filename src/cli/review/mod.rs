@@ -26,7 +26,7 @@ use super::{Exit, input};
 use crate::kubernetes_version::Version;
 use crate::report::Unread;
 use crate::report::ci::log_text;
-use crate::report::text::View;
+use crate::report::review_text::View;
 use baselines::{Baselines, Number};
 use config::{Choice, Group};
 use filter::{Filter, Least};

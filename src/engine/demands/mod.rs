@@ -2,18 +2,18 @@
 //! by claims on devices; and the subject, which holds all known facts about one pod. Requests for networks belong to
 //! `multus`, what is added to `plan`.
 
-pub mod claimed;
-pub(crate) mod per_fact;
+pub mod claimed_devices;
 mod subject;
+pub(crate) mod worked_out_once;
 
 pub use subject::Subject;
 
-use crate::pod::accelerator::{Accelerators, Demand};
+use crate::pod::accelerator_resources::{Accelerators, Demand};
 use crate::pod::view::PodView;
 
 use crate::facts::device_class::is_accelerator;
 use crate::snapshot::Snapshot;
-use claimed::{Claimed, FabricClaims, claimed};
+use claimed_devices::{Claimed, FabricClaims, claimed};
 
 /// The demands of one pod.
 #[derive(Debug, Default)]

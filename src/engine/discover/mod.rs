@@ -10,48 +10,48 @@
 //! A value is observed or absent. What objects do not say becomes a question; a profile that would be wrong without the
 //! answer is not written.
 
-mod at_zero;
-mod attached;
-mod bare;
-mod claimed;
-mod copies;
-mod count;
-mod derive;
-mod devices;
+mod claimed_nics;
+mod commented_yaml;
+mod contents_of_one_object;
+mod counts_over_nodes;
+mod device_plugin_resources;
+mod devices_behind_resource;
 mod discovered;
-mod draft;
-mod drift;
-mod efa;
-mod fabric;
-mod gke;
-mod gke_network;
-mod groups;
-mod name;
-mod nics;
-mod node;
-mod node_pool;
-mod plain;
-mod pool;
-pub mod report;
-mod separate;
-mod shared;
-mod slices;
-mod sources;
-mod supply;
-mod tree;
-mod twice;
+mod drift_of_profiles;
+mod efa_fabric;
+mod fields_with_origin;
+mod gke_fabric;
+mod gke_network_objects;
+mod groups_of_nodes;
+mod karpenter_node_pool;
+mod labels_that_separate_nodes;
+mod node_as_shown;
+mod nodes_without_nics;
+mod objects_given_twice;
+mod objects_of_cluster;
+mod pools_at_zero;
+pub mod printed_result;
+mod profile_draft;
+mod profile_name;
+mod rails_with_own_device;
+mod resource_slices;
+mod resource_with_networks;
+mod resources_without_network;
+mod shared_hca_rails;
+mod signs_of_nics;
+mod which_fabric;
 
 pub use discovered::{Discovered, Unknown};
-pub use draft::Draft;
-pub use drift::{Comparison, Drift, NotCompared, drift};
-pub use sources::{FURTHER_KINDS, Sources};
+pub use drift_of_profiles::{Comparison, Drift, NotCompared, drift};
+pub use objects_of_cluster::{FURTHER_KINDS, Sources};
+pub use profile_draft::Draft;
 
 use crate::pod::Accelerators;
 use crate::profile::FabricProfile;
-use draft::Frame;
-use fabric::{Fabric, Outcome, Withheld};
-use groups::Group;
-use node::Node;
+use fields_with_origin::{Fabric, Outcome, Withheld};
+use groups_of_nodes::Group;
+use node_as_shown::Node;
+use profile_draft::Frame;
 use std::collections::BTreeSet;
 
 /// Groups with one fabric.
@@ -67,8 +67,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let mut together: Vec<Together<'_>> = Vec::new();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
-    for group in groups::groups(&sources) {
-        match derive::outcome(&group, &sources) {
+    for group in groups_of_nodes::groups(&sources) {
+        match which_fabric::outcome(&group, &sources) {
             Outcome::Withheld(why) => {
                 outside.extend(group.nodes.iter().copied());
                 unknown.push(no_profile(&group.nodes, why));
@@ -99,17 +99,17 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
             others.flat_map(|(_, other)| other.groups.iter().flat_map(|group| group.nodes.iter().copied()));
         let outside: Vec<&Node> = outside.iter().copied().chain(others).collect();
         let hints = hints(one, &inside, &sources);
-        let Some(selector) = separate::separate(&inside, &outside, &bare, &hints) else {
-            let alike = separate::alike(&inside, &outside, &hints);
+        let Some(selector) = labels_that_separate_nodes::separate(&inside, &outside, &bare, &hints) else {
+            let alike = labels_that_separate_nodes::alike(&inside, &outside, &hints);
             unknown.push(no_profile(&inside, inseparable(&inside, &alike)));
             continue;
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
         let Some((resource, _)) = accelerators else { continue };
-        let count = count::Count::of(&inside, |node| {
+        let count = counts_over_nodes::Count::of(&inside, |node| {
             node.accelerators(&known).filter(|(of, _)| of == resource).map_or(0, |(_, units)| units)
         });
-        let name = name::name(&inside, one.fabric.suffix, &taken);
+        let name = profile_name::name(&inside, one.fabric.suffix, &taken);
         taken.insert(name.clone());
         let frame =
             Frame { name, nodes: &inside, selector: &selector, accelerators: (resource.as_str(), &count) };
@@ -117,7 +117,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
     let pools = &sources.node_pools;
-    unknown.extend(at_zero::ask(pools, &sources.nodes, &mut drafts, &sources.profiles, bases));
+    unknown.extend(pools_at_zero::ask(pools, &sources.nodes, &mut drafts, &sources.profiles, bases));
     let nodes = sources.nodes.values().filter(|node| node.has_accelerators(&known)).cloned().collect();
     let mut found = Discovered {
         drafts,
@@ -128,7 +128,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     };
     let mut drafts = std::mem::take(&mut found.drafts);
     for draft in &mut drafts {
-        let known = drift::selecting(&found, draft, bases);
+        let known = drift_of_profiles::selecting(&found, draft, bases);
         if !known.is_empty() {
             let names = known.join(", ");
             let question = format!(
@@ -149,12 +149,15 @@ fn no_profile(nodes: &[&Node], why: Withheld) -> Unknown {
 /// Labels by which the operators' policies select the nodes of a fabric.
 fn hints(one: &Together<'_>, inside: &[&Node], sources: &Sources) -> BTreeSet<String> {
     let resources: BTreeSet<&String> = one.groups.iter().flat_map(|group| group.resources.keys()).collect();
-    resources.into_iter().flat_map(|name| supply::Supply::of(name, inside, sources).node_labels).collect()
+    resources
+        .into_iter()
+        .flat_map(|name| devices_behind_resource::Supply::of(name, inside, sources).node_labels)
+        .collect()
 }
 
 /// Why no selector is possible: nodes of another fabric, or of an unknown one, have the same labels.
 fn inseparable(inside: &[&Node], alike: &[&Node]) -> Withheld {
-    let place = draft::nodes_of(inside);
+    let place = profile_draft::nodes_of(inside);
     if alike.is_empty() {
         return Withheld {
             reason: format!("no label selects {place}"),
@@ -165,7 +168,7 @@ fn inseparable(inside: &[&Node], alike: &[&Node]) -> Withheld {
     Withheld {
         reason: format!(
             "no label separates {place} from {}, which have another fabric",
-            draft::nodes_of(alike)
+            profile_draft::nodes_of(alike)
         ),
         question: "Which label separates the two fabrics? Add a label to the nodes of each fabric, such as fabric=NAME."
             .to_owned(),

@@ -3,14 +3,14 @@
 //! The figures are those that practitioners publish, and the formulas are simple on purpose: an estimate shows orders of
 //! magnitude, and the assumptions stand beside it.
 
-mod document;
-mod fabric;
-mod model;
+mod fabric_throughput;
+mod json;
+mod model_sizes;
 mod text;
 
-pub use document::{Document, SCHEMA};
-pub use fabric::{FABRICS, Fabric, Link};
-pub use model::{MODELS, Model, Precision, parameters};
+pub use fabric_throughput::{FABRICS, Fabric, Link};
+pub use json::{Document, SCHEMA};
+pub use model_sizes::{MODELS, Model, Precision, parameters};
 pub use text::{brief, write};
 
 /// A training step.

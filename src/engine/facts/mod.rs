@@ -4,7 +4,6 @@
 
 pub mod address_pool;
 mod all_nodes;
-mod bytes;
 mod claimed_networks;
 mod combine;
 mod compute_domain;
@@ -13,20 +12,21 @@ pub mod device_claim;
 pub mod device_class;
 pub mod device_driver;
 pub mod device_plugin;
-pub mod index;
-pub mod kind;
+pub mod extended_resource;
+pub mod fact_kinds;
+pub mod facts_of_cluster;
+mod facts_of_namespace;
+mod memory_of_fact;
 mod namespace;
-mod namespaced;
-pub mod network;
+pub mod network_attachment_definition;
 mod nic_cluster_policy;
-pub mod node_policy;
-pub mod node_state;
-mod object;
-mod operator_config;
+mod object_shape;
 mod pod_security;
-pub mod pool_config;
-pub mod resource;
-pub mod slice;
+pub mod resource_slice;
+pub mod sriov_node_policy;
+pub mod sriov_node_state;
+mod sriov_operator_config;
+pub mod sriov_pool_config;
 mod training_runtime;
 
 pub use address_pool::AddressPool;
@@ -37,24 +37,24 @@ pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
 pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
-pub use index::{Index, NetworkClass, NicSet};
-pub use kind::Kind;
+pub use extended_resource::{ResourceFact, Server, names_dpdk};
+pub use fact_kinds::Kind;
+pub use facts_of_cluster::{Index, NetworkClass, NicSet};
+pub(crate) use facts_of_namespace::Namespaced;
 pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
-pub(crate) use namespaced::Namespaced;
 pub use nic_cluster_policy::{ConfigText, NicPolicy, config_texts};
-pub use node_policy::NodePolicy;
-pub use node_state::NodeState;
-pub use operator_config::OperatorConfig;
 pub use pod_security::PodSecurity;
-pub use pool_config::PoolConfig;
-pub use resource::{ResourceFact, Server, names_dpdk};
-pub use slice::{DevicePool, Slice};
+pub use resource_slice::{DevicePool, Slice};
+pub use sriov_node_policy::NodePolicy;
+pub use sriov_node_state::NodeState;
+pub use sriov_operator_config::OperatorConfig;
+pub use sriov_pool_config::PoolConfig;
 pub use training_runtime::TrainingRuntime;
 
-use crate::json::decode::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, object as decode};
 use crate::nodes::NodeObject;
 use crate::profile::Profile;
-use network::{NetworkObject, Rendered, render};
+use network_attachment_definition::{NetworkObject, Rendered, render};
 use std::sync::Arc;
 
 /// The fact in one object.
@@ -127,19 +127,19 @@ pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<Fa
             (meta, Some(Fact::Namespace(Arc::new(fact))))
         }
         Kind::NodePolicy => {
-            let (meta, fact) = node_policy::read(json)?;
+            let (meta, fact) = sriov_node_policy::read(json)?;
             (meta, fact.map(|f| Fact::NodePolicy(Arc::new(f))))
         }
         Kind::NodeState => {
-            let (meta, fact) = node_state::read(json)?;
+            let (meta, fact) = sriov_node_state::read(json)?;
             (meta, Some(Fact::NodeState(Arc::new(fact))))
         }
         Kind::PoolConfig => {
-            let (meta, fact) = pool_config::read(json)?;
+            let (meta, fact) = sriov_pool_config::read(json)?;
             (meta, Some(Fact::PoolConfig(Arc::new(fact))))
         }
         Kind::OperatorConfig => {
-            let (meta, fact) = operator_config::read(json)?;
+            let (meta, fact) = sriov_operator_config::read(json)?;
             (meta, fact.map(|f| Fact::OperatorConfig(Arc::new(f))))
         }
         Kind::NicClusterPolicy | Kind::NicNodePolicy => {
@@ -176,7 +176,7 @@ pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<Fa
             (meta, fact.map(|f| Fact::ChannelTemplate(Arc::new(f))))
         }
         Kind::ResourceSlice => {
-            let (meta, fact) = slice::read(json)?;
+            let (meta, fact) = resource_slice::read(json)?;
             (meta, fact.map(|f| Fact::Slice(Arc::new(f))))
         }
         Kind::TrainingRuntime | Kind::ClusterTrainingRuntime => {
@@ -197,7 +197,7 @@ pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<Fa
 }
 
 /// Pools with the object that they come from.
-fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object::Meta) -> Vec<ResourceFact> {
+fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object_shape::Meta) -> Vec<ResourceFact> {
     let name = meta.name.as_deref().unwrap_or_default();
     let origin: Arc<str> = match meta.namespace.as_deref().filter(|_| kind.namespaced()) {
         Some(namespace) => format!("{} {namespace}/{name}", kind.name()),

@@ -1,21 +1,21 @@
 //! What `monitor` exports: readings in, text of Prometheus out. A reading that is missing is absent, never 0.
 
-mod counters;
-mod gids;
-mod metrics;
-mod others;
-mod page;
-mod parts;
-mod ras;
-mod traffic;
+mod gid_changes;
+mod monitor_page;
+mod nccl_ras;
+mod other_metrics;
+mod port_counters;
+mod prometheus_text;
+mod transport_by_traffic;
+mod what_is_read_at_scrape;
 
-pub use counters::{COUNTERS, Folder, PortCounter};
-pub use gids::Gids;
-pub use metrics::{Readings, text};
-pub use page::page;
-pub use parts::{Interface, Port, SharedMemory};
-pub use ras::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
-pub use traffic::{Moved, Rates, Sample, Traffic};
+pub use gid_changes::Gids;
+pub use monitor_page::page;
+pub use nccl_ras::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
+pub use port_counters::{COUNTERS, Folder, PortCounter};
+pub use prometheus_text::{Readings, text};
+pub use transport_by_traffic::{Moved, Rates, Sample, Traffic};
+pub use what_is_read_at_scrape::{Interface, Port, SharedMemory};
 
 use crate::nccl_log::{Log, Transport, transport};
 
@@ -23,7 +23,7 @@ use crate::nccl_log::{Log, Transport, transport};
 #[must_use]
 pub fn metrics() -> Vec<String> {
     let counters = COUNTERS.iter().map(|counter| format!("node_infiniband_{}", counter.metric));
-    counters.chain(others::OTHERS.iter().map(|other| other.name.to_owned())).collect()
+    counters.chain(other_metrics::OTHERS.iter().map(|other| other.name.to_owned())).collect()
 }
 
 /// What shows a transport.

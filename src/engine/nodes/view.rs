@@ -1,10 +1,10 @@
 //! The immutable view of all nodes for one decision.
 
 use super::HOSTNAME_LABEL;
-use super::amounts::{Amounts, ListNumber};
-use super::classes::{Class, ClassSet, Classes};
-use super::requirement::Requirement;
-use super::shards::Shards;
+use super::label_requirement::Requirement;
+use super::node_classes::{Class, ClassSet, Classes};
+use super::resource_amounts::{Amounts, ListNumber};
+use super::sharded_map::Shards;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 

@@ -4,7 +4,7 @@ use super::{
     FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks_annotation_summary,
 };
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::own_containers::MONITOR;
+use crate::pod::which_containers_webhook_added::MONITOR;
 use crate::profile::schema::Requirement;
 use crate::text::token;
 use serde::Serialize;

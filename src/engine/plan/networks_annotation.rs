@@ -5,7 +5,7 @@ use super::planned_attachment::Attachment;
 use super::user_fabric::{of_rails, visible};
 use super::{Change, Edit, Kept, RAILS_ANNOTATION};
 use crate::demands::Subject;
-use crate::multus::network::is_extended;
+use crate::multus::facts_of_network::is_extended;
 use crate::multus::{Networks, Selection};
 use crate::profile::schema::Inject;
 use crate::profile::{Profile, Rail};

@@ -1,7 +1,7 @@
 //! Why a pod does not get one of our containers, or not all of it. `preflight_and_monitor` finds the reasons, and FAB821 reports them.
 
 use super::left_out_reasons::FileRefusal;
-use crate::pod::own_containers::MONITOR;
+use crate::pod::which_containers_webhook_added::MONITOR;
 
 /// Why a pod does not get one of our containers, or not all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use super::{
     VariablesLeftOut, nccl_conf_lines,
 };
 use crate::demands::Subject;
-use crate::nccl::table::mentions;
-use crate::nccl::version::NcclVersion;
+use crate::nccl::variable_table::mentions;
+use crate::nccl::version_of_image::NcclVersion;
 use crate::pod::PodView;
 use crate::pod::shell::{assigned, sets_variable};
 use crate::pod::view::{Container, EnvVar};

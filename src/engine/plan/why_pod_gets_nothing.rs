@@ -3,9 +3,9 @@
 use super::INJECT_ANNOTATION;
 use super::target_container::WrongContainers;
 use crate::demands::Subject;
-use crate::demands::claimed::ClaimOn;
+use crate::demands::claimed_devices::ClaimOn;
 use crate::pod::PodView;
-use crate::pod::limits::over_limit;
+use crate::pod::list_length_limits::over_limit;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Inject};
 

@@ -1,7 +1,7 @@
 //! Where a pod may land, by its own fields: required node affinity and tolerations. Preferences are not read: they
 //! decide nothing.
 
-use crate::json::values::{List, Objects, Text, mapping};
+use crate::json::null_as_absent::{List, Objects, Text, mapping};
 use serde::Deserialize;
 
 /// `spec.affinity`.

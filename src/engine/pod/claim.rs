@@ -1,6 +1,6 @@
 //! Claims on devices (DRA), as a pod names them and its containers use them.
 
-use crate::json::values::Text;
+use crate::json::null_as_absent::Text;
 use serde::Deserialize;
 
 /// An entry of `spec.resourceClaims`.

@@ -2,7 +2,7 @@
 //! resources and claims, variables. Rules look at every pod that has one.
 
 use super::view::{Container, Metadata, PodView};
-use crate::json::values::{Pairs, Quantities};
+use crate::json::null_as_absent::{Pairs, Quantities};
 
 /// Domain of our own annotations and labels, with the slash.
 pub const OWN_DOMAIN: &str = "fabric-admission.dev/";

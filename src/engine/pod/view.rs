@@ -3,16 +3,16 @@
 
 use super::affinity::{Affinity, Toleration};
 pub use super::claim::{ContainerClaim, PodClaim};
-pub use super::env::EnvVar;
+pub use super::env_variables::EnvVar;
+use super::facts_found_once::{ContainerFacts, PreflightAt};
 use super::place_index::PlaceIndex;
 pub use super::presence::Presence;
-use super::read_once::{ContainerFacts, PreflightAt};
-pub use super::source::Source;
+pub use super::raw_text_source::Source;
 use super::variable_sources::{ConfigMapVolume, EnvFrom, FieldRef};
-use crate::json::quantity::Quantity;
-use crate::json::values::{
+use crate::json::null_as_absent::{
     List, Nullable, Objects, Pairs, Quantities, QuantityText, Text, mapping, resources,
 };
+use crate::json::quantity::Quantity;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -160,7 +160,7 @@ pub struct Container<'a> {
     #[serde(borrow, default)]
     pub args: Option<List<Text<'a>>>,
     /// Variables.
-    #[serde(borrow, default, deserialize_with = "super::env::read")]
+    #[serde(borrow, default, deserialize_with = "super::env_variables::read")]
     pub env: Option<Objects<EnvVar<'a>>>,
     /// Sources of variables whose names are not in the pod.
     #[serde(borrow, default)]

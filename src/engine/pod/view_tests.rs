@@ -1,7 +1,7 @@
 //! Pods with values that do not fit, and odd ones that do.
 
 use super::PodView;
-use crate::json::decode::object;
+use crate::json::decode_with_place::object;
 
 #[test]
 fn names_the_place() {

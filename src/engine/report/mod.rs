@@ -3,25 +3,25 @@
 
 pub mod admission_policies;
 pub mod audit;
-pub mod baseline;
-pub mod by_rule;
+pub mod baseline_comparison;
+pub mod baseline_comparison_text;
+pub mod baseline_file;
 pub mod ci;
-pub mod comparison;
-pub mod comparison_text;
+pub mod finding_identities_packed;
 pub mod finding_identity;
-pub mod gaps;
+pub mod findings_by_rule;
+pub mod is_finding_new;
 pub mod isolation_policy;
-pub mod json;
-pub mod layout;
-pub mod named_paths;
-pub mod packed;
+pub mod paths_with_item_names;
 pub mod profile_list;
 pub mod profiles_page;
 pub mod reserved_names_policy;
+pub mod review_json;
+pub mod review_text;
 pub mod rules_page;
-pub mod since;
-pub mod snippet;
-pub mod text;
+pub mod source_line_snippet;
+pub mod terminal_lines;
+pub mod unread_by_audit;
 pub mod verify_log;
 pub mod why_layout;
 
@@ -30,7 +30,7 @@ use crate::resolve::why_sentences::Why;
 use crate::review::Decision;
 use crate::rules::suppression::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
-use since::BaselineState;
+use is_finding_new::BaselineState;
 use std::borrow::Cow;
 
 /// The message of a finding for a reader of the file: if the profile sets the value at its place, the message says so,

@@ -1,7 +1,7 @@
 //! How a profile was found, as people and programs read it (`fabric-admission.dev/why/v1`).
 
-use super::json::ResultEntry;
-use super::text::{BOLD, DIM, GREEN, View, body, head};
+use super::review_json::ResultEntry;
+use super::review_text::{BOLD, DIM, GREEN, View, body, head};
 use super::{Reviewed, Skipped, Unread};
 use crate::nodes::Dropped;
 use crate::plan::UserFabric;

@@ -27,7 +27,7 @@ pub(super) fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resoluti
             let reason =
                 format!("profile {shown:?} does not exist, or namespace {namespace:?} may not use it");
             let list: Vec<&str> = usable().take(8).collect();
-            let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
+            let base = crate::profile::built_in_bases::BASES.iter().any(|(base, _)| *base == name);
             let fix = match nearest(name, subject.deadline.compared(name, usable())) {
                 _ if base => {
                     format!(

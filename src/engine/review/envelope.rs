@@ -2,8 +2,8 @@
 //! objects stay raw text, for the reader of their kind: decoding them through generic types costs more than everything
 //! else together.
 
-use crate::json::values::Text;
-use crate::json::{decode, reader};
+use crate::json::null_as_absent::Text;
+use crate::json::{decode_with_place, reader};
 use crate::pod::PodView;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -23,7 +23,7 @@ pub struct AdmissionReview<'a, O = &'a RawValue> {
     #[serde(borrow, default)]
     pub kind: Option<Text<'a>>,
     /// The request.
-    #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::null_as_absent::mapping")]
     pub request: Option<Request<'a, O>>,
 }
 
@@ -108,7 +108,7 @@ pub enum EnvelopeError {
     NoObject,
     /// A pod whose fields have other types than the API's.
     #[error("the object cannot be read: {0}")]
-    Object(crate::json::decode::DecodeError),
+    Object(crate::json::decode_with_place::DecodeError),
     /// The time limit is over, and the decision is incomplete.
     #[error("the decision takes longer than the API server waits")]
     Late,
@@ -129,7 +129,7 @@ pub(super) fn text(body: &[u8]) -> Result<&str, EnvelopeError> {
 pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
     let text = text(body)?;
     let review: AdmissionReview<'_> =
-        decode::object(text).map_err(|error| EnvelopeError::Json(error.without_root()))?;
+        decode_with_place::object(text).map_err(|error| EnvelopeError::Json(error.without_root()))?;
     request_of(review)
 }
 

@@ -7,52 +7,52 @@ mod alike;
 mod alike_tests;
 #[cfg(test)]
 mod audience_tests;
-mod beside;
+mod change_of_pod_networks;
 #[cfg(test)]
-mod compared_tests;
+mod change_of_pod_networks_tests;
+mod changes_in_words;
+#[cfg(test)]
+mod comparison_limit_tests;
+mod cost_of_small_bodies;
 #[cfg(test)]
 mod deadline_tests;
+mod decide_pod;
+mod decide_workload;
 pub mod envelope;
-mod injected_words;
-mod known;
-mod launcher;
-mod network_change;
+mod facts_for_request;
+mod join_template_decisions;
 #[cfg(test)]
-mod network_change_tests;
+mod json_reader_tests;
+mod mpi_launcher;
+mod names_in_metadata;
 mod new_findings;
-mod object_meta;
-mod patched;
-mod pod;
-#[cfg(test)]
-mod reader_tests;
-mod request_names;
 pub mod response;
 #[cfg(test)]
 mod scope_tests;
-mod template;
+mod strategic_merge_patch;
+mod template_progress;
 mod train_job;
 mod verdict;
 mod warnings;
 pub mod webhook;
-mod whole_workload;
-mod without_template;
-mod workload;
+mod who_asked_for_what;
 mod workload_request;
+mod workloads_without_template;
 
-pub use beside::{read_beside, templates};
-pub use pod::{decide_pod, why_pod};
-pub use request_names::RequestNames;
+pub use cost_of_small_bodies::{read_beside, templates};
+pub use decide_pod::{decide_pod, why_pod};
+pub use decide_workload::decide_workload;
 pub use verdict::Verdict;
-pub use workload::decide_workload;
+pub use who_asked_for_what::RequestNames;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::Mode;
-use crate::json::annotated::Annotated;
+use crate::json::annotations_of_object::Annotated;
 use crate::patch::Patch;
 use crate::plan::Plan;
 use crate::pod::PodView;
-use crate::pod::gang::Gang;
+use crate::pod::is_multi_node::Gang;
 use crate::pod::templates_by_shape::DevShm;
 use crate::profile::Profile;
 use crate::resolve::Outcome;

@@ -1,7 +1,7 @@
 //! Only new findings of an update may deny: one set difference, for every kind.
 
-use crate::json::decode::{self, DecodeError};
-use crate::json::values::Pairs;
+use crate::json::decode_with_place::{self, DecodeError};
+use crate::json::null_as_absent::Pairs;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
 use crate::text::tree;
 use serde_json::Value;
@@ -104,7 +104,7 @@ fn name(element: &Value) -> Option<&str> {
 /// # Errors
 /// [`DecodeError`] when the object is not a mapping.
 pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
-    let members: Members<'_> = decode::object(new)?;
+    let members: Members<'_> = decode_with_place::object(new)?;
     let Some(old) = old else { return Ok(true) };
     let before = serde_json::from_str::<Members<'_>>(old).ok();
     Ok(before.is_none_or(|before| !same(&members, &before)))

@@ -1,6 +1,6 @@
 //! The warnings of a response: bounded, the worst first, each once.
 
-use super::injected_words::injected;
+use super::changes_in_words::injected;
 use super::webhook::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity, folded};
 use crate::text::{formatted, is_printable, printable};

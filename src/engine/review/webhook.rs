@@ -1,21 +1,21 @@
 //! A webhook body to a decision: what the paths do.
 
+use super::decide_pod::decide_view;
 use super::envelope::{self, EnvelopeError, Request};
-pub use super::known::Known;
-use super::object_meta::{Named, ObjectMeta};
-use super::pod::decide_view;
-pub use super::whole_workload::TemplateOutcome;
-use super::whole_workload::WholeWorkload;
+pub use super::facts_for_request::Known;
+pub use super::join_template_decisions::TemplateOutcome;
+use super::join_template_decisions::WholeWorkload;
+use super::names_in_metadata::{Named, ObjectMeta};
 use super::{
-    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, decide_object, judge, network_change,
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, change_of_pod_networks, decide_object, judge,
     new_findings,
 };
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::pod::PodView;
-use crate::pod::scan::may_have_signs;
+use crate::pod::prescan_for_fabric_signs::may_have_signs;
 use crate::pod::view::Source;
-use crate::pod::workload as kinds;
+use crate::pod::workload_kinds as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::{Audience, Snapshot};
 
@@ -79,9 +79,9 @@ pub fn handle_within(
         WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
         WebhookEntry::Audit => audit(body, known, deadline)?,
         WebhookEntry::Workload(mode) => of_request(body, |request| workload(request, mode, known, deadline))?,
-        WebhookEntry::Networks => {
-            of_request(body, |request| Ok((network_change::decide(request, known, deadline)?, Vec::new())))?
-        }
+        WebhookEntry::Networks => of_request(body, |request| {
+            Ok((change_of_pod_networks::decide(request, known, deadline)?, Vec::new()))
+        })?,
         WebhookEntry::Object(mode) => {
             of_request(body, |request| Ok((object(request, mode, known, deadline)?, Vec::new())))?
         }

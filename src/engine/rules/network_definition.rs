@@ -2,7 +2,7 @@
 
 use super::finding::{Findings, Severity};
 use super::place_in_json_text::Places;
-use crate::json::go::{self, CNI};
+use crate::json::as_go_reads::{self, CNI};
 use crate::multus::RESOURCE_ANNOTATION;
 use serde_json::{Map, Value};
 
@@ -57,7 +57,7 @@ impl Definition {
     /// Reads the object; `None` where Multus cannot use it, which FAB103 reports.
     pub(super) fn read(object: &Value) -> Option<Self> {
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
-        let config = go::cni(&text).ok()?;
+        let config = as_go_reads::cni(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
         let annotations = object.pointer("/metadata/annotations").and_then(Value::as_object);
         Some(Self {

@@ -3,7 +3,7 @@
 use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{self, Item};
 use fabric_admission::profile::FabricProfile;
-use fabric_admission::profile::base::BASES;
+use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::review::response;
 use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
 use fabric_admission::rules::{Event, ObjectContext, check_object};

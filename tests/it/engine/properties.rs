@@ -11,7 +11,7 @@ use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
 use fabric_admission::pod::Bytes;
-use fabric_admission::pod::scan::may_have_signs;
+use fabric_admission::pod::prescan_for_fabric_signs::may_have_signs;
 use fabric_admission::review::webhook::{Known, WebhookEntry, handle, handle_within};
 use fabric_admission::review::{Decision, Stage, envelope, response};
 use fabric_admission::rules::{Finding, Severity};

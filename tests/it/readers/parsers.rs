@@ -4,7 +4,7 @@ use crate::support::documents::{Document, Documents};
 use crate::support::generator;
 use crate::support::property::check;
 use crate::support::suite::Suite;
-use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
+use fabric_admission::multus::networks_annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::parse;
 use fabric_admission::pod::shell::{arguments, script, sets_variable};
 use fabric_admission::pod::{Bytes, Quantity};

@@ -6,7 +6,7 @@ use super::{monitor_flags, preflight_expectation};
 use crate::demands::Subject;
 use crate::plan::preflight_and_monitor_left_out_reasons::InPodRefusal;
 use crate::plan::{Change, Edit, Plan, Reason, annotation_size_limit};
-use crate::pod::own_containers::{INSTALL, MONITOR, PREFLIGHT};
+use crate::pod::which_containers_webhook_added::{INSTALL, MONITOR, PREFLIGHT};
 use crate::profile::{PreflightInstall, Profile, Scrape};
 
 /// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with

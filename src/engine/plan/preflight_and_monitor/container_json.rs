@@ -11,8 +11,10 @@ use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::{NCCL_CONF_PATH, SHM_PATH};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
-use crate::pod::own_containers::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, PROGRAM, RUN_PATH};
-use crate::preflight::expect::{Expectation, VARIABLE};
+use crate::pod::which_containers_webhook_added::{
+    IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, PROGRAM, RUN_PATH,
+};
+use crate::preflight::expectation_document::{Expectation, VARIABLE};
 use crate::profile::{Monitor, Preflight, PreflightInstall};
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};

@@ -5,9 +5,9 @@ use super::which_are_added::Place;
 use crate::json::write::{object, string};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
-use crate::pod::own_containers::RUN_PATH;
 use crate::pod::variable_value::deciding;
 use crate::pod::view::Container;
+use crate::pod::which_containers_webhook_added::RUN_PATH;
 use crate::profile::Monitor;
 
 /// Port of NCCL's RAS, unless `NCCL_RAS_ADDR` names another (NVIDIA/nccl src/ras/client_support.cc).

@@ -2,7 +2,7 @@
 //! (k8s.io/kubernetes pkg/apis/core/v1/helper/qos: Guaranteed needs CPU and memory on every container, and one value makes
 //! a pod Burstable), and passes a quota, which requires a value of every container.
 
-use crate::json::values::Quantities;
+use crate::json::null_as_absent::Quantities;
 use crate::json::write::{object, string};
 use crate::pod::PodView;
 use crate::profile::Monitor;

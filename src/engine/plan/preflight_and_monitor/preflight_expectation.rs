@@ -7,8 +7,8 @@ use crate::multus;
 use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::NCCL_CONF;
 use crate::plan::{Edit, Plan, nccl_conf_and_small_files, nccl_conf_lines};
-use crate::pod::own_containers::RUN_PATH;
-use crate::preflight::expect::{Expectation, Policy};
+use crate::pod::which_containers_webhook_added::RUN_PATH;
+use crate::preflight::expectation_document::{Expectation, Policy};
 use crate::profile::{CheckVerdict, PreflightVerdict, Profile, mark};
 
 /// The expectation for a pod that gets this plan.

@@ -176,7 +176,7 @@ fn planning_asks_for_its_time_at_every_container() {
 
 #[test]
 fn a_pod_over_a_limit_gets_nothing() {
-    let most = crate::pod::limits::MAX_NODE_SELECTOR;
+    let most = crate::pod::list_length_limits::MAX_NODE_SELECTOR;
     for (count, withheld) in [(most, None), (most + 1, Some(super::Withheld::OverLimit))] {
         let mut case = Case::new();
         let selector: serde_json::Map<_, _> = (0..count).map(|n| (format!("k{n}"), "v".into())).collect();

@@ -3,7 +3,7 @@
 use super::count_units::Units;
 use crate::demands::Subject;
 use crate::plan::Withheld;
-use crate::pod::nic::names_efa;
+use crate::pod::nic_resource_names::names_efa;
 use crate::profile::Profile;
 use crate::profile::schema::Transport;
 

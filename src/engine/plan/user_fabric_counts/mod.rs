@@ -3,7 +3,7 @@
 
 mod in_words;
 
-use crate::demands::claimed::ClaimOn;
+use crate::demands::claimed_devices::ClaimOn;
 
 /// The counts, and the conclusion for networks and units.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! An audit decides on a hundred thousand pods and holds none of them: [`tally`] keeps sums by top owner, [`document`]
 //! orders them, [`text`] and `serde` write them.
 
-pub mod document;
+pub mod json;
+pub mod sums_per_workload;
 pub mod suppressions;
-pub mod tally;
 pub mod text;

@@ -8,7 +8,7 @@ use crate::plan::is_checked;
 use crate::pod::view::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
 use crate::snapshot::Catalog;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

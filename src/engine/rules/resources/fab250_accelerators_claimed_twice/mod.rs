@@ -1,12 +1,12 @@
 //! FAB250: accelerators requested by resource and by claim in one container.
 
-use crate::demands::claimed::look_up;
-use crate::demands::per_fact::PerFact;
+use crate::demands::claimed_devices::look_up;
+use crate::demands::worked_out_once::PerFact;
 use crate::facts::DeviceClaim;
-use crate::pod::limits::compared_claims;
+use crate::pod::list_length_limits::compared_claims;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use std::collections::BTreeSet;
 
