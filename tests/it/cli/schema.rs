@@ -11,7 +11,7 @@ use fabric_admission::report::baseline_file::Baseline;
 use fabric_admission::report::profile_list;
 use fabric_admission::report::review_json::Document;
 use fabric_admission::report::verify_log::json as verify_log;
-use fabric_admission::report::why_layout as why;
+use fabric_admission::report::why::json as why;
 use serde_json::Value;
 use std::path::PathBuf;
 
