@@ -19,7 +19,7 @@ use fabric_admission::nodes::{NodeBuilder, NodeObject};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, resolve};
 use fabric_admission::review::decide_object;
-use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
+use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
 use fabric_admission::rules::{Event, ObjectContext};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{pod, review};

@@ -3,7 +3,7 @@
 
 use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
-use fabric_admission::review::envelope;
+use fabric_admission::review::admission_review;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response};
@@ -110,7 +110,7 @@ async fn connection(stream: std::net::TcpStream, acceptor: TlsAcceptor, work: Wo
         async move {
             let body = request.into_body().collect().await.map(|body| body.to_bytes());
             if let (Work::Parse, Ok(body)) = (work, body) {
-                let request = envelope::parse(&body).unwrap();
+                let request = admission_review::parse(&body).unwrap();
                 let pod: PodView<'_> = decode_with_place::object(request.object.unwrap().get()).unwrap();
                 black_box(pod);
             }

@@ -9,7 +9,7 @@ use super::request_body;
 use super::state::State;
 use super::threads::{self, ON_WORKER};
 use crate::facts::Mode;
-use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
+use crate::review::webhook_body::{WebhookEntry, acknowledge, handle_within};
 use crate::review::{read_beside, templates};
 use axum::Router;
 use axum::extract::{Request, State as Shared};

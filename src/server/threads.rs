@@ -9,7 +9,7 @@ use super::decoded_size::{DecodedSize, MAX_ESCAPES};
 use super::request_body;
 use super::state::State;
 use crate::deadline::Deadline;
-use crate::review::webhook::WebhookEntry;
+use crate::review::webhook_body::WebhookEntry;
 use axum::http::StatusCode;
 use axum::response::Response;
 use std::ops::Range;
@@ -161,9 +161,9 @@ async fn on_a_thread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::envelope::EnvelopeError;
-    use crate::review::webhook::Answer;
-    use crate::review::webhook::Known;
+    use crate::review::admission_review::EnvelopeError;
+    use crate::review::webhook_body::Answer;
+    use crate::review::webhook_body::Known;
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};

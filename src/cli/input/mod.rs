@@ -252,7 +252,7 @@ pub(super) struct Prepared {
 }
 
 pub(super) fn namespace(text: &str) -> Result<String, String> {
-    if crate::multus::networks_annotation::is_label(text) {
+    if crate::multus::parse_networks_annotation::is_label(text) {
         Ok(text.to_owned())
     } else {
         Err("expected lower-case letters, digits and '-', at most 63 characters".to_owned())

@@ -5,7 +5,7 @@ use super::reviewed::Given;
 use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::null_as_absent::mapping;
 use crate::manifest;
-use crate::pod::view::Metadata;
+use crate::pod::pod_fields::Metadata;
 use crate::pod::{PodView, templates_by_shape};
 use crate::report::{Located, Place, Reviewed};
 use crate::rules::{Finding, inputs};

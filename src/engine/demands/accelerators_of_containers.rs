@@ -3,7 +3,7 @@
 use super::claimed_devices::{Claimed, FabricClaims, claimed};
 use crate::facts::device_class::is_accelerator;
 use crate::pod::accelerator_resources::{Accelerators, Demand};
-use crate::pod::view::PodView;
+use crate::pod::pod_fields::PodView;
 use crate::snapshot::Snapshot;
 
 /// The demands of one pod.

@@ -4,7 +4,7 @@ use super::worked_out_once::PerFact;
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
 use crate::pod::accelerator_resources::Demand;
 use crate::pod::list_length_limits::compared_claims;
-use crate::pod::view::{PodClaim, PodView};
+use crate::pod::pod_fields::{PodClaim, PodView};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
 //! Facts about the whole cluster, combined from its network and device objects, for lookups that allocate nothing. Facts of
-//! single namespaces are in `namespaced`.
+//! single namespaces are in `facts_of_namespace`.
 
 use super::all_nodes::{Port, Site};
 use super::extended_resource::{ResourceFact, Server};

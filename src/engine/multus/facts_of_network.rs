@@ -1,6 +1,6 @@
 //! A network by name, and the known facts about it: the extended resource whose devices its CNI plugin needs.
 
-use super::{Class, networks_annotation};
+use super::{Class, parse_networks_annotation};
 use crate::multus::cni_config::Capabilities;
 use crate::multus::ipam::Ipam;
 use std::fmt;
@@ -22,8 +22,8 @@ impl NetworkRef {
             Some((namespace, name)) => (Some(namespace), name),
             None => (None, text),
         };
-        let valid =
-            networks_annotation::is_subdomain(name) && namespace.is_none_or(networks_annotation::is_label);
+        let valid = parse_networks_annotation::is_subdomain(name)
+            && namespace.is_none_or(parse_networks_annotation::is_label);
         valid.then(|| Self { namespace: namespace.map(str::to_owned), name: name.to_owned() })
     }
 
@@ -142,7 +142,7 @@ impl<'a> NodeLabel<'a> {
         };
         let (domain, name) = key.split_once('/').map_or((None, key), |(domain, name)| (Some(domain), name));
         let valid = part(name)
-            && domain.is_none_or(networks_annotation::is_subdomain)
+            && domain.is_none_or(parse_networks_annotation::is_subdomain)
             && (value.is_empty() || part(value));
         valid.then_some(Self { key, value })
     }

@@ -5,16 +5,16 @@ pub mod cni_config;
 pub mod facts_of_network;
 pub mod ipam;
 pub mod network_class;
-pub mod networks_annotation;
 mod networks_annotation_error;
 pub mod networks_annotation_requests;
+pub mod parse_networks_annotation;
 pub mod subnet;
 
 pub use facts_of_network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName, ResourceRef};
 pub use network_class::{Class, LinkLayer, Sharing, classify};
-pub use networks_annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
 pub use networks_annotation_error::AnnotationError;
 pub use networks_annotation_requests::Requests;
+pub use parse_networks_annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
 
 /// Pod annotation that requests secondary networks (Network Plumbing WG specification, section 4.1.1).
 pub const NETWORKS_ANNOTATION: &str = "k8s.v1.cni.cncf.io/networks";

@@ -7,10 +7,10 @@ mod finding_kinds;
 mod line_head;
 mod lines_explain_knows;
 mod log_facts;
-mod log_view;
 mod message;
 #[cfg(test)]
 mod message_tests;
+mod questions_about_log;
 mod ranks;
 mod shared_names;
 mod split_lines;

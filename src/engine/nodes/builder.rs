@@ -2,8 +2,8 @@
 
 use super::node_classes::{Class, Classes};
 use super::node_object::NodeObject;
+use super::nodes_view::{NodeEntry, NodeView, value_key};
 use super::taint::Taint;
-use super::view::{NodeEntry, NodeView, value_key};
 use super::{HOSTNAME_LABEL, resource_amounts};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

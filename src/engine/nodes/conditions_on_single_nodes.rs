@@ -3,7 +3,7 @@
 use super::HOSTNAME_LABEL;
 use super::label_requirement::{Relation, Requirement};
 use super::node_classes::ClassSet;
-use super::view::{NodeEntry, NodeView, value_key};
+use super::nodes_view::{NodeEntry, NodeView, value_key};
 use crate::deadline::Deadline;
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -19,11 +19,11 @@ mod largest_nodes_of_resource;
 mod node_classes;
 mod node_object;
 mod nodes_of_two_selectors;
+mod nodes_view;
 mod resource_amounts;
 mod sets_of_classes;
 mod sharded_map;
 mod taint;
-mod view;
 mod which_nodes_fit_pod;
 
 pub use builder::NodeBuilder;
@@ -32,8 +32,8 @@ pub use label_requirement::{Relation, Requirement, Values};
 pub use node_classes::{Class, ClassSet, Classes};
 pub use node_object::NodeObject;
 pub use nodes_of_two_selectors::{InCommon, NodeSelection};
+pub use nodes_view::NodeView;
 pub use taint::{Taint, Toleration, Tolerations};
-pub use view::NodeView;
 pub(crate) use which_nodes_fit_pod::landing_of;
 pub use which_nodes_fit_pod::{Constraints, Dropped, Term, dropped, landing};
 

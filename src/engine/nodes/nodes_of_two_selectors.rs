@@ -3,7 +3,7 @@
 use super::conditions_on_single_nodes::Behind;
 use super::label_requirement::{Relation, Requirement};
 use super::node_classes::ClassSet;
-use super::view::{NodeEntry, NodeView};
+use super::nodes_view::{NodeEntry, NodeView};
 use crate::deadline::Deadline;
 
 /// A node that satisfies two selectors.

@@ -4,11 +4,11 @@
 use super::conditions_on_single_nodes::{Budget, SingleNodeCondition, refine};
 use super::label_requirement::{Relation, Requirement, Values};
 use super::node_classes::ClassSet;
+use super::nodes_view::NodeView;
 use super::taint::{Taint, Toleration, Tolerations};
-use super::view::NodeView;
 use crate::deadline::{Deadline, NEVER};
 use crate::pod::PodView;
-use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::LabelSelector;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;

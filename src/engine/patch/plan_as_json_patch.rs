@@ -5,7 +5,7 @@ use super::document::Writer;
 use crate::json::write::{array, object, push_format, push_list, push_object, string};
 use crate::plan::{Change, Edit, Plan, ResourceList, TERMS_PATH, file_field_path};
 use crate::pod::Bytes;
-use crate::pod::view::{Container, PodView};
+use crate::pod::pod_fields::{Container, PodView};
 use crate::profile::schema::Requirement;
 use crate::text::{push_json, push_number, push_token};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! for any user and needs no capability, so Pod Security admits it.
 
 use super::{Change, Edit, Target};
-use crate::multus::networks_annotation::is_label;
+use crate::multus::parse_networks_annotation::is_label;
 use crate::pod::PodView;
 use crate::profile::{Memlock, Profile};
 use std::collections::{BTreeMap, BTreeSet};

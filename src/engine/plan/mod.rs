@@ -2,6 +2,7 @@
 //! value is never changed or removed. One file per kind of change. A plan changes nothing itself: `patch` writes it
 //! as JSON operations, and `overlay` shows the pod with it.
 
+mod add_rails_to_networks_annotation;
 mod annotation_names_and_paths;
 mod annotation_size_limit;
 mod change_kind;
@@ -20,7 +21,6 @@ mod namespaces_of_usable_networks;
 mod nccl_conf_and_small_files;
 mod nccl_conf_lines;
 mod network_node_labels;
-mod networks_annotation;
 mod networks_annotation_summary;
 mod node_affinity;
 mod order_of_changes;

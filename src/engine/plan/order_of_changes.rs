@@ -8,10 +8,10 @@ use super::pod_values_kept::Kept;
 use super::user_fabric_counts::{Completeness, CountedUnits};
 use super::why_pod_gets_nothing::{Withheld, withheld};
 use super::{
-    annotation_size_limit, gke_network_annotations, injected_annotation, ipc_lock, memlock_annotation,
-    nccl_conf_and_small_files, network_node_labels, networks_annotation, node_affinity, patch_size_limit,
-    preflight_and_monitor, rdma_resources, shm, target_container, user_fabric, variables_by_env_or_file,
-    which_containers_get_profile, which_rails,
+    add_rails_to_networks_annotation, annotation_size_limit, gke_network_annotations, injected_annotation,
+    ipc_lock, memlock_annotation, nccl_conf_and_small_files, network_node_labels, node_affinity,
+    patch_size_limit, preflight_and_monitor, rdma_resources, shm, target_container, user_fabric,
+    variables_by_env_or_file, which_containers_get_profile, which_rails,
 };
 use crate::demands::Subject;
 use crate::pod::PodView;
@@ -120,7 +120,8 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     let mut attached = Vec::new();
     if !pod.host_network() {
         let complete = user_fabric.is_some_and(|b| b.completeness != Completeness::Incomplete);
-        let networks = networks_annotation::plan(subject, profile, rails, evidence, room, complete);
+        let networks =
+            add_rails_to_networks_annotation::plan(subject, profile, rails, evidence, room, complete);
         plan.unused_interfaces = networks.unused_interfaces;
         plan.changes.extend(networks.change);
         plan.kept.extend(networks.kept);

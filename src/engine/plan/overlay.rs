@@ -4,7 +4,7 @@ use super::nccl_conf_lines::{self, ConfFile};
 use super::{
     Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, memlock_annotation, nccl_conf_and_small_files,
 };
-use crate::pod::view::{Container, PodView};
+use crate::pod::pod_fields::{Container, PodView};
 use crate::snapshot::{ByVariable, Catalog};
 
 /// The value of a variable in the final container.

@@ -4,7 +4,7 @@
 use super::annotation_names_and_paths::SHM_PATH;
 use super::which_containers_get_profile::is_mesh_proxy;
 use super::{Change, Edit, Target};
-use crate::pod::view::Volume;
+use crate::pod::pod_fields::Volume;
 use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit};
 use crate::profile::Profile;
 use crate::text::Count;

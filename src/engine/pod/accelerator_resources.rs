@@ -1,6 +1,6 @@
 //! Which resources are accelerators, and how many whole ones a container requests.
 
-use super::view::Container;
+use super::pod_fields::Container;
 use crate::json::quantity::Quantity;
 
 /// Names of extended resources that put a pod in scope.

@@ -2,7 +2,7 @@
 //! has room for a hundred thousand. Of a key that is given twice, the last counts.
 
 use super::place_index::{FEW, PlaceIndex};
-use super::view::PodView;
+use super::pod_fields::PodView;
 use crate::json::null_as_absent::{Pairs, Text};
 
 impl PodView<'_> {

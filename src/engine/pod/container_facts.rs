@@ -2,7 +2,7 @@
 //! container is not read again for each variable of a profile.
 
 use super::names_surely_absent::NameMarks;
-use super::view::{Container, EnvVar};
+use super::pod_fields::{Container, EnvVar};
 use crate::nccl::version_of_image::{NcclVersion, of_image};
 
 /// Fewer variables than this are searched one by one: nearly every container has fewer.

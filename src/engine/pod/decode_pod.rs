@@ -1,7 +1,7 @@
 //! Reading a pod. Not generic: a generic decoder is compiled again in every crate that calls it.
 
 use super::PodView;
-use super::view::Source;
+use super::pod_fields::Source;
 use crate::json::decode_with_place::{self, DecodeError};
 
 impl<'a> PodView<'a> {

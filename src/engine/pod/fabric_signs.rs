@@ -1,7 +1,7 @@
 //! Signs of a fabric on a pod, with or without accelerators: networks and settings in annotations, devices in
 //! resources and claims, variables. Rules look at every pod that has one.
 
-use super::view::{Container, Metadata, PodView};
+use super::pod_fields::{Container, Metadata, PodView};
 use crate::json::null_as_absent::{Pairs, Quantities};
 
 /// Domain of our own annotations and labels, with the slash.

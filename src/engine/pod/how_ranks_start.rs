@@ -1,7 +1,7 @@
 //! How the ranks of a job are started, by the pod's fields.
 
+use super::pod_fields::PodView;
 use super::shell::code;
-use super::view::PodView;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 

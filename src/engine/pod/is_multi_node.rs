@@ -5,7 +5,7 @@
 //! shows only that there is a JobSet. If a pod leaves the question open, a kind made for work over several nodes
 //! counts as such: a rail too many costs less than a gang that trains over TCP.
 
-use super::view::PodView;
+use super::pod_fields::PodView;
 use crate::text::printable;
 
 /// Annotation that settles it: `true` or `false`.

@@ -1,7 +1,7 @@
 //! Lists of a pod that are longer than in any real pod. Rules compare these lists with one another and with what is known,
 //! so a pod over a limit is not compared in detail.
 
-use super::view::{Container, PodClaim, PodView};
+use super::pod_fields::{Container, PodClaim, PodView};
 use crate::json::null_as_absent::Quantities;
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
 //! Memory limits: of containers, and of the pod as a whole.
 
-use super::view::{Container, PodView};
+use super::pod_fields::{Container, PodView};
 use crate::json::null_as_absent::Quantities;
 use crate::json::quantity::Quantity;
 

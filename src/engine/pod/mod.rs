@@ -2,11 +2,11 @@
 //! Nothing here knows the cluster or a profile: `demands` joins the pod with facts, `plan::overlay` with changes.
 
 pub mod accelerator_resources;
-pub mod affinity;
+pub mod affinity_and_tolerations;
 mod annotations_and_labels;
-mod claim;
 mod container_facts;
 mod decode_pod;
+mod device_claims;
 mod env_variables;
 pub mod fabric_signs;
 pub mod facts_found_once;
@@ -18,6 +18,7 @@ mod memory_limits;
 mod names_surely_absent;
 pub mod nic_resource_names;
 mod place_index;
+pub mod pod_fields;
 pub mod prescan_for_fabric_signs;
 mod presence;
 mod raw_text_source;
@@ -29,17 +30,16 @@ pub mod templates_by_shape;
 mod templates_by_shape_tests;
 pub mod variable_sources;
 pub mod variable_value;
-pub mod view;
-mod volumes;
+mod volumes_and_mounts_by_name;
 pub mod which_containers_webhook_added;
 pub mod workload_kinds;
 
 #[cfg(test)]
-mod view_tests;
+mod pod_fields_tests;
 
 pub use crate::json::quantity::{Bytes, Quantity, QuantityError};
 pub use accelerator_resources::Accelerators;
 pub use fabric_signs::FabricSigns;
 pub use memory_limits::memory_limit;
+pub use pod_fields::{Container, PodView};
 pub use runs_as_root::runs_as_root;
-pub use view::{Container, PodView};

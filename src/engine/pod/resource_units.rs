@@ -1,7 +1,7 @@
 //! Units of resources that containers hold, for all containers in one pass. A pod may have thousands of containers
 //! with dozens of resources each: one pass per resource would take seconds.
 
-use super::view::{Container, PodView};
+use super::pod_fields::{Container, PodView};
 use crate::json::null_as_absent::QuantityText;
 use crate::json::quantity::Quantity;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! The user that a container's process runs as.
 
-use super::view::{Container, PodView};
+use super::pod_fields::{Container, PodView};
 
 /// Whether a container is known to run as another user than root: by its own context, else the pod's. `None` if
 /// neither sets a user; then the image decides.

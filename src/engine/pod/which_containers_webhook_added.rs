@@ -3,7 +3,7 @@
 //! (k8s.io/kubernetes pkg/kubelet/cm/devicemanager/manager.go, `devicesToAllocate`).
 
 use super::facts_found_once::PreflightAt;
-use super::view::{Container, PodView};
+use super::pod_fields::{Container, PodView};
 use crate::json::quantity::Quantity;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
 //! Results as people and programs read them: text, JSON, policies, and the generated pages of docs. Answers of the
-//! webhook are in `review::response`; nothing here decides.
+//! webhook are in `review::admission_response`; nothing here decides.
 
 pub mod admission_policies;
 pub mod audit;

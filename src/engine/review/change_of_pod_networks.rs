@@ -1,8 +1,8 @@
 //! A change of the networks annotations of a stored pod. Multus reads them whenever it makes a sandbox: after scheduling
 //! gates, a missing ConfigMap or a restart of the node, however long after the pod was created.
 
+use super::admission_review::{EnvelopeError, Request};
 use super::decide_pod::decide_view;
-use super::envelope::{EnvelopeError, Request};
 use super::facts_for_request::Known;
 use super::{Decision, PodRequest, Stage};
 use crate::deadline::Deadline;

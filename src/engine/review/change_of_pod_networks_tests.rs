@@ -1,6 +1,6 @@
 //! Which changes of a stored pod's networks are refused.
 
-use super::webhook::{Answer, WebhookEntry, handle};
+use super::webhook_body::{Answer, WebhookEntry, handle};
 use crate::snapshot::{Builder, Settings, Snapshot};
 use serde_json::json;
 

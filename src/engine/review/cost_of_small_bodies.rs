@@ -1,8 +1,8 @@
 //! What a small body may cause to be decided: the stored objects that the decision reads as a whole, since a small TrainJob
 //! may name a runtime of a megabyte, and the number of pod templates. Whoever queues requests by their size asks first.
 
-use super::webhook::WebhookEntry;
-use super::{envelope, train_job};
+use super::webhook_body::WebhookEntry;
+use super::{admission_review, train_job};
 use crate::pod::workload_kinds::{self, Holds};
 use crate::snapshot::Snapshot;
 use memchr::memmem;
@@ -16,7 +16,7 @@ pub fn read_beside<'s>(body: &[u8], entry: WebhookEntry, snapshot: &'s Snapshot)
     if !of_workloads || !(text.contains("TrainJob") || text.contains("\\u")) {
         return Vec::new();
     }
-    let Ok(request) = envelope::parse(body) else { return Vec::new() };
+    let Ok(request) = admission_review::parse(body) else { return Vec::new() };
     let kind = workload_kinds::find(&request.kind.group, &request.kind.kind);
     if kind.is_none_or(|kind| kind.holds != Holds::Trainer) {
         return Vec::new();

@@ -2,7 +2,7 @@
 
 use super::changes_in_words::injected;
 use super::decide_workload::decide_each;
-use super::new_findings::{self, Below, Version};
+use super::only_new_findings_deny::{self, Below, Version};
 use super::{Decision, Stage, WorkloadRequest, judge};
 use crate::facts::Mode;
 use crate::rules::suppression::Suppressed;
@@ -73,7 +73,7 @@ impl WholeWorkload {
         let known: Vec<Below> = before.findings.into_iter().chain(suppressed).collect();
         let new = Version { json, parts: &self.parts };
         let old = Version { json: json_before, parts: &before.parts };
-        new_findings::keep_new(&mut self.findings, &known, new, old);
+        only_new_findings_deny::keep_new(&mut self.findings, &known, new, old);
         for template in &mut self.templates {
             template.injection = None;
         }

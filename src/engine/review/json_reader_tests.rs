@@ -1,6 +1,6 @@
 //! The reader of `json` beside serde_json: it reads what serde_json reads, and gives the same values, for reviews as well.
 
-use super::envelope::AdmissionReview;
+use super::admission_review::AdmissionReview;
 use crate::json::decode_with_place::object;
 use crate::json::reader::read;
 use crate::pod::PodView;

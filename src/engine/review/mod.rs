@@ -2,6 +2,8 @@
 //! one says the others say. It calls resolution, plan, rules and patch in this order and joins their results; what they
 //! decide is in their own modules.
 
+pub mod admission_response;
+pub mod admission_review;
 mod alike;
 #[cfg(test)]
 mod alike_tests;
@@ -20,7 +22,6 @@ mod decide_object;
 mod decide_pod;
 mod decide_workload;
 mod decision;
-pub mod envelope;
 mod facts_for_request;
 mod is_denied;
 mod join_template_decisions;
@@ -28,17 +29,16 @@ mod join_template_decisions;
 mod json_reader_tests;
 mod mpi_launcher;
 mod names_in_metadata;
-mod new_findings;
+mod only_new_findings_deny;
 mod pod_request;
-pub mod response;
+mod response_warnings;
 #[cfg(test)]
 mod scope_tests;
 mod strategic_merge_patch;
 mod template_progress;
 mod train_job;
-mod verdict;
-mod warnings;
-pub mod webhook;
+mod verdict_for_metrics;
+pub mod webhook_body;
 mod who_asked_for_what;
 mod workload_request;
 mod workloads_without_template;
@@ -51,6 +51,6 @@ pub use decision::Decision;
 use decision::Looked;
 use is_denied::judge;
 pub use pod_request::{PodRequest, Stage};
-pub use verdict::Verdict;
+pub use verdict_for_metrics::Verdict;
 pub use who_asked_for_what::RequestNames;
 pub use workload_request::{WorkloadDecision, WorkloadRequest, gang_of};

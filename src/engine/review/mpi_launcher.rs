@@ -5,9 +5,9 @@
 use super::template_progress::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
 use crate::nccl::variable_table::{is_prefixed, mentions};
+use crate::pod::pod_fields::Container;
 use crate::pod::shell::{How, Setting, arguments, script};
 use crate::pod::templates_by_shape::Template;
-use crate::pod::view::Container;
 use crate::pod::workload_kinds::{self, Ranks};
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;

@@ -1,7 +1,7 @@
 //! Who asked for what, for the log: the answer itself names neither. Everything here is text of the caller, which may have
 //! invented it; so it is short, and control characters are escaped.
 
-use super::envelope::{self, Request};
+use super::admission_review::{self, Request};
 use super::names_in_metadata::Named;
 use crate::json::null_as_absent::Text;
 use crate::json::reader;
@@ -39,7 +39,7 @@ impl RequestNames {
     /// cannot be read stays empty.
     #[must_use]
     pub fn of_body(body: &[u8]) -> Self {
-        envelope::parse(body).map_or_else(|_| Self::default(), |request| Self::of(&request))
+        admission_review::parse(body).map_or_else(|_| Self::default(), |request| Self::of(&request))
     }
 
     /// Those of a request that is decoded already.

@@ -3,7 +3,7 @@
 use crate::demands::Subject;
 use crate::facts::Server;
 use crate::multus::{AnnotationError, LinkLayer, Networks, Sharing};
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::profile::Profile;
 use crate::profile::schema::{Attachment, Transport};
 use std::borrow::Cow;

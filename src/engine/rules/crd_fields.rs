@@ -430,7 +430,7 @@ mod tests {
         assert!(!is_refused(&context.validated(), "/spec/numVfs"));
     }
 
-    /// Go matches keys in any case only where `json::go` knows the field.
+    /// Go matches keys in any case only where `json::as_go_reads` knows the field.
     #[test]
     fn fields_of_plugins_are_read_in_any_case() {
         for (family, name, fields) in [

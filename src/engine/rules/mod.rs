@@ -14,13 +14,13 @@ pub mod json_in_text_fields;
 mod memory_security;
 mod misspelt_resource;
 mod nccl;
-mod network_definition;
 mod networks;
 mod object;
 mod object_kinds;
 mod operators;
 mod place_in_json_text;
 mod placement;
+mod places_in_network_definition;
 mod pod_context;
 mod pointers_in_pod;
 #[cfg(test)]

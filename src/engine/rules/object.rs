@@ -2,7 +2,7 @@
 
 use super::device_plugin_config_findings::Configuration;
 use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
-use super::network_definition::Definition;
+use super::places_in_network_definition::Definition;
 use super::sriov_policy_beside::Other;
 use crate::deadline::{self, Deadline};
 use crate::facts::network_attachment_definition::{Rendered, render};

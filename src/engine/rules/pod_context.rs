@@ -8,7 +8,7 @@ use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::is_multi_node::Gang;
 use crate::pod::nic_resource_names::names_verbs_device;
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::profile::Profile;
 use crate::resolve::{IfAccelerated, Resolution};
 use crate::rules::attachments_for_variables::Attachments;

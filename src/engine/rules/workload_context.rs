@@ -8,8 +8,8 @@ use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::is_multi_node::Gang;
 use crate::pod::nic_resource_names::names_rdma_device;
+use crate::pod::pod_fields::Metadata;
 use crate::pod::templates_by_shape::Maker;
-use crate::pod::view::Metadata;
 use crate::resolve::Resolution;
 use crate::snapshot::Snapshot;
 

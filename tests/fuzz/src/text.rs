@@ -2,7 +2,7 @@
 
 use fabric_admission::manifest::{self, Item};
 use fabric_admission::multus::cni_config::CniConfig;
-use fabric_admission::multus::networks_annotation::{Selection, is_interface, is_label, is_subdomain};
+use fabric_admission::multus::parse_networks_annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::{NodeLabel, classify, parse};
 use fabric_admission::nccl::conf_file;
 use fabric_admission::nccl::name_lists::NameList;

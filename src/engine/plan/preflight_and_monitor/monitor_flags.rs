@@ -5,8 +5,8 @@ use super::which_are_added::Place;
 use crate::json::write::{object, string};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
+use crate::pod::pod_fields::Container;
 use crate::pod::variable_value::deciding;
-use crate::pod::view::Container;
 use crate::pod::which_containers_webhook_added::RUN_PATH;
 use crate::profile::Monitor;
 

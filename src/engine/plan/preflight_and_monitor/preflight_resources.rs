@@ -8,7 +8,7 @@ use crate::json::write::{array, object, string};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan, Target};
 use crate::pod::PodView;
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Resources of a container other than devices.

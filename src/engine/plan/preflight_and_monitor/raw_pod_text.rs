@@ -1,6 +1,6 @@
 //! Whole fields of a pod as they stand in its text: a copy keeps fields that are newer than the read model.
 
-use crate::pod::view::{PodView, Source};
+use crate::pod::pod_fields::{PodView, Source};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -7,7 +7,7 @@ use crate::plan::annotation_names_and_paths::NCCL_CONF_PATH;
 use crate::plan::nccl_conf_and_small_files::{self, PreflightConf};
 use crate::plan::preflight_and_monitor_left_out_reasons::InPodRefusal;
 use crate::pod::PodView;
-use crate::pod::view::{Container, Volume, VolumeMount};
+use crate::pod::pod_fields::{Container, Volume, VolumeMount};
 use crate::pod::which_containers_webhook_added::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, RUN_PATH};
 use crate::profile::{Monitor, Preflight, PreflightInstall, Profile, Scrape};
 use std::collections::BTreeSet;

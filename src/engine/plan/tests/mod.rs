@@ -1,8 +1,8 @@
 //! The edges of each kind of change, on pods of a few lines, as far as no golden case shows them.
 
+mod add_rails_to_networks_annotation;
 mod ipc_lock;
 mod nccl_conf_and_small_files;
-mod networks_annotation;
 mod overlay;
 mod rdma_resources;
 mod shm;

@@ -1,7 +1,7 @@
 //! AWS EFA, whose NCCL plugin takes the place of NCCL's own transport.
 
 use crate::plan::overlay::Variable;
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 

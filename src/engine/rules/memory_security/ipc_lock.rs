@@ -1,7 +1,7 @@
 //! Containers that add IPC_LOCK, and other ways to lift the memlock limit.
 
 use crate::pod::nic_resource_names::names_efa;
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::profile::Memlock;
 use crate::profile::schema::Transport;
 use crate::resolve::Resolution;

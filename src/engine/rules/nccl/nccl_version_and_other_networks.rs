@@ -1,7 +1,7 @@
 //! The version of NCCL in a container, and networks by other ways than the annotation, for rules on variables.
 
 use crate::nccl::NcclVersion;
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::rules::pod_context::PodContext;
 
 /// The version of NCCL in a container, by the name of its image, else by the profile.

@@ -2,9 +2,9 @@
 //! by arguments, files or another container, and seldom by a variable, so everything that a pod shows is looked at.
 
 use crate::nccl::numbers_as_nccl_reads::leading_number;
+use crate::pod::pod_fields::Container;
 use crate::pod::resource_units::Holder;
 use crate::pod::shell::code;
-use crate::pod::view::Container;
 use crate::rules::pod_context::PodContext;
 use crate::rules::variables_of_pod::ContainerVariables;
 use crate::text::printable;

@@ -31,7 +31,7 @@ mod fab137_empty_address_pool;
 mod fab138_rails_of_profile;
 mod fab150_network_of_other_namespace;
 pub(super) mod master_interface;
-pub(super) mod network_object;
+pub(super) mod network_with_ipam_text;
 
 use crate::rules::rule_declaration::Rule;
 

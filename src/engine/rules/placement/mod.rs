@@ -16,7 +16,7 @@ mod fab723_driver_not_ready;
 mod fab724_vfs_being_created;
 mod fab725_more_than_a_node_has;
 mod replica_types;
-pub(super) mod where_pod_can_run;
+pub(super) mod where_pod_can_run_in_words;
 
 use crate::rules::rule_declaration::Rule;
 

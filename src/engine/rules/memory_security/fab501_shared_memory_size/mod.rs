@@ -3,8 +3,8 @@
 use super::accelerators_of_volume::{accelerators, number};
 use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
+use crate::pod::pod_fields::Container;
 use crate::pod::templates_by_shape::DevShm;
-use crate::pod::view::Container;
 use crate::pod::{Bytes, Quantity, memory_limit};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;

@@ -1,8 +1,8 @@
 //! FAB507: RDMA device without IPC_LOCK.
 
 use super::ipc_lock::registers_memory;
+use crate::pod::pod_fields::Container;
 use crate::pod::runs_as_root;
-use crate::pod::view::Container;
 use crate::profile::{Memlock, Profile};
 use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};

@@ -3,7 +3,7 @@
 use super::chosen_transport::{is_plugin, pins_verbs};
 use super::other_rdma_users::other_user;
 use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};

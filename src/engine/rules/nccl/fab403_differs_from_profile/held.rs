@@ -5,7 +5,7 @@
 use super::own_values::{Own, own_variables};
 use super::places::Place;
 use crate::plan::is_checked;
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use crate::rules::pod_context::PodContext;

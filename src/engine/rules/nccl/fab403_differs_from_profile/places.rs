@@ -1,6 +1,6 @@
 //! The containers that profiles hold for.
 
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 

@@ -1,8 +1,8 @@
 //! FAB427: variable of the profile that the container's own settings override.
 
 use crate::plan::OwnSetting;
+use crate::pod::pod_fields::Container;
 use crate::pod::shell::sets_variable;
-use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;

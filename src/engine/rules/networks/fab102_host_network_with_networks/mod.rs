@@ -3,8 +3,8 @@
 use super::annotation_in_cel::{CEL_NETWORKS, INTERFACE, LABEL, short_form};
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::nic_resource_names::{cel_names_function, names_function};
+use crate::pod::pod_fields::Container;
 use crate::pod::resource_units::Holder;
-use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, files};

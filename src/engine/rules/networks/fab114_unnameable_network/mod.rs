@@ -1,6 +1,6 @@
 //! FAB114: network name that is valid only in the JSON form of the networks annotation.
 
-use crate::multus::networks_annotation::is_label;
+use crate::multus::parse_networks_annotation::is_label;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;

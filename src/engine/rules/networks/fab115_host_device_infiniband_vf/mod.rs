@@ -1,6 +1,6 @@
 //! FAB115: host-device network over InfiniBand VFs.
 
-use super::network_object::fact;
+use super::network_with_ipam_text::fact;
 use crate::facts::Server;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};

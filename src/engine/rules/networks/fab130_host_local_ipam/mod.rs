@@ -1,7 +1,7 @@
 //! FAB130: host-local IPAM on a network that connects several nodes.
 
 use super::attachments_with_facts::attached;
-use super::network_object::IpamText;
+use super::network_with_ipam_text::IpamText;
 use crate::multus::ipam::Allocator;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;

@@ -1,6 +1,6 @@
 //! FAB132: RoCE network without addresses.
 
-use super::network_object::fact;
+use super::network_with_ipam_text::fact;
 use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};

@@ -1,7 +1,7 @@
 //! FAB133: default route over a secondary network.
 
 use super::attachments_with_facts::attached;
-use super::network_object::IpamText;
+use super::network_with_ipam_text::IpamText;
 use crate::multus::ipam::default_route;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;

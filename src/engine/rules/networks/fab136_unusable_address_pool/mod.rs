@@ -1,7 +1,7 @@
 //! FAB136: nv-ipam pool that is too small or that the network cannot use.
 
 use super::attachments_with_facts::attached;
-use super::network_object::{IpamText, fact};
+use super::network_with_ipam_text::{IpamText, fact};
 use crate::multus::LinkLayer;
 use crate::multus::ipam::PoolRef;
 use crate::rules::finding::{Findings, Severity};

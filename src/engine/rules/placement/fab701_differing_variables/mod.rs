@@ -3,8 +3,8 @@
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
 use crate::pod::list_length_limits::has_long_commands;
+use crate::pod::pod_fields::Container;
 use crate::pod::shell::{assigned, sources_file};
-use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::{Asked, WorkloadContext};

@@ -1,7 +1,7 @@
 //! FAB704: pods of one workload may share a node and a host name.
 
 use crate::pod::PodView;
-use crate::pod::view::Presence;
+use crate::pod::pod_fields::Presence;
 use crate::pod::workload_kinds;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule_declaration::{Rule, files};

@@ -1,6 +1,6 @@
 //! FAB720: resource that is on no node where the pod can run.
 
-use super::where_pod_can_run::with_accelerators;
+use super::where_pod_can_run_in_words::with_accelerators;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::list_length_limits::MAX_RESOURCE_NAMES;
 use crate::pod::resource_units::units;

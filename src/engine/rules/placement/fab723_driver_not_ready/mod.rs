@@ -1,6 +1,6 @@
 //! FAB723: every node where the pod can run waits for the NIC driver.
 
-use super::where_pod_can_run::with_accelerators;
+use super::where_pod_can_run_in_words::with_accelerators;
 use crate::nodes::Requirement;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;

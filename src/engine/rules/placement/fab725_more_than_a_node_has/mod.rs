@@ -1,6 +1,6 @@
 //! FAB725: more units of a resource than any node for the pod has.
 
-use super::where_pod_can_run::with_all;
+use super::where_pod_can_run_in_words::with_all;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::resource_units::{Holder, units};
 use crate::profile::schema::Inject;

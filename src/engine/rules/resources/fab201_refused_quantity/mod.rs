@@ -6,7 +6,7 @@ mod quantity;
 use crate::json::null_as_absent::Quantities;
 use crate::pod::Quantity as Amount;
 use crate::pod::fabric_signs::is_native;
-use crate::pod::view::Resources;
+use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};

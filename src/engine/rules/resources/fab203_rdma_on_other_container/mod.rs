@@ -1,7 +1,7 @@
 //! FAB203: units of an RDMA resource on a container without accelerators.
 
+use crate::pod::pod_fields::Container;
 use crate::pod::resource_units::Holder;
-use crate::pod::view::Container;
 use crate::rules::devices_of_pod::Needed;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;

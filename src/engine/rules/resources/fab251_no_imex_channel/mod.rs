@@ -3,7 +3,7 @@
 use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::placement::where_pod_can_run::with_accelerators;
+use crate::rules::placement::where_pod_can_run_in_words::with_accelerators;
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 

@@ -2,7 +2,7 @@
 //! seconds.
 
 use super::place_index::FEW;
-use super::view::{Container, DownwardApi, PodView, Volume, VolumeMount};
+use super::pod_fields::{Container, DownwardApi, PodView, Volume, VolumeMount};
 
 impl<'a> PodView<'a> {
     /// The volume with a name. If two have the same name, which the API server refuses, the first counts.

@@ -1,8 +1,8 @@
 //! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
 
-use super::verdict::Verdict;
-use super::warnings::warnings;
-use super::webhook::{Answer, WebhookEntry};
+use super::response_warnings::warnings;
+use super::verdict_for_metrics::Verdict;
+use super::webhook_body::{Answer, WebhookEntry};
 use crate::json::write::{Members, push_format, push_list, push_object};
 use crate::plan::ChangeKind;
 use crate::rules::{Finding, Severity, folded};

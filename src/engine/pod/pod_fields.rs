@@ -1,8 +1,8 @@
 //! The read model of a pod: only the fields that decide something, borrowed from the body. It is never
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
-use super::affinity::{Affinity, Toleration};
-pub use super::claim::{ContainerClaim, PodClaim};
+use super::affinity_and_tolerations::{Affinity, Toleration};
+pub use super::device_claims::{ContainerClaim, PodClaim};
 pub use super::env_variables::EnvVar;
 use super::facts_found_once::{ContainerFacts, PreflightAt};
 use super::place_index::PlaceIndex;

@@ -1,7 +1,7 @@
 //! The warnings of a response: bounded, the worst first, each once.
 
 use super::changes_in_words::injected;
-use super::webhook::{Answer, WebhookEntry};
+use super::webhook_body::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity, folded};
 use crate::text::{formatted, is_printable, printable};
 use std::collections::HashSet;

@@ -21,7 +21,7 @@ pub struct Affinity<'a> {
 pub struct PodAntiAffinity {
     /// Terms that must hold when the pod is scheduled.
     #[serde(default, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
-    pub required: Option<List<super::view::Presence>>,
+    pub required: Option<List<super::pod_fields::Presence>>,
 }
 
 /// `spec.affinity.nodeAffinity`.

@@ -1,20 +1,20 @@
 //! A webhook body to a decision: what the paths do.
 
+use super::admission_review::{self, EnvelopeError, Request};
 use super::decide_pod::decide_view;
-use super::envelope::{self, EnvelopeError, Request};
 pub use super::facts_for_request::Known;
 pub use super::join_template_decisions::TemplateOutcome;
 use super::join_template_decisions::WholeWorkload;
 use super::names_in_metadata::{Named, ObjectMeta};
 use super::{
     Decision, PodRequest, RequestNames, Stage, WorkloadRequest, change_of_pod_networks, decide_object, judge,
-    new_findings,
+    only_new_findings_deny,
 };
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::pod::PodView;
+use crate::pod::pod_fields::Source;
 use crate::pod::prescan_for_fabric_signs::may_have_signs;
-use crate::pod::view::Source;
 use crate::pod::workload_kinds as kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::{Audience, Snapshot};
@@ -99,7 +99,7 @@ pub fn handle_within(
 /// # Errors
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
-    let uid = envelope::parse(body)?.uid.to_string();
+    let uid = admission_review::parse(body)?.uid.to_string();
     let decision = Decision::default();
     let (namespace, names, templates) = (String::new(), None, Vec::new());
     Ok(Answer { uid, entry, namespace, names, withheld: true, decision, templates })
@@ -132,7 +132,7 @@ fn of_request(
     body: &[u8],
     decide: impl FnOnce(&Request<'_>) -> Result<Decided, EnvelopeError>,
 ) -> Result<Found, EnvelopeError> {
-    let request = envelope::parse(body)?;
+    let request = admission_review::parse(body)?;
     let decided = decide(&request)?;
     Ok(Found::new(&request, decided))
 }
@@ -145,7 +145,7 @@ fn pod_of_body(
     deadline: &Deadline<'_>,
 ) -> Result<Found, EnvelopeError> {
     let stage = (stage, Mode::Enforce);
-    let text = envelope::text(body)?;
+    let text = admission_review::text(body)?;
     // A sign anywhere in the body may be one of the pod.
     let signs = may_have_signs(text);
     if let Some(found) = signs.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
@@ -165,7 +165,7 @@ fn in_one_pass(
     known: Known<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Option<Found>, EnvelopeError> {
-    let request = envelope::parse_with_pod(text).filter(is_for_pod);
+    let request = admission_review::parse_with_pod(text).filter(is_for_pod);
     let Some(mut request) = request else { return Ok(None) };
     if let Some(pod) = &mut request.object {
         pod.source = Source::Review(text);
@@ -183,7 +183,7 @@ fn is_for_pod<O>(request: &Request<'_, O>) -> bool {
 /// The same for a pod or a workload of an auditing namespace.
 fn audit(body: &[u8], known: Known<'_>, deadline: &Deadline<'_>) -> Result<Found, EnvelopeError> {
     let stage = (Stage::Whole, Mode::Audit);
-    let text = envelope::text(body)?;
+    let text = admission_review::text(body)?;
     // The API server writes the kind so. What is read here as a pod and is none is read again.
     let pod = text.contains(r#""kind":"Pod""#) && may_have_signs(text);
     if let Some(found) = pod.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
@@ -264,17 +264,17 @@ fn object(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
+    if !only_new_findings_deny::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(Decision::default());
     }
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
     let whole = [String::new()];
-    let version = |json| new_findings::Version { json, parts: &whole };
+    let version = |json| only_new_findings_deny::Version { json, parts: &whole };
     let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
     let mut findings = below(std::mem::take(&mut decision.findings));
     let known = below(check_object(&context(old, Event::Given)));
-    new_findings::keep_new(&mut findings, &known, version(new), version(old));
+    only_new_findings_deny::keep_new(&mut findings, &known, version(new), version(old));
     decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
     judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
@@ -308,7 +308,7 @@ fn workload(
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
     let reported_before = mode == Mode::Audit && owned_by_reviewed(new);
-    if reported_before || !new_findings::changes(new, old).map_err(EnvelopeError::Object)? {
+    if reported_before || !only_new_findings_deny::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
