@@ -1,4 +1,5 @@
-//! Why a pod does not get one of our containers, or not all of it. `preflight_and_monitor` finds the reasons, and FAB821 reports them.
+//! Why a pod does not get one of our containers, or not all of it. `preflight_and_monitor` finds the reasons, and FAB821
+//! reports them.
 
 use super::left_out_reasons::FileRefusal;
 use crate::pod::which_containers_webhook_added::MONITOR;

@@ -1,5 +1,5 @@
-//! The profiles of the nodes that a pod can run on. `which_profile_wins` decides between several, and `profile_by_selectors` has the
-//! profiles while no such node exists.
+//! The profiles of the nodes that a pod can run on. `which_profile_wins` decides between several, and
+//! `profile_by_selectors` has the profiles while no such node exists.
 
 use super::profile_by_selectors::by_selectors;
 use super::which_profile_wins::{
