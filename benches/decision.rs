@@ -6,10 +6,10 @@ mod scene;
 mod shapes;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
-use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
-use fabric_admission::review::{envelope, response};
+use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
+use fabric_admission::review::{admission_response, admission_review};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{pod, review};
 use serde_json::{Map, Value, json};
@@ -50,7 +50,7 @@ fn training_pod(criterion: &mut Criterion) {
     group.throughput(Throughput::Bytes(u64::try_from(body.len()).unwrap()));
     group.bench_function("decision", |b| b.iter(|| decide(black_box(&body), &snapshot)));
     group.bench_function("decision and answer", |b| {
-        b.iter(|| response::render(&decide(black_box(&body), &snapshot)))
+        b.iter(|| admission_response::render(&decide(black_box(&body), &snapshot)))
     });
     group.bench_function("fields alone", |b| b.iter(|| floor(black_box(&body))));
     group.bench_function("serde_json::Value", |b| {
@@ -96,7 +96,9 @@ fn worst(criterion: &mut Criterion) {
         // Some of them are refused as they are read; that must cost little as well.
         group.bench_function(name, |b| {
             b.iter(|| {
-                handle(black_box(&body), entry, &snapshot).map(|outcome| response::render(&outcome)).is_ok()
+                handle(black_box(&body), entry, &snapshot)
+                    .map(|outcome| admission_response::render(&outcome))
+                    .is_ok()
             })
         });
         if name == "containers x env" {
@@ -246,8 +248,8 @@ fn many_networks(size: usize) -> Value {
 
 /// Reads the fields that a decision reads, and nothing more. Returns how many variables there are.
 fn floor(body: &[u8]) -> usize {
-    let request = envelope::parse(body).unwrap();
-    let pod: PodView<'_> = decode::object(request.object.unwrap().get()).unwrap();
+    let request = admission_review::parse(body).unwrap();
+    let pod: PodView<'_> = decode_with_place::object(request.object.unwrap().get()).unwrap();
     black_box(&pod).containers().iter().map(|c| c.env().len()).sum()
 }
 

@@ -14,12 +14,12 @@ mod scene;
 use criterion::{BenchmarkId, Criterion};
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::{Kind, Mode};
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::nodes::{NodeBuilder, NodeObject};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, resolve};
 use fabric_admission::review::decide_object;
-use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
+use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
 use fabric_admission::rules::{Event, ObjectContext};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{pod, review};
@@ -74,7 +74,7 @@ fn slope(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("decision", &size), |b| {
             b.iter(|| decide(black_box(&body), &snapshot));
         });
-        let view: PodView<'_> = decode::object(&text).unwrap();
+        let view: PodView<'_> = decode_with_place::object(&text).unwrap();
         group.bench_function(BenchmarkId::new("candidates", &size), |b| {
             b.iter(|| candidates(black_box(&view), &snapshot));
         });
@@ -113,7 +113,7 @@ fn count(nodes: usize, profiles: usize, networks: usize) {
     let snapshot = snapshot(nodes, profiles, networks);
     let pod = training_pod();
     let (text, body) = (pod.to_string(), review(&pod));
-    let view: PodView<'_> = decode::object(&text).unwrap();
+    let view: PodView<'_> = decode_with_place::object(&text).unwrap();
     // What is made once for a Snapshot is made now.
     decide(&body, &snapshot);
     for _ in 0..COUNTED {

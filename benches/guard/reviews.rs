@@ -2,8 +2,8 @@
 
 use super::scene::{builder, networks, pod, review};
 use fabric_admission::facts::Mode;
-use fabric_admission::review::response;
-use fabric_admission::review::webhook::{WebhookEntry, handle};
+use fabric_admission::review::admission_response;
+use fabric_admission::review::webhook_body::{WebhookEntry, handle};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ impl Review {
     #[inline(never)] // callgrind counts what happens within
     pub(crate) fn answer(&self, snapshot: &Snapshot) -> usize {
         let answer = handle(&self.body, self.entry, snapshot).unwrap();
-        response::render(&answer).len()
+        admission_response::render(&answer).len()
     }
 
     /// The length of the request's body, in bytes.

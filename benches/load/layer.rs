@@ -1,9 +1,9 @@
 //! Servers that do less than `serve`, as its baselines: the same libraries for TLS and HTTP, and an answer that is always
 //! the same. One of them reads the fields of the pod first.
 
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
-use fabric_admission::review::envelope;
+use fabric_admission::review::admission_review;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response};
@@ -110,8 +110,8 @@ async fn connection(stream: std::net::TcpStream, acceptor: TlsAcceptor, work: Wo
         async move {
             let body = request.into_body().collect().await.map(|body| body.to_bytes());
             if let (Work::Parse, Ok(body)) = (work, body) {
-                let request = envelope::parse(&body).unwrap();
-                let pod: PodView<'_> = decode::object(request.object.unwrap().get()).unwrap();
+                let request = admission_review::parse(&body).unwrap();
+                let pod: PodView<'_> = decode_with_place::object(request.object.unwrap().get()).unwrap();
                 black_box(pod);
             }
             let response = Response::builder().header("content-type", "application/json");

@@ -2,7 +2,7 @@
 
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::profile::FabricProfile;
-use fabric_admission::profile::base::BASES;
+use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::snapshot::{Builder, Layer};
 use serde_json::{Map, Value, json};
 

@@ -16,7 +16,7 @@ use super::kubernetes_events::{self, Events};
 use super::own_port_state::{Dialed, Port};
 use super::webhook_configuration_state::Sight;
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret,
+    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret_fields,
 };
 use crate::cluster::CallFault;
 use crate::cluster::certificate_objects::{Kind, Objects, Written};
@@ -228,8 +228,9 @@ impl Keeper {
         let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
-            self.record =
-                found.object().map(|object| secret::read(object, &issue_certificates::check_authority));
+            self.record = found
+                .object()
+                .map(|object| secret_fields::read(object, &issue_certificates::check_authority));
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
@@ -304,7 +305,7 @@ impl Keeper {
         let why = self.record.as_ref().and_then(|record| record.signer(now).err());
         let trusted = self.trusted_by_somebody(found);
         let record = advance(self.record.as_ref(), change, made, &trusted, now)?;
-        let object = secret::write(found, &self.settings.names.secret, &record);
+        let object = secret_fields::write(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
             self.emergencies.record_write(now);
             self.remember();
@@ -363,7 +364,7 @@ impl Keeper {
     /// a key that is lost, and what API servers trust by our name.
     fn trusted_by_somebody(&self, found: Option<&Value>) -> Vec<Authority> {
         let mut all = self.known.clone();
-        all.extend(found.map(secret::leftover).unwrap_or_default());
+        all.extend(found.map(secret_fields::leftover).unwrap_or_default());
         let read = self.sights.iter().filter_map(|sight| sight.read.as_ref()?.as_ref());
         for webhook in read.flat_map(|read| &read.webhooks) {
             let ours =

@@ -1,7 +1,7 @@
 //! Pods that are created as dry runs, for the commands that show whether the API server calls the webhook.
 
 use crate::cluster::dry_run::{Answer as Answered, create_pod};
-use crate::doctor::calls::Answer;
+use crate::doctor::is_webhook_called::Answer;
 use serde_json::Value;
 
 /// The answer of the API server to a pod.

@@ -1,7 +1,7 @@
 //! Exit codes, and which of them a command ends with.
 
 use crate::cluster::api_client::ClientError;
-use crate::preflight::outcome::{Fault, Verdict};
+use crate::preflight::check_outcome::{Fault, Verdict};
 use crate::rules::Severity;
 use clap::ValueEnum;
 

@@ -3,7 +3,7 @@
 
 use super::{Exit, dry_runs};
 use crate::cluster::api_client::connect;
-use crate::doctor::calls::{Answer, Wrong, bad, good, not_changed, not_refused};
+use crate::doctor::is_webhook_called::{Answer, Wrong, bad, good, not_changed, not_refused};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -2,7 +2,8 @@
 
 use super::review::{Ignores, Setting, decide};
 use super::{Exit, input};
-use crate::report::why_layout::{PodEntry, Report, text};
+use crate::report::why::json::{PodEntry, Report};
+use crate::report::why::text::text;
 use crate::text::count;
 use clap::ValueEnum;
 use std::collections::BTreeSet;

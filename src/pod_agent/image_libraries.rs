@@ -2,8 +2,8 @@
 
 use super::bounded_files::{ENTRIES, OTHER, Root, reason};
 use crate::nccl::NcclVersion;
-use crate::preflight::image::{driver_file, elf, loader_cache, versions};
-use crate::preflight::providers::provider;
+use crate::preflight::ibverbs_providers::provider;
+use crate::preflight::image::{driver_file, elf, library_versions, loader_cache};
 use crate::preflight::readings::{Device, Image, Library};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,10 +109,10 @@ fn image_until(
     let verbs = path.clone().and_then(|path| loader.library(&path));
     let content = path.clone().and_then(|path| root.read(&path, LIBRARY));
     let private_abi = content.as_ref().map_err(Clone::clone).and_then(|content| {
-        versions::provider_number(content)
+        library_versions::provider_number(content)
             .ok_or(Unreadable::NotRead("libibverbs does not contain the text -rdmavNN.so"))
     });
-    let driver_folder = content.ok().and_then(|content| versions::driver_folder(&content));
+    let driver_folder = content.ok().and_then(|content| library_versions::driver_folder(&content));
     let driver_folder = driver_folder.unwrap_or_else(|| "/etc/libibverbs.d".to_owned());
     let folders = provider_folders(root, path.as_deref().ok());
     let mut providers = BTreeMap::new();
@@ -240,7 +240,7 @@ fn package_folders(root: &Root) -> Vec<String> {
 /// The version of a library: by the name of the file, else by a text in it.
 fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
     let real = loader.root.real(path)?;
-    if let Some(version) = real.rsplit('/').next().and_then(versions::of_file) {
+    if let Some(version) = real.rsplit('/').next().and_then(library_versions::of_file) {
         return Ok(Some(version));
     }
     // `find` has seen a regular file; the library may have gigabytes, so only blocks of it are in memory.
@@ -252,13 +252,13 @@ fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
         let room = block.get_mut(kept..).unwrap_or_default();
         let read = file.read(room).map_err(|error| reason(&error))?;
         let filled = kept + read;
-        if let Some(version) = versions::nccl(block.get(..filled).unwrap_or_default()) {
+        if let Some(version) = library_versions::nccl(block.get(..filled).unwrap_or_default()) {
             return Ok(Some(version));
         }
         if read == 0 {
             return Ok(None);
         }
-        kept = filled.min(versions::OVERLAP);
+        kept = filled.min(library_versions::OVERLAP);
         block.copy_within(filled - kept..filled, 0);
     }
 }

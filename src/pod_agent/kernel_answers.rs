@@ -4,9 +4,9 @@
 use super::bounded_files::{OTHER, Root, errno};
 use super::netlink_socket::NetlinkSocket;
 use crate::preflight::readings::Filesystem;
-use crate::rdma::addresses::{self, Address};
+use crate::rdma::interface_addresses::{self, Address};
 use crate::rdma::netlink::{self, NamespaceMode};
-use crate::rdma::{Reading, Unreadable, stat};
+use crate::rdma::{Reading, Unreadable, netlink_counters};
 use rustix::net::netlink::RDMA;
 use std::collections::BTreeMap;
 
@@ -81,8 +81,8 @@ impl Kernel for Running<'_> {
     fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
         let mut socket = NetlinkSocket::open(Some(RDMA))?;
         let mut devices = BTreeMap::new();
-        socket.ask(&stat::devices_request(), |answer| {
-            let (some, last) = stat::devices(answer)?;
+        socket.ask(&netlink_counters::devices_request(), |answer| {
+            let (some, last) = netlink_counters::devices(answer)?;
             devices.extend(some.into_iter().map(|(index, name)| (name, index)));
             Ok(last)
         })?;
@@ -90,8 +90,8 @@ impl Kernel for Running<'_> {
         for (device, port) in ports {
             let Some(index) = devices.get(*device) else { continue };
             let mut counters = Vec::new();
-            let asked = socket.ask(&stat::counters_request(*index, *port), |answer| {
-                counters = stat::counters(answer)?;
+            let asked = socket.ask(&netlink_counters::counters_request(*index, *port), |answer| {
+                counters = netlink_counters::counters(answer)?;
                 Ok(true)
             });
             found.insert(((*device).to_owned(), *port), asked.map(|()| counters));
@@ -136,7 +136,7 @@ impl Kernel for Recorded<'_> {
     }
 
     fn addresses(&self) -> Reading<Vec<Address>> {
-        addresses::listed(&self.file("addresses")?)
+        interface_addresses::listed(&self.file("addresses")?)
     }
 
     fn namespace_mode(&self) -> Reading<NamespaceMode> {
@@ -150,7 +150,7 @@ impl Kernel for Recorded<'_> {
 
     fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
         let mut found = HardwareCounters::new();
-        for (device, port, name, value) in stat::listed(&self.file("rdma-counters")?)? {
+        for (device, port, name, value) in netlink_counters::listed(&self.file("rdma-counters")?)? {
             if ports.contains(&(device.as_str(), port)) {
                 let counters = found.entry((device, port)).or_insert_with(|| Ok(Vec::new()));
                 counters.iter_mut().for_each(|counters| counters.push((name.clone(), value)));

@@ -233,7 +233,7 @@ mod tests {
     use super::super::kernel_answers::HardwareCounters;
     use super::*;
     use crate::preflight::readings::Filesystem;
-    use crate::rdma::addresses::Address;
+    use crate::rdma::interface_addresses::Address;
     use std::path::Path;
 
     /// A kernel in shared mode that answers for one of three ports.

@@ -2,7 +2,7 @@
 
 use super::bounded_files::{OTHER, Root};
 use crate::nccl::{NcclVersion, conf_file};
-use crate::preflight::expect::Expectation;
+use crate::preflight::expectation_document::Expectation;
 use crate::rdma::{Reading, Unreadable};
 use std::collections::BTreeMap;
 

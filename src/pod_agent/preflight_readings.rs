@@ -4,9 +4,9 @@ use super::bounded_files::{OTHER, Root};
 use super::kernel_answers::{Kernel, NOT_RECORDED, Recorded, Running};
 use super::{gpus_and_shared_memory, image_libraries, nccl_conf_files, rdma_devices, reach_peers};
 use crate::nccl::NcclVersion;
-use crate::preflight::expect::{Expectation, VARIABLE};
+use crate::preflight::expectation_document::{Expectation, VARIABLE};
 use crate::preflight::readings::{Limits, Readings};
-use crate::rdma::process;
+use crate::rdma::process_limits;
 
 /// What one run reads.
 #[derive(Debug, Clone)]
@@ -65,11 +65,15 @@ pub fn look(options: &Options) -> Readings {
         addresses: kernel.addresses(),
         namespace_mode: kernel.namespace_mode(),
         limits: Limits {
-            memlock: root.read("/proc/self/limits", OTHER).and_then(|content| process::memlock(&content)),
-            ipc_lock: root.read("/proc/self/status", OTHER).and_then(|content| process::ipc_lock(&content)),
+            memlock: root
+                .read("/proc/self/limits", OTHER)
+                .and_then(|content| process_limits::memlock(&content)),
+            ipc_lock: root
+                .read("/proc/self/status", OTHER)
+                .and_then(|content| process_limits::ipc_lock(&content)),
             initial_user_namespace: root
                 .read("/proc/self/uid_map", OTHER)
-                .and_then(|content| process::initial_user_namespace(&content)),
+                .and_then(|content| process_limits::initial_user_namespace(&content)),
         },
         shm: gpus_and_shared_memory::shared_memory(root, kernel),
         gpu: gpus_and_shared_memory::gpu(root),

@@ -3,7 +3,7 @@
 use super::bounded_files::Root;
 use crate::preflight::readings::{Device, GidRow, Interface, Port, VerbsNode};
 use crate::rdma::port::{LinkLayer, decimal, hexadecimal, link_layer, physical_state, rate, state};
-use crate::rdma::unreadable::name;
+use crate::rdma::why_unreadable::name;
 use crate::rdma::{Reading, Unreadable, gid};
 
 const DEVICES: &str = "/sys/class/infiniband";

@@ -2,8 +2,8 @@
 
 use super::metrics::{entry_name, mode_name};
 use crate::plan::ChangeKind;
-use crate::review::response::{MAX_EVIDENCE, MAX_PROFILES};
-use crate::review::webhook::{Answer, WebhookEntry};
+use crate::review::admission_response::{MAX_EVIDENCE, MAX_PROFILES};
+use crate::review::webhook_body::{Answer, WebhookEntry};
 use crate::review::{RequestNames, Verdict};
 use crate::rules::Severity;
 use crate::telemetry::DecisionLines;

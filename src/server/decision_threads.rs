@@ -14,7 +14,7 @@ use super::http_answers::{Decide, answer, fault, plain};
 use super::request_body;
 use super::shared_state::State;
 use crate::deadline::Deadline;
-use crate::review::webhook::WebhookEntry;
+use crate::review::webhook_body::WebhookEntry;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rustix::time::{ClockId, clock_gettime};
@@ -188,9 +188,9 @@ async fn on_a_thread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::envelope::EnvelopeError;
-    use crate::review::webhook::Answer;
-    use crate::review::webhook::Known;
+    use crate::review::admission_review::EnvelopeError;
+    use crate::review::webhook_body::Answer;
+    use crate::review::webhook_body::Known;
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};

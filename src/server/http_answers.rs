@@ -6,9 +6,9 @@ use super::metrics::{RequestResult, Shed};
 use super::shared_state::State;
 use crate::deadline::Deadline;
 use crate::review::Verdict;
-use crate::review::envelope::EnvelopeError;
-use crate::review::response::{self, Noted};
-use crate::review::webhook::{Answer, Known, WebhookEntry};
+use crate::review::admission_response::{self, Noted};
+use crate::review::admission_review::EnvelopeError;
+use crate::review::webhook_body::{Answer, Known, WebhookEntry};
 use crate::text::printable;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -58,7 +58,8 @@ pub(super) fn answer(
             decided => decided?,
         };
         let owner = outcome.names.as_ref().map_or("", |names| &names.owner);
-        let text = response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
+        let text =
+            admission_response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
         let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
         decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
         Ok::<_, EnvelopeError>(Some((outcome, text, verdict, took)))

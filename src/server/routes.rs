@@ -9,7 +9,7 @@ use super::request_body;
 use super::shared_state::State;
 use super::which_thread::{self, Thread};
 use crate::facts::Mode;
-use crate::review::webhook::{WebhookEntry, acknowledge, handle_within};
+use crate::review::webhook_body::{WebhookEntry, acknowledge, handle_within};
 use axum::Router;
 use axum::extract::{Request, State as Shared};
 use axum::http::StatusCode;

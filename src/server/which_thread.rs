@@ -4,7 +4,7 @@
 use super::address_shares::SMALL;
 use super::decoded_size::DecodedSize;
 use super::shared_state::State;
-use crate::review::webhook::WebhookEntry;
+use crate::review::webhook_body::WebhookEntry;
 use crate::review::{read_beside, templates};
 
 /// The largest body that is decided on the thread that read it (bytes): a hand-over costs more than most decisions. The

@@ -1,7 +1,7 @@
 //! A certificate that cert-manager issues.
 
 use super::{Keeper, SecretRead};
-use crate::certificates::{Authority, secret};
+use crate::certificates::{Authority, secret_fields};
 use crate::tls;
 use std::path::Path;
 use std::time::Instant;
@@ -21,8 +21,8 @@ impl Keeper {
             }
             SecretRead::Found(object) => object,
         };
-        self.ca = secret::ca(&object);
-        let certified = secret::pair(&object).and_then(|(cert, key)| {
+        self.ca = secret_fields::ca(&object);
+        let certified = secret_fields::pair(&object).and_then(|(cert, key)| {
             let name = |field| format!("{place}, {field}");
             let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
             tls::certified((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))

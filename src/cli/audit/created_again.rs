@@ -1,6 +1,6 @@
 //! A running pod as it would be created again: without its node, which the scheduler chose, and without its status.
 
-use crate::json::values::Pairs;
+use crate::json::null_as_absent::Pairs;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 

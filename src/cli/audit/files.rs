@@ -6,10 +6,10 @@ use crate::cli::input::Loaded;
 use crate::cli::input::objects::{Found, of};
 use crate::facts::Kind;
 use crate::manifest::Document;
-use crate::pod::workload;
+use crate::pod::workload_kinds;
 use crate::report::Unread;
 use crate::report::finding_identity::ObjectName;
-use crate::report::gaps::{Cause, Gap, effect, group};
+use crate::report::unread_by_audit::{Cause, Gap, effect, group};
 use crate::snapshot::Snapshot;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,7 +134,7 @@ pub(super) fn gaps(
     for ((api_version, kind), pods) in &results.without_owner {
         let group = group(api_version);
         // Of other kinds nothing is known that would be decided.
-        if workload::find(group, kind).is_some() && !has(group, kind) {
+        if workload_kinds::find(group, kind).is_some() && !has(group, kind) {
             missing(api_version, kind, format!("{} of owners of this kind", count(*pods, "pod")));
         }
     }

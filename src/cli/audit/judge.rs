@@ -5,10 +5,10 @@ use super::created_again::created_again;
 use super::owners::{Head, Owners};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
-use crate::json::annotated::Annotated;
-use crate::pod::workload;
+use crate::json::annotations_of_object::Annotated;
+use crate::pod::workload_kinds;
 use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
-use crate::report::audit::tally::{Decided, Seen, Tallies};
+use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
 use crate::report::finding_identity::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::rules::{Event, ObjectContext, checks_kind};
@@ -99,7 +99,7 @@ impl Judge<'_> {
         if top.has_template {
             return;
         }
-        if head.is_finished_job() && workload::find(object.group(), &object.kind).is_some() {
+        if head.is_finished_job() && workload_kinds::find(object.group(), &object.kind).is_some() {
             into.tallies.finished_jobs += 1;
             return;
         }

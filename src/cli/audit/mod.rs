@@ -19,12 +19,12 @@ use super::baseline_file;
 use super::exit_code::FailOn;
 use super::input::{self, objects};
 use super::output_flag as outputs;
-use crate::report::audit::document::{Document, Frame};
+use crate::report::audit::json::{Document, Frame};
 
 use crate::report::Unread;
-use crate::report::comparison::Comparison;
+use crate::report::baseline_comparison::Comparison;
 use crate::report::finding_identity::ObjectName;
-use crate::report::gaps::Cause;
+use crate::report::unread_by_audit::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};
 use judge::Results;

@@ -2,7 +2,7 @@
 
 use super::arguments::Format;
 use crate::cli::output_flag::Output;
-use crate::report::audit::document::Document;
+use crate::report::audit::json::Document;
 use crate::report::audit::text;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -1,9 +1,9 @@
 //! Who made whom: owner references, followed from a pod to its top owner.
 
-use crate::json::values::{Objects, Text, mapping};
-use crate::pod::gang::Gang;
+use crate::json::null_as_absent::{Objects, Text, mapping};
+use crate::pod::is_multi_node::Gang;
 use crate::pod::templates_by_shape;
-use crate::pod::workload::{self, Holds};
+use crate::pod::workload_kinds::{self, Holds};
 use crate::report::finding_identity::ObjectName;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -153,16 +153,16 @@ impl Owners {
     pub(super) fn add(&mut self, object: &ObjectName, head: &Head<'_>, json: &str) {
         let owner = head.controller(object.namespace.as_deref());
         let templates = templates_by_shape::find(json);
-        let partly =
-            workload::find(object.group(), &object.kind).is_some_and(|kind| kind.holds != Holds::Templates);
+        let partly = workload_kinds::find(object.group(), &object.kind)
+            .is_some_and(|kind| kind.holds != Holds::Templates);
         let one_maker =
             templates.windows(2).all(|two| matches!(two, [a, b] if a.maker.pointer == b.maker.pointer));
         let gang = match templates.first() {
             Some(template) if one_maker && !template.maker.kind.is_empty() => {
                 let maker = &template.maker;
-                workload::multi_node_workload(&maker.group, &maker.kind, maker.json)
+                workload_kinds::multi_node_workload(&maker.group, &maker.kind, maker.json)
             }
-            _ if one_maker => workload::multi_node_workload(object.group(), &object.kind, json),
+            _ if one_maker => workload_kinds::multi_node_workload(object.group(), &object.kind, json),
             _ => None,
         };
         let makes_pods = !templates.is_empty() && !partly;

@@ -6,7 +6,7 @@ mod read_objects;
 
 use super::Exit;
 use super::input::{objects, profiles};
-use crate::discover::{Discovered, discover, drift, report};
+use crate::discover::{Discovered, discover, drift, printed_result};
 use crate::profile::FabricProfile;
 use crate::text::count;
 use clap::ValueEnum;
@@ -100,9 +100,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 
 fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Yaml => out.write_all(report::yaml(found).as_bytes())?,
+        Format::Yaml => out.write_all(printed_result::yaml(found).as_bytes())?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &report::Report::new(found))?;
+            serde_json::to_writer_pretty(&mut *out, &printed_result::Report::new(found))?;
             writeln!(out)?;
         }
     }
@@ -111,7 +111,7 @@ fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn W
         writeln!(err, "warning: no profile for {nodes}: {}. {}", unknown.reason, unknown.question)?;
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {
-        writeln!(err, "warning: no profile: {}", report::none(found))?;
+        writeln!(err, "warning: no profile: {}", printed_result::none(found))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     if questions > 0 {
@@ -142,9 +142,9 @@ fn show_drift(
         }
     };
     match format {
-        Format::Yaml => out.write_all(report::drift_text(&comparison.drifts).as_bytes())?,
+        Format::Yaml => out.write_all(printed_result::drift_text(&comparison.drifts).as_bytes())?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &report::DiffReport::new(&comparison))?;
+            serde_json::to_writer_pretty(&mut *out, &printed_result::DiffReport::new(&comparison))?;
             writeln!(out)?;
         }
     }

@@ -2,10 +2,12 @@
 
 use super::installed_settings::Settings;
 use crate::certificate_keeper::{Silence, served_chain, verify_chain};
-use crate::certificates::{Authority, fields, secret};
+use crate::certificates::{Authority, fields, secret_fields};
 use crate::cluster::certificate_objects::{Configuration, Webhook};
 use crate::cluster::read_any_object;
-use crate::doctor::sources::{ENDPOINT_SLICES, MUTATING_CONFIGURATIONS, SECRETS, VALIDATING_CONFIGURATIONS};
+use crate::doctor::what_is_read::{
+    ENDPOINT_SLICES, MUTATING_CONFIGURATIONS, SECRETS, VALIDATING_CONFIGURATIONS,
+};
 use crate::doctor::{Certificate, Facts, MUTATING, Replica, VALIDATING};
 use kube::Client;
 use rustls_pki_types::CertificateDer;
@@ -104,12 +106,12 @@ fn of_chain(
 
 /// The certificate of a Secret; or its CA, which must be in every caBundle.
 fn of_secret(owner: String, object: &Value, webhooks: &[Webhook], now: i64) -> Option<Certificate> {
-    if let Ok((pem, _key)) = secret::pair(object) {
+    if let Ok((pem, _key)) = secret_fields::pair(object) {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
         return of_chain(owner, &chain, webhooks, now);
     }
-    let authorities = secret::leftover(object);
+    let authorities = secret_fields::leftover(object);
     let ca = authorities.first()?;
     let trust = webhooks.iter().map(|webhook| {
         let known = Authority::all(&webhook.bundle).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::cli::input::OPERATOR_NAMESPACES;
 use crate::cluster::read_any_object;
-use crate::doctor::sources::{CONFIG_MAPS, DEPLOYMENTS, PROFILES};
+use crate::doctor::what_is_read::{CONFIG_MAPS, DEPLOYMENTS, PROFILES};
 use crate::doctor::{Facts, NAME};
 use crate::facts::PodSecurity;
 use crate::manifest::{self, Item};

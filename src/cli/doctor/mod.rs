@@ -9,8 +9,8 @@ mod wanted_rights;
 use super::Exit;
 use super::flag_values::Seconds;
 use crate::cluster::api_client::{Cluster, cluster, in_cluster};
-use crate::doctor::report::Report;
-use crate::doctor::table;
+use crate::doctor::report_json::Report;
+use crate::doctor::report_table;
 use clap::ValueEnum;
 use kube::Client;
 use read_cluster::Reading;
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     };
     match arguments.output {
-        Format::Table => table::write(out, &report)?,
+        Format::Table => report_table::write(out, &report)?,
         Format::Json => {
             serde_json::to_writer_pretty(&mut *out, &report)?;
             writeln!(out)?;

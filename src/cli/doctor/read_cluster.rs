@@ -4,11 +4,11 @@ use super::{access_reviews, certificates_of_replicas, installed_settings, wanted
 use crate::cli::dry_runs::answer;
 use crate::cluster::watched_kinds::{WATCHED, Watched};
 use crate::cluster::{read_any_object, some};
-use crate::doctor::calls::{bad, good};
-use crate::doctor::sources::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
-use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, page};
+use crate::doctor::is_webhook_called::{bad, good};
+use crate::doctor::what_is_read::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
+use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, doctor_page as page};
 use crate::facts::Mode;
-use crate::resolve::users;
+use crate::resolve::namespaces_of_profile;
 use crate::review::{PodRequest, decide_pod};
 use crate::snapshot::{Builder, Snapshot};
 use kube::Client;

@@ -3,7 +3,7 @@
 use super::installed_settings::Settings;
 use crate::cluster::status_writer::LEASE;
 use crate::cluster::watched_kinds::WATCHED;
-use crate::doctor::sources::{Pick, Source, Within};
+use crate::doctor::what_is_read::{Pick, Source, Within};
 use crate::doctor::{MUTATING, Right, VALIDATING};
 
 const WEBHOOKS: &str = "admissionregistration.k8s.io";

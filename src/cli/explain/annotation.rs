@@ -6,7 +6,7 @@ use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
 use crate::multus::{
     DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION,
 };
-use crate::report::layout;
+use crate::report::terminal_lines;
 use crate::rules;
 use std::io::{self, Write};
 

@@ -3,7 +3,7 @@
 use super::rule::wrapped;
 use crate::cli::Exit;
 use crate::preflight::Check;
-use crate::report::layout::bare;
+use crate::report::terminal_lines::bare;
 use crate::rules::Page;
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! `explain FAB301`.
 
 use crate::cli::{Exit, terminal_width};
-use crate::report::layout::{self, bare};
+use crate::report::terminal_lines::{self, bare};
 use crate::rules::Rule;
 use std::io::{self, Write};
 

@@ -94,7 +94,7 @@ pub(in crate::cli) struct Files {
 }
 
 pub(in crate::cli) fn namespace(text: &str) -> Result<String, String> {
-    if crate::multus::annotation::is_label(text) {
+    if crate::multus::parse_networks_annotation::is_label(text) {
         Ok(text.to_owned())
     } else {
         Err("expected lower-case letters, digits and '-', at most 63 characters".to_owned())

@@ -1,10 +1,10 @@
 //! Documents to objects: Lists and AdmissionReviews unwrapped, headers read, facts taken.
 
 use super::{place, source};
-use crate::json::values::{List, Text, mapping};
+use crate::json::null_as_absent::{List, Text, mapping};
 use crate::manifest::Document;
 use crate::report::{Skipped, Unread};
-use crate::review::envelope;
+use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -101,7 +101,7 @@ fn unwrap<'a>(
     namespace: Option<String>,
     found: &mut Vec<Found<'a>>,
 ) {
-    let header: Header<'_> = match crate::json::decode::object(json) {
+    let header: Header<'_> = match crate::json::decode_with_place::object(json) {
         Ok(header) => header,
         Err(error) => {
             let at = (pointer.as_str(), error.pointer.as_str());
@@ -153,7 +153,7 @@ fn unwrap<'a>(
 
 /// An AdmissionReview is reviewed as its request.
 fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
-    match envelope::parse(json.as_bytes()) {
+    match admission_review::parse(json.as_bytes()) {
         Err(error) => found.push(Found::Unread(unread(document, json, ("", ""), &error.to_string()))),
         Ok(request) => {
             let skip =

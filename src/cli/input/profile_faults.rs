@@ -1,7 +1,7 @@
 //! All faults of one FabricProfile at once. The reader and the checks stop at the first one, so a profile is read again
 //! without each value that has a fault.
 
-use crate::json::decode::DecodeError;
+use crate::json::decode_with_place::DecodeError;
 use crate::profile::schema::{API_VERSION, KIND};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use serde_json::Value;
@@ -178,7 +178,7 @@ fn order(given: &Value, pointer: &str) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::manifest::{self, Item};
-    use crate::profile::base::BASES;
+    use crate::profile::built_in_bases::BASES;
 
     fn pointers(spec: &str) -> Vec<String> {
         let json = format!(

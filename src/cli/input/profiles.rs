@@ -2,7 +2,7 @@
 
 use super::{files, objects, profile_faults};
 use crate::manifest::{self, Document, Item};
-use crate::profile::base::BASES;
+use crate::profile::built_in_bases::BASES;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::Unread;
 use crate::snapshot::{Builder, Layer, Snapshot};

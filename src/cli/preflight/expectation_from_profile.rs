@@ -3,7 +3,7 @@
 
 use crate::cli::input::profiles;
 use crate::manifest::{self, Item};
-use crate::preflight::expect::Expectation;
+use crate::preflight::expectation_document::Expectation;
 use crate::profile::{FabricProfile, Profile};
 use std::path::Path;
 

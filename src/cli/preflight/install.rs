@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// File name of the program; the webhook writes this name into the pod.
-const NAME: &str = crate::pod::own_containers::PROGRAM;
+const NAME: &str = crate::pod::which_containers_webhook_added::PROGRAM;
 
 /// Copies the running program to a directory. Any user may run the copy: preflight has the user of the training image.
 ///

@@ -6,11 +6,10 @@ mod write_files;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, look};
-use crate::preflight::conf::Conf;
-use crate::preflight::expect::Expectation;
+use crate::preflight::check_outcome::{Fault, Verdict};
+use crate::preflight::expectation_document::Expectation;
 use crate::preflight::facts_file::Facts;
 use crate::preflight::readings::Readings;
-use crate::preflight::report::Report;
 use crate::text::{count, printable};
 use clap::ValueEnum;
 use std::io::{self, Write};

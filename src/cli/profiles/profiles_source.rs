@@ -7,7 +7,7 @@ use crate::cli::input::objects::{self, Found};
 use crate::cli::input::{self, Choice, Loaded, profiles};
 use crate::manifest::{self, Document, Item};
 use crate::profile::FabricProfile;
-use crate::profile::base::BASES;
+use crate::profile::built_in_bases::BASES;
 use crate::report::Unread;
 use crate::snapshot::{Builder, Layer, Settings, Snapshot};
 use std::io::{self, Write};

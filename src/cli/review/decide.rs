@@ -8,7 +8,7 @@ use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};
 use crate::deadline::Deadline;
 use crate::facts::{Kind, Mode, is_fact};
-use crate::json::decode::DecodeError;
+use crate::json::decode_with_place::DecodeError;
 use crate::manifest::Document;
 use crate::pod::templates_by_shape;
 use crate::report::ci::log_text;

@@ -2,10 +2,10 @@
 //! and keys that are given twice.
 
 use super::document_results::Given;
-use crate::json::decode::{self, DecodeError};
-use crate::json::values::mapping;
+use crate::json::decode_with_place::{self, DecodeError};
+use crate::json::null_as_absent::mapping;
 use crate::manifest;
-use crate::pod::view::Metadata;
+use crate::pod::pod_fields::Metadata;
 use crate::pod::{PodView, templates_by_shape};
 use crate::report::{Located, Place, Reviewed};
 use crate::rules::{Finding, inputs};
@@ -62,7 +62,7 @@ fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     if is_pod {
         return error(json);
     }
-    if let Err(error) = decode::object::<Headed<'_>>(json) {
+    if let Err(error) = decode_with_place::object::<Headed<'_>>(json) {
         return Some(error);
     }
     templates_by_shape::find(json).iter().find_map(|found| {

@@ -28,7 +28,7 @@ use super::output_flag;
 use super::terminal_width;
 use crate::report::Unread;
 use crate::report::ci::log_text;
-use crate::report::text::View;
+use crate::report::review_text::View;
 use config::{Choice, Group};
 use flags_over_config::Review;
 use new_since_baseline::Baselines;

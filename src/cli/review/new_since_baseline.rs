@@ -2,12 +2,12 @@
 
 use crate::cli::baseline_file;
 use crate::report::Reviewed;
-use crate::report::baseline::{Baseline, Coverage, Entry, Unseen};
-use crate::report::comparison::Comparison;
+use crate::report::baseline_comparison::Comparison;
+use crate::report::baseline_file::{Baseline, Coverage, Entry, Unseen};
+use crate::report::finding_identities_packed::Packed;
 use crate::report::finding_identity::{Fingerprint, ObjectName};
-use crate::report::named_paths::NamedPaths;
-use crate::report::packed::Packed;
-use crate::report::since::Since;
+use crate::report::is_finding_new::Since;
+use crate::report::paths_with_item_names::NamedPaths;
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

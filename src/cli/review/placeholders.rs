@@ -3,7 +3,7 @@
 use super::document_results::{DocumentReview, Given, Templated};
 use super::findings_in_text::home;
 use crate::cli::input::place;
-use crate::pod::workload;
+use crate::pod::workload_kinds;
 use crate::report::{Located, Repeated, Reviewed};
 use crate::rules::inputs::{self, Placeholder, Syntax};
 use crate::rules::{Finding, Severity, checks_kind, find};
@@ -67,7 +67,7 @@ fn of_syntax(
     }
     // Controllers of other kinds may replace them: Argo Workflows, Katib, kro.
     let known = object.is_pod()
-        || workload::find(object.group(), &object.kind).is_some()
+        || workload_kinds::find(object.group(), &object.kind).is_some()
         || checks_kind(object.group(), &object.kind);
     if !known && caused.is_empty() {
         return None;

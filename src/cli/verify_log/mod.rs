@@ -6,7 +6,7 @@ use super::terminal_width;
 use crate::nccl_log::{Lines, Log, Place};
 use crate::report::Unread;
 use crate::report::ci::{Annotation, CiFormat, GitHub, log_text};
-use crate::report::verify_log::document::Document;
+use crate::report::verify_log::json::Document;
 use crate::report::verify_log::text;
 use crate::text::printable;
 use clap::ValueEnum;

@@ -8,11 +8,11 @@
 //!                     `-----------------------------------------------------------------------------------------------'
 //! ```
 
-use super::authority::Authority;
-use super::bundles::Look;
+use super::ca_bundles_read::Look;
+use super::ca_certificate::Authority;
+use super::ca_record::{Record, Signer};
 use super::lifetimes::Lifetimes;
 use super::mark_ages::Seen;
-use super::record::{Record, Signer};
 
 /// Previous CAs that are kept. Only several emergencies in a row cause more.
 const MAX_PREVIOUS: usize = 8;

@@ -7,28 +7,28 @@
 //! 2. at most one CA is current, by compare-and-swap;
 //! 3. a replica is ready only while it verifies the first one for its own leaf.
 
-mod authority;
-mod bundles;
 mod ca_bundle_drift;
+mod ca_bundles_read;
+mod ca_certificate;
+mod ca_record;
 mod ca_steps;
-mod der;
-mod leaf;
-mod leaf_renewal;
+#[cfg(test)]
+mod ca_steps_model_tests;
 mod lifetimes;
 mod mark_ages;
-#[cfg(test)]
-mod model_tests;
-mod record;
-pub mod secret;
+pub mod secret_fields;
+mod serving_certificate;
+mod serving_certificate_renewal;
+mod x509_reader;
 
-pub use authority::{Authority, NAME};
-pub use bundles::Look;
 pub use ca_bundle_drift::Drift;
+pub use ca_bundles_read::Look;
+pub use ca_certificate::{Authority, NAME};
+pub use ca_record::{Key, Record, Signer};
 pub use ca_steps::{Change, Step, advance, next};
-pub use der::days;
-pub use der::{Fields, common_name, common_names, fields};
-pub use leaf::Leaf;
-pub use leaf_renewal::{Reason, last_resort, leaf_is_due};
 pub use lifetimes::Lifetimes;
 pub use mark_ages::{Marks, Seen};
-pub use record::{Key, Record, Signer};
+pub use serving_certificate::Leaf;
+pub use serving_certificate_renewal::{Reason, last_resort, leaf_is_due};
+pub use x509_reader::days;
+pub use x509_reader::{Fields, common_name, common_names, fields};

@@ -5,9 +5,9 @@ use crate::deadline::{Deadline, NEVER};
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, Networks};
 use crate::nodes::{ClassSet, Constraints};
-use crate::pod::gang::{Gang, multi_node};
+use crate::pod::is_multi_node::{Gang, multi_node};
 use crate::pod::templates_by_shape::DevShm;
-use crate::pod::{PodView, ranks};
+use crate::pod::{PodView, how_ranks_start};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
             networks: pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse),
             accelerators: demands.whole(),
             demands,
-            ranks_over_ssh: ranks::over_ssh(pod),
+            ranks_over_ssh: how_ranks_start::over_ssh(pod),
             gang: None,
             siblings: None,
             dev_shm: DevShm::AsWritten,

@@ -1,7 +1,7 @@
 //! What a cluster shows.
 
-use super::draft::Draft;
-use super::node::Node;
+use super::node_as_shown::Node;
+use super::profile_draft::Draft;
 use crate::profile::FabricProfile;
 use crate::text::count;
 

@@ -1,10 +1,10 @@
 //! What the server serves, and whether the API server would trust it. The verification itself was made by the TLS
 //! library where the certificates were read.
 
-use super::configurations::webhooks;
-use super::facts::{Facts, text};
-use super::names::NAME;
-use super::outcome::Outcome;
+use super::check_outcome::Outcome;
+use super::facts_that_were_read::{Facts, text};
+use super::names_of_our_objects::NAME;
+use super::webhook_configurations::webhooks;
 use crate::text::count;
 
 const DAY: i64 = 86_400;

@@ -1,8 +1,8 @@
 //! CRDs: ours, and that of Multus.
 
-use super::facts::{Facts, list, text};
-use super::outcome::{Outcome, joined};
-use super::sources::{CRDS, NETWORK_CRD, PROFILE_CRD};
+use super::check_outcome::{Outcome, joined};
+use super::facts_that_were_read::{Facts, list, text};
+use super::what_is_read::{CRDS, NETWORK_CRD, PROFILE_CRD};
 use serde_json::Value;
 
 const APPLY: &str = "Run kubectl apply --server-side -f deploy/crds/fabricprofiles.yaml, or helm upgrade.";

@@ -1,8 +1,8 @@
 //! NetworkPolicies that leave the API server no way to the webhook port.
 
-use super::facts::{Facts, list, text};
-use super::outcome::Outcome;
-use super::sources::{API_SERVERS, NETWORK_POLICIES, POD_LABELS, PODS};
+use super::check_outcome::Outcome;
+use super::facts_that_were_read::{Facts, list, text};
+use super::what_is_read::{API_SERVERS, NETWORK_POLICIES, POD_LABELS, PODS};
 use crate::multus::subnet::Subnet;
 use core::net::IpAddr;
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! FabricProfiles, by the same findings as their status.
 
-use super::accelerators;
-use super::facts::{Facts, text};
-use super::outcome::Outcome;
-use super::sources::{CONFIG_MAPS, NODES, PROFILES};
+use super::check_outcome::Outcome;
+use super::facts_that_were_read::{Facts, text};
+use super::nodes_with_accelerators;
+use super::what_is_read::{CONFIG_MAPS, NODES, PROFILES};
 use crate::profile::{FabricProfileStatus, Problem};
 use crate::resolve::profile_status::{ProfileUse, of_object};
 use crate::text::count;
@@ -80,7 +80,7 @@ pub(super) fn ties(facts: &Facts) -> Result<Outcome, Outcome> {
 pub(super) fn bare_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.profiles_known()?;
     facts.known(&NODES)?;
-    let nodes = accelerators::nodes(facts);
+    let nodes = nodes_with_accelerators::nodes(facts);
     Ok(match nodes.without {
         0 => Outcome::found("none"),
         some => Outcome::warning(

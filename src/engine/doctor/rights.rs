@@ -1,9 +1,9 @@
 //! Rights, by the API server's own access reviews.
 
-use super::facts::{Facts, Right, list, text};
-use super::names::NAME;
-use super::outcome::{Outcome, joined};
-use super::sources::DEPLOYMENTS;
+use super::check_outcome::{Outcome, joined};
+use super::facts_that_were_read::{Facts, Right, list, text};
+use super::names_of_our_objects::NAME;
+use super::what_is_read::DEPLOYMENTS;
 use serde_json::Value;
 
 /// Kinds without which nothing about the installation is known.

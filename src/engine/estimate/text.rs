@@ -1,7 +1,7 @@
 //! The estimate as a table.
 
 use super::Step;
-use super::document::{Document, FabricEntry};
+use super::json::{Document, FabricEntry};
 use std::io::{self, Write};
 
 /// Writes the estimate.

@@ -1,8 +1,8 @@
 //! Facts from all nodes about one of their resources, and about an interface. Combined once, so that no decision
 //! reads single nodes.
 
-use super::node_state::{NodeState, VfGroup};
-use super::resource::agreed;
+use super::extended_resource::agreed;
+use super::sriov_node_state::{NodeState, VfGroup};
 use crate::multus::LinkLayer;
 
 /// Facts from the nodes that provide a resource.

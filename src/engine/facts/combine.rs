@@ -1,10 +1,10 @@
 //! Combines facts: first one object at a time, then the conclusions.
 
 use super::all_nodes::{Port, Site};
-use super::index::{Index, NicSet, Origin};
-use super::namespaced::{ByNamespace, Namespaced};
-use super::network::Rendered;
-use super::resource::{ResourceFact, Server};
+use super::extended_resource::{ResourceFact, Server};
+use super::facts_of_cluster::{Index, NicSet, Origin};
+use super::facts_of_namespace::{ByNamespace, Namespaced};
+use super::network_attachment_definition::Rendered;
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,
     PoolConfig, Slice, Texts, TrainingRuntime, device_class,

@@ -3,10 +3,10 @@
 //! template from the start: the object shows what their claims will be.
 
 use super::device_class::Selected;
-use super::object::{MAX_NAME, Meta, Object, text};
+use super::object_shape::{MAX_NAME, Meta, Object, text};
 use super::{Ask, DeviceClaim, DeviceRequest};
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::values::mapping;
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::null_as_absent::mapping;
 use serde::Deserialize;
 
 /// Class of the claims on the channel of a ComputeDomain.

@@ -2,11 +2,11 @@
 //! with the plugin's list in it), and variables of NCCL and its companions for containers, by name or in a script.
 
 use super::device_plugin::{SRIOV_PREFIX, shared, sriov};
-use super::object::Meta;
-use super::resource::ResourceFact;
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::values::mapping;
-use crate::nccl::table::{is_prefixed, mentions};
+use super::extended_resource::ResourceFact;
+use super::object_shape::Meta;
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::null_as_absent::mapping;
+use crate::nccl::variable_table::{is_prefixed, mentions};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! ResourceClaim and ResourceClaimTemplate: how many devices of which classes.
 
 use super::device_class::{self, DeviceClass, SRIOV_DRIVER, Selected, Selector};
-use super::object::{MAX_NAME, Meta, Object, number, text};
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::values::{Objects, mapping};
+use super::object_shape::{MAX_NAME, Meta, Object, number, text};
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::null_as_absent::{Objects, mapping};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! DeviceClass: the target of a claim's request, and the extended resource that it may provide.
 
-use super::object::{MAX_NAME, Meta, Object, text};
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::values::{Objects, mapping};
+use super::object_shape::{MAX_NAME, Meta, Object, text};
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::null_as_absent::{Objects, mapping};
 use serde::Deserialize;
 
 /// Domain of the resource that every class provides under its own name (kubernetes/kubernetes

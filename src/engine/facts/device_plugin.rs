@@ -1,10 +1,10 @@
 //! Configurations of the device plugins: JSON text inside of other objects.
 
-use super::object::{number, text};
-use super::resource::{ResourceFact, Server};
-use crate::json::decode::object as decode;
-use crate::json::go;
-use crate::json::values::{Objects, mapping};
+use super::extended_resource::{ResourceFact, Server};
+use super::object_shape::{number, text};
+use crate::json::as_go_reads;
+use crate::json::decode_with_place::object as decode;
+use crate::json::null_as_absent::{Objects, mapping};
 use crate::multus::{LinkLayer, ResourceName};
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub const SHARED_PREFIX: &str = "rdma";
 pub struct ConfigFault(pub String);
 
 /// A fault with its place inside of the text.
-fn fault(error: &crate::json::decode::DecodeError) -> ConfigFault {
+fn fault(error: &crate::json::decode_with_place::DecodeError) -> ConfigFault {
     ConfigFault(match error.pointer.as_str() {
         "" => error.message.clone(),
         pointer => format!("{pointer}: {}", error.message),
@@ -33,7 +33,7 @@ fn fault(error: &crate::json::decode::DecodeError) -> ConfigFault {
 }
 
 fn checked(config: &str) -> Result<Cow<'_, str>, ConfigFault> {
-    match go::read(config, go::DEVICE_PLUGIN) {
+    match as_go_reads::read(config, as_go_reads::DEVICE_PLUGIN) {
         Ok((Value::Object(_), false)) => Ok(config.into()),
         Ok((object @ Value::Object(_), true)) => Ok(object.to_string().into()),
         Ok(_) => Err(ConfigFault("it is not a JSON object".to_owned())),

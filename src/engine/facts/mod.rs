@@ -4,7 +4,6 @@
 
 pub mod address_pool;
 mod all_nodes;
-mod bytes;
 mod claimed_networks;
 mod combine;
 mod compute_domain;
@@ -13,21 +12,23 @@ pub mod device_claim;
 pub mod device_class;
 pub mod device_driver;
 pub mod device_plugin;
-pub mod index;
-pub mod kind;
+pub mod extended_resource;
+pub mod fact_kinds;
+pub mod facts_of_cluster;
+mod facts_of_namespace;
+mod memory_of_fact;
 mod namespace;
-mod namespaced;
-pub mod network;
+pub mod network_attachment_definition;
 mod nic_cluster_policy;
-pub mod node_policy;
-pub mod node_state;
-mod object;
-mod operator_config;
+mod object_shape;
 mod pod_security;
-pub mod pool_config;
-pub mod resource;
-pub mod slice;
+pub mod resource_slice;
+pub mod sriov_node_policy;
+pub mod sriov_node_state;
+mod sriov_operator_config;
+pub mod sriov_pool_config;
 mod training_runtime;
+mod what_object_says;
 
 pub use address_pool::AddressPool;
 pub use all_nodes::{Port, Site};
@@ -37,190 +38,17 @@ pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
 pub use device_class::DeviceClass;
 pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
-pub use index::{Index, NetworkClass, NicSet};
-pub use kind::Kind;
+pub use extended_resource::{ResourceFact, Server, names_dpdk};
+pub use fact_kinds::Kind;
+pub use facts_of_cluster::{Index, NetworkClass, NicSet};
+pub(crate) use facts_of_namespace::Namespaced;
 pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
-pub(crate) use namespaced::Namespaced;
 pub use nic_cluster_policy::{ConfigText, NicPolicy, config_texts};
-pub use node_policy::NodePolicy;
-pub use node_state::NodeState;
-pub use operator_config::OperatorConfig;
 pub use pod_security::PodSecurity;
-pub use pool_config::PoolConfig;
-pub use resource::{ResourceFact, Server, names_dpdk};
-pub use slice::{DevicePool, Slice};
+pub use resource_slice::{DevicePool, Slice};
+pub use sriov_node_policy::NodePolicy;
+pub use sriov_node_state::NodeState;
+pub use sriov_operator_config::OperatorConfig;
+pub use sriov_pool_config::PoolConfig;
 pub use training_runtime::TrainingRuntime;
-
-use crate::json::decode::{DecodeError, object as decode};
-use crate::nodes::NodeObject;
-use crate::profile::Profile;
-use network::{NetworkObject, Rendered, render};
-use std::sync::Arc;
-
-/// The fact in one object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fact {
-    /// A namespace: its labels and annotations.
-    Namespace(Arc<NamespaceFacts>),
-    /// A FabricProfile.
-    Profile(Arc<Profile>),
-    /// A network, as an object or as rendered from one.
-    Network(Arc<Rendered>),
-    /// A policy of the SR-IOV operator.
-    NodePolicy(Arc<NodePolicy>),
-    /// The NICs of a node, by the SR-IOV operator.
-    NodeState(Arc<NodeState>),
-    /// A pool of nodes of the SR-IOV operator.
-    PoolConfig(Arc<PoolConfig>),
-    /// The settings of the SR-IOV operator.
-    OperatorConfig(Arc<OperatorConfig>),
-    /// Device plugins and driver of the NVIDIA Network Operator.
-    NicPolicy(Arc<NicPolicy>),
-    /// The resources that device plugins serve, by the text of their configuration.
-    Pools(Arc<Vec<ResourceFact>>),
-    /// Variables and scripts of a ConfigMap.
-    Texts(Arc<Texts>),
-    /// A DeviceClass.
-    DeviceClass(Arc<DeviceClass>),
-    /// A ResourceClaim or a template of one.
-    DeviceClaim(Arc<DeviceClaim>),
-    /// A template of claims for IMEX channels.
-    ChannelTemplate(Arc<ChannelTemplate>),
-    /// A ResourceSlice.
-    Slice(Arc<Slice>),
-    /// A pool of addresses.
-    AddressPool(Arc<AddressPool>),
-    /// A TrainingRuntime.
-    TrainingRuntime(Arc<TrainingRuntime>),
-}
-
-/// An object by name, and its fact.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FactEntry {
-    /// Empty for cluster-scoped kinds.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// `metadata.resourceVersion`.
-    pub version: Option<String>,
-    /// `None` if the object has no fact that a decision needs.
-    pub fact: Option<Fact>,
-}
-
-/// Reads an object of a kind other than FabricProfile, which needs the compiled-in profiles. `None` where it has no
-/// name: nothing can refer to it.
-///
-/// # Errors
-/// [`DecodeError`] when a field that is read has another type.
-pub fn read(kind: Kind, json: &str, default_namespace: &str) -> Result<Option<FactEntry>, DecodeError> {
-    if let Some(origin) = kind.makes_network() {
-        let object: NetworkObject = decode(json)?;
-        let Some(name) = object.name().map(str::to_owned) else { return Ok(None) };
-        let own = if kind.namespaced() { object.namespace().unwrap_or(default_namespace) } else { "" };
-        let namespace = own.to_owned();
-        let fact = render(origin, &object, default_namespace).map(|r| Fact::Network(Arc::new(r)));
-        return Ok(Some(FactEntry { namespace, name, version: object.version(), fact }));
-    }
-    let (meta, fact) = match kind {
-        Kind::Namespace => {
-            let (meta, fact) = namespace::read(json)?;
-            (meta, Some(Fact::Namespace(Arc::new(fact))))
-        }
-        Kind::NodePolicy => {
-            let (meta, fact) = node_policy::read(json)?;
-            (meta, fact.map(|f| Fact::NodePolicy(Arc::new(f))))
-        }
-        Kind::NodeState => {
-            let (meta, fact) = node_state::read(json)?;
-            (meta, Some(Fact::NodeState(Arc::new(fact))))
-        }
-        Kind::PoolConfig => {
-            let (meta, fact) = pool_config::read(json)?;
-            (meta, Some(Fact::PoolConfig(Arc::new(fact))))
-        }
-        Kind::OperatorConfig => {
-            let (meta, fact) = operator_config::read(json)?;
-            (meta, fact.map(|f| Fact::OperatorConfig(Arc::new(f))))
-        }
-        Kind::NicClusterPolicy | Kind::NicNodePolicy => {
-            let (meta, policy) = nic_cluster_policy::read(kind, json)?;
-            let pools = from(policy.pools, kind, &meta);
-            (meta, Some(Fact::NicPolicy(Arc::new(NicPolicy { pools, ..policy }))))
-        }
-        Kind::ConfigMap => {
-            let (meta, says) = config_map::read(json)?;
-            let fact = says.map(|says| match says {
-                config_map::Says::Pools(pools) => Fact::Pools(Arc::new(from(pools, kind, &meta))),
-                config_map::Says::Texts(texts) => Fact::Texts(Arc::new(texts)),
-            });
-            (meta, fact)
-        }
-        Kind::IpPool | Kind::CidrPool => {
-            let (meta, fact) = address_pool::read(json, kind == Kind::CidrPool)?;
-            (meta, Some(Fact::AddressPool(Arc::new(fact))))
-        }
-        Kind::DeviceClass => {
-            let (meta, fact) = device_class::read(json)?;
-            (meta, Some(Fact::DeviceClass(Arc::new(fact))))
-        }
-        Kind::ResourceClaim => {
-            let (meta, fact) = device_claim::read_claim(json)?;
-            (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
-        }
-        Kind::ResourceClaimTemplate => {
-            let (meta, fact) = device_claim::read_template(json)?;
-            (meta, Some(Fact::DeviceClaim(Arc::new(fact))))
-        }
-        Kind::ComputeDomain => {
-            let (meta, fact) = compute_domain::read(json)?;
-            (meta, fact.map(|f| Fact::ChannelTemplate(Arc::new(f))))
-        }
-        Kind::ResourceSlice => {
-            let (meta, fact) = slice::read(json)?;
-            (meta, fact.map(|f| Fact::Slice(Arc::new(f))))
-        }
-        Kind::TrainingRuntime | Kind::ClusterTrainingRuntime => {
-            let (meta, fact) = training_runtime::read(json)?;
-            (meta, fact.map(|f| Fact::TrainingRuntime(Arc::new(f))))
-        }
-        Kind::Node => {
-            decode::<NodeObject<'_>>(json)?;
-            return Ok(None);
-        }
-        _ => return Ok(None),
-    };
-    let version = meta.version();
-    let Some(name) = meta.name.filter(|n| !n.is_empty()) else { return Ok(None) };
-    let own = || meta.namespace.filter(|n| !n.is_empty()).unwrap_or_else(|| default_namespace.to_owned());
-    let namespace = if kind.namespaced() { own() } else { String::new() };
-    Ok(Some(FactEntry { namespace, name, version, fact }))
-}
-
-/// Pools with the object that they come from.
-fn from(mut pools: Vec<ResourceFact>, kind: Kind, meta: &object::Meta) -> Vec<ResourceFact> {
-    let name = meta.name.as_deref().unwrap_or_default();
-    let origin: Arc<str> = match meta.namespace.as_deref().filter(|_| kind.namespaced()) {
-        Some(namespace) => format!("{} {namespace}/{name}", kind.name()),
-        None => format!("{} {name}", kind.name()),
-    }
-    .into();
-    for pool in &mut pools {
-        pool.origins = vec![Arc::clone(&origin)];
-    }
-    pools
-}
-
-/// Checks that an object can be read as a fact of its kind.
-///
-/// # Errors
-/// [`DecodeError`] when a field that is read has another type.
-pub fn check(kind: Kind, json: &str) -> Result<(), DecodeError> {
-    read(kind, json, "").map(|_| ())
-}
-
-/// Whether an object is a fact. A ConfigMap is one only if it configures a device plugin, or has variables of NCCL
-/// and its companions.
-#[must_use]
-pub fn is_fact(kind: Kind, json: &str) -> bool {
-    kind != Kind::ConfigMap || read(kind, json, "").is_ok_and(|entry| entry.is_some_and(|e| e.fact.is_some()))
-}
+pub use what_object_says::{Fact, FactEntry, check, is_fact, read};

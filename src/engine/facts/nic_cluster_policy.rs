@@ -2,10 +2,10 @@
 
 use super::Kind;
 use super::device_plugin::{ConfigFault, NVIDIA_PREFIX, shared, sriov};
-use super::object::{Meta, Object, text};
-use super::resource::ResourceFact;
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::values::mapping;
+use super::extended_resource::ResourceFact;
+use super::object_shape::{Meta, Object, text};
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::null_as_absent::mapping;
 use serde::Deserialize;
 
 #[derive(Default, Deserialize)]

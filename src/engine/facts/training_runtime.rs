@@ -1,9 +1,9 @@
 //! TrainingRuntime and ClusterTrainingRuntime of Kubeflow Trainer: the JobSet that TrainJobs are created from. They
 //! are read only from files; a live cluster's are not watched.
 
-use super::object::Meta;
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::values::mapping;
+use super::object_shape::Meta;
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::null_as_absent::mapping;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

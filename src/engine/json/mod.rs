@@ -1,13 +1,13 @@
 //! Rules for reading JSON: values that borrow and read `null` as absent, errors with a place, and Go's rules for
 //! keys. YAML and positions in files belong to `manifest`.
 
-pub mod annotated;
-pub mod decode;
-pub(crate) mod go;
-pub(crate) mod plain_pair;
+pub mod annotations_of_object;
+pub(crate) mod as_go_reads;
+pub mod decode_with_place;
+pub(crate) mod name_value_pair;
+pub mod null_as_absent;
 pub mod quantity;
+mod read_error;
 pub(crate) mod reader;
-mod skip;
-pub mod values;
+mod skip_value;
 pub(crate) mod write;
-mod wrong;

@@ -5,9 +5,9 @@
 //! Its errors name the place. So each type is compiled for one reader, and not again for another that finds the place:
 //! that would be a tenth of the binary.
 
-use super::plain_pair::{PLAIN_PAIR, Pair};
-use super::skip::Cursor;
-use super::wrong::{Step, Wrong};
+use super::name_value_pair::{PLAIN_PAIR, Pair};
+use super::read_error::{Step, Wrong};
+use super::skip_value::Cursor;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, Expected, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Number;

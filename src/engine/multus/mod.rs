@@ -1,20 +1,20 @@
 //! Multus: the networks annotation of a pod, the CNI configuration of a network, and the resource of a network. Only
 //! how they are read: what is wrong with them is reported by the rules in `rules::networks`.
 
-pub mod annotation;
-pub mod class;
-pub mod cni;
-mod error;
+pub mod cni_config;
+pub mod facts_of_network;
 pub mod ipam;
-pub mod network;
-pub mod request;
+pub mod network_class;
+mod networks_annotation_error;
+pub mod networks_annotation_requests;
+pub mod parse_networks_annotation;
 pub mod subnet;
 
-pub use annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
-pub use class::{Class, LinkLayer, Sharing, classify};
-pub use error::AnnotationError;
-pub use network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName, ResourceRef};
-pub use request::Requests;
+pub use facts_of_network::{Addressing, NetworkFact, NetworkRef, NodeLabel, ResourceName, ResourceRef};
+pub use network_class::{Class, LinkLayer, Sharing, classify};
+pub use networks_annotation_error::AnnotationError;
+pub use networks_annotation_requests::Requests;
+pub use parse_networks_annotation::{MAX_NETWORKS, Networks, Selection, is_label, parse, parse_all};
 
 /// Pod annotation that requests secondary networks (Network Plumbing WG specification, section 4.1.1).
 pub const NETWORKS_ANNOTATION: &str = "k8s.v1.cni.cncf.io/networks";

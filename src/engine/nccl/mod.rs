@@ -3,18 +3,18 @@
 //! `rules::nccl`.
 
 pub mod conf_file;
-pub mod list;
-pub mod number;
-pub mod table;
+pub mod misread_values;
+pub mod name_lists;
+pub mod numbers_as_nccl_reads;
 pub mod transport;
-pub mod unread;
-pub mod value;
-pub mod version;
+pub mod unread_variable_names;
+pub mod variable_table;
+pub mod version_of_image;
 
-pub use table::{Reading, Status, Variable, all, find};
 pub use transport::Transport;
-pub use unread::{Unread, unread};
-pub use version::NcclVersion;
+pub use unread_variable_names::{Unread, unread};
+pub use variable_table::{Reading, Status, Variable, all, find};
+pub use version_of_image::NcclVersion;
 
 /// The release whose source the table was made from. Later ones may read more.
 pub const KNOWN_UP_TO: &str = "2.30.7";

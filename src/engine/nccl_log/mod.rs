@@ -3,30 +3,30 @@
 //! A log of 10 GB is read in bounded memory: [`Lines`] cuts long lines, [`Log`] keeps facts and no lines, and whatever
 //! is beyond a limit is counted ([`Skipped`]).
 
-mod head;
-mod judge;
-mod kind;
-mod known;
-mod lines;
-mod log;
+mod finding_kinds;
+mod line_head;
+mod lines_explain_knows;
+mod log_facts;
 mod message;
 #[cfg(test)]
 mod message_tests;
-mod names;
+mod questions_about_log;
 mod ranks;
-mod reasons;
+mod shared_names;
+mod split_lines;
 #[cfg(test)]
 mod tests;
-mod transport;
-mod view;
+mod transport_names;
+mod what_is_wrong;
+mod why_not_rdma;
 
-pub use judge::{Finding, judge};
-pub use kind::{Kind, Level};
-pub use known::Matched;
-pub use lines::{Cut, LONGEST_LINE, Lines, Place};
-pub use log::{Communicator, Host, Log, Rank, Skipped};
+pub use finding_kinds::{Kind, Level};
+pub use lines_explain_knows::Matched;
+pub use log_facts::{Communicator, Host, Log, Rank, Skipped};
 pub use message::{Message, message};
 pub use ranks::{Direct, numbers};
-pub use transport::{Transport, transport};
+pub use split_lines::{Cut, LONGEST_LINE, Lines, Place};
+pub use transport_names::{Transport, transport};
+pub use what_is_wrong::{Finding, judge};
 
-pub use head::{Head, Line, line};
+pub use line_head::{Head, Line, line};

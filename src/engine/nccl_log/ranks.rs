@@ -1,7 +1,7 @@
 //! What a rank uses, and lists of ranks.
 
-use super::log::{Communicator, Log, Rank};
-use super::transport::{Transport, transport};
+use super::log_facts::{Communicator, Log, Rank};
+use super::transport_names::{Transport, transport};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -1,10 +1,10 @@
 //! The index of nodes: takes Node objects one by one, and gives a view at any time.
 
-use super::classes::{Class, Classes};
-use super::node::NodeObject;
+use super::node_classes::{Class, Classes};
+use super::node_object::NodeObject;
+use super::nodes_view::{NodeEntry, NodeView, value_key};
 use super::taint::Taint;
-use super::view::{NodeEntry, NodeView, value_key};
-use super::{HOSTNAME_LABEL, amounts};
+use super::{HOSTNAME_LABEL, resource_amounts};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -290,7 +290,7 @@ impl NodeBuilder {
             }
             labels.sort_unstable();
             let resources = old.view.amounts.list(entry.amounts);
-            let resources = match entry.amounts == amounts::UNKNOWN {
+            let resources = match entry.amounts == resource_amounts::UNKNOWN {
                 true => class.resources.iter().map(|name| (&**name, 0)).collect(),
                 false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
             };

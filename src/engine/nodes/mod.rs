@@ -9,33 +9,33 @@
 //! pod            -> landing(constraints, view) -> set of classes
 //! ```
 
-mod amounts;
 mod builder;
-mod classes;
-mod condition;
-mod in_common;
-mod largest;
-mod members;
-mod node;
-mod node_filter;
-mod requirement;
-mod shards;
-mod single_nodes;
-mod taint;
+mod conditions_on_single_nodes;
 #[cfg(test)]
-mod tests;
-mod view;
+mod index_tests;
+mod label_condition;
+mod label_requirement;
+mod largest_nodes_of_resource;
+mod node_classes;
+mod node_object;
+mod nodes_of_two_selectors;
+mod nodes_view;
+mod resource_amounts;
+mod sets_of_classes;
+mod sharded_map;
+mod taint;
+mod which_nodes_fit_pod;
 
 pub use builder::NodeBuilder;
-pub use classes::{Class, ClassSet, Classes};
-pub use condition::Condition;
-pub use in_common::{InCommon, NodeSelection};
-pub use node::NodeObject;
-pub(crate) use node_filter::landing_of;
-pub use node_filter::{Constraints, Dropped, Term, dropped, landing};
-pub use requirement::{Relation, Requirement, Values};
+pub use label_condition::Condition;
+pub use label_requirement::{Relation, Requirement, Values};
+pub use node_classes::{Class, ClassSet, Classes};
+pub use node_object::NodeObject;
+pub use nodes_of_two_selectors::{InCommon, NodeSelection};
+pub use nodes_view::NodeView;
 pub use taint::{Taint, Toleration, Tolerations};
-pub use view::NodeView;
+pub(crate) use which_nodes_fit_pod::landing_of;
+pub use which_nodes_fit_pod::{Constraints, Dropped, Term, dropped, landing};
 
 /// Label that the kubelet sets to the host's name; its value differs on every node.
 pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";

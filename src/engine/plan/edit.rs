@@ -1,8 +1,10 @@
 //! Edits by intent: which value of a pod is set, its path, and its description for a person.
 
-use super::{FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, summary};
+use super::{
+    FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks_annotation_summary,
+};
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::own_containers::MONITOR;
+use crate::pod::which_containers_webhook_added::MONITOR;
 use crate::profile::schema::Requirement;
 use crate::text::token;
 use serde::Serialize;
@@ -240,7 +242,9 @@ impl Edit {
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
-            Self::Networks { value, .. } => format!("networks annotation: {}", summary::networks(value)),
+            Self::Networks { value, .. } => {
+                format!("networks annotation: {}", networks_annotation_summary::networks(value))
+            }
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))
             }

@@ -4,8 +4,8 @@
 use super::{Change, Edit, IpcLockRefusal, Target};
 use crate::demands::Subject;
 use crate::facts::PodSecurity;
+use crate::pod::pod_fields::Container;
 use crate::pod::runs_as_root;
-use crate::pod::view::Container;
 use crate::profile::{Memlock, Profile};
 
 /// Name of the capability as Kubernetes writes it.

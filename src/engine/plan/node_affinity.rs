@@ -6,7 +6,7 @@
 
 use super::{Change, Edit, Kept, Reason};
 use crate::pod::PodView;
-use crate::pod::affinity::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::Requirement;
 use crate::profile::{NodeAffinity, Profile};
 use crate::resolve::Evidence;

@@ -1,8 +1,10 @@
 //! The final pod: the read model with a plan over it, without a second pod.
 
-use super::nccl_conf::{self, ConfFile};
-use super::{Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, files, ulimits};
-use crate::pod::view::{Container, PodView};
+use super::nccl_conf_lines::{self, ConfFile};
+use super::{
+    Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, memlock_annotation, nccl_conf_and_small_files,
+};
+use crate::pod::pod_fields::{Container, PodView};
 use crate::snapshot::{ByVariable, Catalog};
 
 /// The value of a variable in the final container.
@@ -76,7 +78,7 @@ impl<'a> Overlay<'a> {
     /// Whether the NRI plugin will set the memlock limit of an app container.
     #[must_use]
     pub fn sets_memlock(self, index: usize) -> bool {
-        let find = || ulimits::set(self.pod, self.plan.of_pod());
+        let find = || memlock_annotation::set(self.pod, self.plan.of_pod());
         self.plan.read_once.with_memlock.get_or_init(find).contains(&index)
     }
 
@@ -136,7 +138,7 @@ impl<'a> Overlay<'a> {
         let in_env = || {
             container.env_var(name).is_some() || app.is_some_and(|index| self.edits_of(index).any(planned))
         };
-        if !nccl_conf::is_read(name) || !over_ssh && in_env() {
+        if !nccl_conf_lines::is_read(name) || !over_ssh && in_env() {
             return None;
         }
         self.conf(app, container)?.value(name)
@@ -158,7 +160,7 @@ impl<'a> Overlay<'a> {
     fn conf(self, app: Option<usize>, container: &Container<'_>) -> Option<&'a ConfFile> {
         let planned = |e: &Edit| matches!(e, Edit::FileMount { path, .. } if *path == NCCL_CONF_PATH);
         let will_have = app.is_some_and(|index| self.edits_of(index).any(planned));
-        if !will_have && !files::has_conf(self.pod, container) {
+        if !will_have && !nccl_conf_and_small_files::has_conf(self.pod, container) {
             return None;
         }
         let text = || {
@@ -166,7 +168,7 @@ impl<'a> Overlay<'a> {
                 Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
                 _ => None,
             });
-            planned.or_else(|| files::text(self.pod, NCCL_CONF)).unwrap_or_default()
+            planned.or_else(|| nccl_conf_and_small_files::text(self.pod, NCCL_CONF)).unwrap_or_default()
         };
         let none = ByVariable::new();
         let of_profiles = self.of_profiles.unwrap_or(&none);

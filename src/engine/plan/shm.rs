@@ -1,10 +1,10 @@
 //! `/dev/shm`: NCCL reserves about 33 MiB of it per rank and communicator; the runtime's default is 64 MiB for the
 //! whole container.
 
-use super::names::SHM_PATH;
-use super::targets::is_mesh_proxy;
+use super::annotation_names_and_paths::SHM_PATH;
+use super::which_containers_get_profile::is_mesh_proxy;
 use super::{Change, Edit, Target};
-use crate::pod::view::Volume;
+use crate::pod::pod_fields::Volume;
 use crate::pod::{Bytes, Container, PodView, Quantity, memory_limit};
 use crate::profile::Profile;
 use crate::text::Count;

@@ -1,9 +1,9 @@
 //! Facts about a container that planning and rules ask for again and again. Each is found once, so a long list or text of a
 //! container is not read again for each variable of a profile.
 
-use super::name_marks::NameMarks;
-use super::view::{Container, EnvVar};
-use crate::nccl::version::{NcclVersion, of_image};
+use super::names_surely_absent::NameMarks;
+use super::pod_fields::{Container, EnvVar};
+use crate::nccl::version_of_image::{NcclVersion, of_image};
 
 /// Fewer variables than this are searched one by one: nearly every container has fewer.
 const FEW: usize = 64;

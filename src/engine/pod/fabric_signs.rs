@@ -1,8 +1,8 @@
 //! Signs of a fabric on a pod, with or without accelerators: networks and settings in annotations, devices in
 //! resources and claims, variables. Rules look at every pod that has one.
 
-use super::view::{Container, Metadata, PodView};
-use crate::json::values::{Pairs, Quantities};
+use super::pod_fields::{Container, Metadata, PodView};
+use crate::json::null_as_absent::{Pairs, Quantities};
 
 /// Domain of our own annotations and labels, with the slash.
 pub const OWN_DOMAIN: &str = "fabric-admission.dev/";

@@ -1,6 +1,6 @@
 //! How many pods of a workload work together, read from the `spec` of each kind.
 
-use crate::json::values::{Objects, Pairs, Text, mapping};
+use crate::json::null_as_absent::{Objects, Pairs, Text, mapping};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;

@@ -1,45 +1,45 @@
 //! A pod as it was sent: a borrowed read model, quantities, accelerators, and the variables that its shell text sets.
 //! Nothing here knows the cluster or a profile: `demands` joins the pod with facts, `plan::overlay` with changes.
 
-pub mod accelerator;
-pub mod affinity;
-mod annotations;
-mod claim;
+pub mod accelerator_resources;
+pub mod affinity_and_tolerations;
+mod annotations_and_labels;
 mod container_facts;
-mod env;
+mod decode_pod;
+mod device_claims;
+mod env_variables;
 pub mod fabric_signs;
-pub mod gang;
+pub mod facts_found_once;
 mod gang_size;
-pub mod limits;
-mod memory;
-mod name_marks;
-pub mod nic;
-pub mod own_containers;
+pub mod how_ranks_start;
+pub mod is_multi_node;
+pub mod list_length_limits;
+mod memory_limits;
+mod names_surely_absent;
+pub mod nic_resource_names;
 mod place_index;
+pub mod pod_fields;
+pub mod prescan_for_fabric_signs;
 mod presence;
-pub mod ranks;
-mod read;
-pub mod read_once;
-pub mod scan;
+mod raw_text_source;
+pub mod resource_units;
+mod runs_as_root;
 pub mod shell;
-mod source;
 pub mod templates_by_shape;
 #[cfg(test)]
 mod templates_by_shape_tests;
-pub mod units;
-mod user;
 pub mod variable_sources;
 pub mod variable_value;
-pub mod view;
-mod volumes;
-pub mod workload;
+mod volumes_and_mounts_by_name;
+pub mod which_containers_webhook_added;
+pub mod workload_kinds;
 
 #[cfg(test)]
-mod view_tests;
+mod pod_fields_tests;
 
 pub use crate::json::quantity::{Bytes, Quantity, QuantityError};
-pub use accelerator::Accelerators;
+pub use accelerator_resources::Accelerators;
 pub use fabric_signs::FabricSigns;
-pub use memory::memory_limit;
-pub use user::runs_as_root;
-pub use view::{Container, PodView};
+pub use memory_limits::memory_limit;
+pub use pod_fields::{Container, PodView};
+pub use runs_as_root::runs_as_root;

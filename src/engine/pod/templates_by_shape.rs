@@ -3,9 +3,9 @@
 //! LeaderWorkerSet, Volcano, KubeRay and unknown ones. The objects around a template show how many pods are created
 //! from it, and their role.
 
-use super::workload;
+use super::workload_kinds;
 use crate::deadline::{Deadline, NEVER};
-use crate::json::values::{List, Objects, Pairs, Text};
+use crate::json::null_as_absent::{List, Objects, Pairs, Text};
 use crate::text::token;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -251,7 +251,7 @@ impl<'a> Way<'a> {
             && way.makers < MAX_MAKERS
         {
             way.makers += 1;
-            if workload::named(&kind).any(|known| known.one_per_node) {
+            if workload_kinds::named(&kind).any(|known| known.one_per_node) {
                 way.pods = None;
             }
             let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();

@@ -1,7 +1,7 @@
 //! Sources of a container's variables and scripts besides its own fields.
 
 use super::place_index::{FEW, PlaceIndex};
-use crate::json::values::{Objects, QuantityText, Text, mapping};
+use crate::json::null_as_absent::{Objects, QuantityText, Text, mapping};
 use serde::Deserialize;
 
 /// `env[].valueFrom`.

@@ -1,7 +1,7 @@
 //! The value that a container's variable has at the start, as far as the pod itself shows it.
 
+use super::pod_fields::{Container, EnvVar, PodView};
 use super::variable_sources::{ResourceFieldRef, ValueFrom};
-use super::view::{Container, EnvVar, PodView};
 use crate::json::quantity::Quantity;
 use std::borrow::Cow;
 

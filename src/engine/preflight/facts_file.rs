@@ -2,13 +2,13 @@
 //! limits, other libraries and another environment, so it cannot read these itself. Both may be of different releases, so
 //! the document has a version.
 
-use super::conf::Conf;
-use super::rails::device_of;
+use super::device_of_interface::device_of;
+use super::nccl_conf_of_pod::Conf;
+use super::preflight_report::Report;
 use super::readings::{Device, Port, Readings};
-use super::report::Report;
-use super::usable::usable;
+use super::usable_devices::usable;
 use crate::rdma::netlink::NamespaceMode;
-use crate::rdma::process::Memlock;
+use crate::rdma::process_limits::Memlock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

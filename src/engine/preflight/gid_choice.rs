@@ -2,7 +2,7 @@
 //! src/transport/net_ib.cc, `ncclUpdateGidIndex`). NCCL starts with row 0 and compares it with each later row.
 
 use super::readings::GidRow;
-use crate::nccl::number::leading_number;
+use crate::nccl::numbers_as_nccl_reads::leading_number;
 use crate::rdma::Reading;
 use crate::rdma::Unreadable;
 use crate::rdma::gid::{Gid, GidType};

@@ -2,8 +2,8 @@
 
 use super::readings::{GidRow, Port};
 use crate::rdma::Unreadable;
-use crate::rdma::addresses::Address;
 use crate::rdma::gid::{Gid, GidType};
+use crate::rdma::interface_addresses::Address;
 
 /// Whose row it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

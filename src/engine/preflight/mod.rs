@@ -1,22 +1,22 @@
 //! `preflight`: what a pod sees of its fabric on its node, judged before training starts. Everything here takes bytes that
 //! the shell read (`pod_agent`), and gives verdicts and texts.
 
-mod check;
+mod check_declaration;
+pub mod check_outcome;
 pub mod checks;
-pub mod conf;
-mod distance;
-pub mod expect;
+mod device_of_interface;
+pub mod expectation_document;
 pub mod facts_file;
 mod gid_choice;
 mod gid_rows;
 pub mod gpu_file;
+pub mod ibverbs_providers;
 pub mod image;
-pub mod outcome;
-pub mod providers;
-mod rails;
+pub mod nccl_conf_of_pod;
+mod pci_distance;
+pub mod preflight_report;
 pub mod readings;
-pub mod report;
-mod usable;
+mod usable_devices;
 
-pub use check::Check;
+pub use check_declaration::Check;
 pub use gid_choice::address_range;

@@ -1,14 +1,14 @@
 //! What was read in the pod. Every reading is a value, or the reason why there is none. The shell fills this in
 //! (`pod_agent`), and the checks judge it.
 
-use super::expect::Expectation;
+use super::expectation_document::Expectation;
 use crate::nccl::NcclVersion;
 use crate::rdma::Reading;
-use crate::rdma::addresses::Address;
 use crate::rdma::gid::{Gid, GidType};
+use crate::rdma::interface_addresses::Address;
 use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::port::{LinkLayer, PhysicalState, Rate, State};
-use crate::rdma::process::Memlock;
+use crate::rdma::process_limits::Memlock;
 use std::collections::BTreeMap;
 
 /// All readings of one run.

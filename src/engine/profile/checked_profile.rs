@@ -1,18 +1,18 @@
 //! A profile with its base folded in and every value checked: what a decision works with. The checks are in `checks`.
 
 use super::checked_parts::{EnvEntry, Rail, Subset};
-use super::error::ProfileError;
-use super::gke::GkeNetworks;
-use super::ignorable::Ignorable;
+use super::gke_networks::GkeNetworks;
 use super::memlock::Memlock;
-use super::monitor::Monitor;
+use super::monitor_settings::Monitor;
 use super::placement::NodeAffinity;
-use super::preflight::Preflight;
+use super::preflight_settings::Preflight;
+use super::profile_error::ProfileError;
 use super::schema::{
     Attachment, FabricProfile, Inject, LabelSelector, NcclConf, OnMissing, Per, Resource, SmallFile,
     Transport, When,
 };
 use super::unknown_claims::UnknownClaims;
+use super::which_findings_may_be_ignored::Ignorable;
 use super::{checks, inherit, settings_fingerprint};
 use crate::nccl::NcclVersion;
 

@@ -1,7 +1,7 @@
 //! What a profile inherits from its base.
 
 use super::checks::{env::BOOTSTRAP_VARIABLE, memlock};
-use super::error::{Fail, ProfileError};
+use super::profile_error::{Fail, ProfileError};
 use super::schema::{FabricProfile, Spec};
 use crate::text::{nearest, printable};
 

@@ -1,27 +1,27 @@
 //! Profiles: the schema of a FabricProfile, its checks, and the compiled-in bases. Which pod gets a profile is decided
 //! in `resolve`, and what the pod gets from it in `plan`.
 
-pub mod base;
+pub mod built_in_bases;
 mod checked_parts;
 mod checked_profile;
 mod checks;
 mod crd;
-mod error;
-mod gke;
-mod ignorable;
+mod decode_profile;
+mod gke_networks;
 mod inherit;
 mod injected_mark;
 mod label_selector;
 mod memlock;
 mod metadata;
-mod monitor;
+mod monitor_settings;
 mod placement;
-mod preflight;
-mod read;
+mod preflight_settings;
+mod profile_error;
 pub mod schema;
 mod settings_fingerprint;
-mod status;
+mod status_schema;
 mod unknown_claims;
+mod which_findings_may_be_ignored;
 mod written_out;
 
 #[cfg(test)]
@@ -35,16 +35,16 @@ pub use checked_parts::{EnvEntry, Rail, Subset};
 pub use checked_profile::{Profile, fixed_units};
 pub(crate) use checks::files::MAX_FILE;
 pub use crd::definition;
-pub use error::ProfileError;
-pub use gke::{GkeInterface, GkeNetworks};
-pub use ignorable::Ignorable;
+pub use gke_networks::{GkeInterface, GkeNetworks};
 pub use injected_mark::{INJECTED_ANNOTATION, mark};
 pub use memlock::Memlock;
 pub use metadata::Metadata;
-pub use monitor::{Monitor, MonitorResources, Scrape};
+pub use monitor_settings::{Monitor, MonitorResources, Scrape};
 pub use placement::{NodeAffinity, Placement};
-pub use preflight::{CheckVerdict, Preflight, PreflightInstall, PreflightVerdict};
+pub use preflight_settings::{CheckVerdict, Preflight, PreflightInstall, PreflightVerdict};
+pub use profile_error::ProfileError;
 pub use schema::FabricProfile;
-pub use status::{FabricProfileStatus, Problem};
+pub use status_schema::{FabricProfileStatus, Problem};
 pub use unknown_claims::UnknownClaims;
+pub use which_findings_may_be_ignored::Ignorable;
 pub use written_out::{Origin, WrittenOut, written_out};

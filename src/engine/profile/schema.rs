@@ -4,16 +4,16 @@
 //! fields are refused: a misspelt key that is dropped silently costs a training run. The comments of the fields are
 //! what `kubectl explain` prints, so they speak to an operator.
 
-use super::gke::{GkeNetworks, INTERFACE};
-use super::ignorable::Ignorable;
+use super::gke_networks::{GkeNetworks, INTERFACE};
 pub use super::label_selector::{LabelSelector, Operator, Requirement};
 use super::memlock::Memlock;
 use super::metadata::Metadata;
-use super::monitor::Monitor;
+use super::monitor_settings::Monitor;
 use super::placement::Placement;
-use super::preflight::Preflight;
-use super::status::FabricProfileStatus;
+use super::preflight_settings::Preflight;
+use super::status_schema::FabricProfileStatus;
 use super::unknown_claims::UnknownClaims;
+use super::which_findings_may_be_ignored::Ignorable;
 pub use crate::nccl::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Profiles with misspelt keys and values.
 
 use super::FabricProfile;
-use crate::json::decode::object;
+use crate::json::decode_with_place::object;
 
 /// Every struct of a profile, at every depth, and every enum.
 #[test]

@@ -1,6 +1,6 @@
 //! Counters, `counters/*` and `hw_counters/*`.
 
-use super::unreadable::{Reading, Unreadable, line};
+use super::why_unreadable::{Reading, Unreadable, line};
 
 /// A counter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

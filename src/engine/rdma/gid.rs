@@ -1,6 +1,6 @@
 //! GIDs, `ports/<port>/gids/N` and `gid_attrs/{types,ndevs}/N`.
 
-use super::unreadable::{Reading, Unreadable, line};
+use super::why_unreadable::{Reading, Unreadable, line};
 use core::net::{IpAddr, Ipv6Addr};
 
 /// A GID: 16 bytes, written like an IPv6 address. The GID of an IPv4 address is `::ffff:a.b.c.d`.

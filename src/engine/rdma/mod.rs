@@ -2,14 +2,14 @@
 //! `/proc`. Bytes in; a value, or the reason why there is none. The formats are those of linux
 //! `drivers/infiniband/core/{sysfs,nldev}.c` where no other source is named.
 
-pub mod addresses;
 pub mod counter;
 pub mod gid;
+pub mod interface_addresses;
 pub mod net_dev;
 pub mod netlink;
+pub mod netlink_counters;
 pub mod port;
-pub mod process;
-pub mod stat;
-pub mod unreadable;
+pub mod process_limits;
+pub mod why_unreadable;
 
-pub use unreadable::{Reading, Unreadable};
+pub use why_unreadable::{Reading, Unreadable};

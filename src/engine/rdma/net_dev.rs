@@ -1,7 +1,7 @@
 //! Bytes of the interfaces of a network namespace, `/proc/net/dev` (proc_net_dev(5)). Bytes that an RDMA device moves
 //! do not appear there; those of TCP do.
 
-use super::unreadable::{Reading, Unreadable};
+use super::why_unreadable::{Reading, Unreadable};
 
 /// Bytes that an interface has moved.
 #[derive(Debug, Clone, PartialEq, Eq)]

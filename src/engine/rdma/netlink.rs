@@ -1,8 +1,8 @@
 //! Messages of netlink: the RDMA family's namespace mode (linux `drivers/infiniband/core/nldev.c`,
 //! `include/uapi/rdma/rdma_netlink.h`) and the addresses of interfaces (rtnetlink(7)). Requests out, answers in.
 
-use super::addresses::Address;
-use super::unreadable::{Reading, Unreadable};
+use super::interface_addresses::Address;
+use super::why_unreadable::{Reading, Unreadable};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// `NETLINK_RDMA`.

@@ -1,6 +1,6 @@
 //! Files of a port, `/sys/class/infiniband/<device>/ports/<port>/`, and of a device.
 
-use super::unreadable::{Reading, Unreadable, line};
+use super::why_unreadable::{Reading, Unreadable, line};
 
 /// `state`, such as `4: ACTIVE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use crate::facts::Mode;
 use crate::pod::Accelerators;
-use crate::pod::nic::cel_names_verbs_device;
-use crate::rules::cel::{self, Cel, Check, OBJECT_VARIABLES, POD_VARIABLES, Wrong};
+use crate::pod::nic_resource_names::cel_names_verbs_device;
+use crate::rules::rules_in_cel::{self, Cel, Check, OBJECT_VARIABLES, POD_VARIABLES, Wrong};
 use crate::rules::{Rule, Severity, Waiver};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -108,8 +108,8 @@ fn one(
 
 /// An expression with what is the same in many filled in.
 fn fill(text: &str, accelerators: &Accelerators) -> String {
-    text.replace("{accelerated}", &cel::asks(&accelerators.cel()))
-        .replace("{rdma}", &cel::asks(&cel_names_verbs_device()))
+    text.replace("{accelerated}", &rules_in_cel::asks(&accelerators.cel()))
+        .replace("{rdma}", &rules_in_cel::asks(&cel_names_verbs_device()))
         .replace("{accelerator}", &accelerators.cel())
         .replace("{whole}", &accelerators.cel_whole())
 }
@@ -132,7 +132,10 @@ fn validation(rule: &Rule, check: &Check, accelerators: &Accelerators) -> Map<St
     let mut out = Map::new();
     out.insert("expression".to_owned(), expression.into());
     if let Some(named) = named {
-        out.insert("messageExpression".to_owned(), format!("{} +\n{named}", cel::literal(&message)).into());
+        out.insert(
+            "messageExpression".to_owned(),
+            format!("{} +\n{named}", rules_in_cel::literal(&message)).into(),
+        );
     }
     out.insert("message".to_owned(), message.into());
     out
@@ -222,7 +225,7 @@ fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
         out.push(json!({"name": "not-beyond-all-bounds", "expression": BOUNDS}));
     }
     if rule.waiver == Waiver::Allowed {
-        let key = cel::literal(&format!("fabric-admission.dev/ignore.{}", rule.id));
+        let key = rules_in_cel::literal(&format!("fabric-admission.dev/ignore.{}", rule.id));
         let text = format!(
             "!has(object.metadata.annotations) || !({key} in object.metadata.annotations) ||\nobject.metadata.annotations[{key}].trim() == ''"
         );

@@ -7,7 +7,7 @@
 use super::admission_policies::{enforcing, object, resource};
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
-use crate::rules::cel::{literal, literals};
+use crate::rules::rules_in_cel::{literal, literals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The profiles of a cluster or of files: `profiles list`, as text and JSON (`fabric-admission.dev/profiles/v1`).
 
 use super::Unread;
-use super::layout::wrapped;
-use super::text::{BOLD, DIM, YELLOW};
+use super::review_text::{BOLD, DIM, YELLOW};
+use super::terminal_lines::wrapped;
 use crate::profile::FabricProfileStatus;
 use crate::text::{count, printable};
 use schemars::JsonSchema;

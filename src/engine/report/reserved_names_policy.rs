@@ -2,7 +2,7 @@
 //! `fabric-admission.dev/mode`, and the annotation `fabric-admission.dev/profile` of namespaces and pods.
 
 use super::admission_policies::{object, resource};
-use crate::rules::cel::{literal, literals};
+use crate::rules::rules_in_cel::{literal, literals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -6,34 +6,37 @@
 //! Each other file answers one question for them, or for those who explain the result (`why_sentences`,
 //! `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
-mod also_held;
-mod by_nodes;
-mod by_pod;
+mod changed_since_injection;
+mod compare_selectors;
 mod default_profile;
-mod missing;
+mod if_claims_are_accelerators;
+mod is_when_met;
+mod missing_networks_and_resources;
+mod namespaces_of_profile;
 mod order_of_evidence;
+mod profile_by_name;
+mod profile_by_nodes;
+mod profile_by_resources_and_networks;
+mod profile_by_selectors;
 pub mod profile_status;
 mod rail_faults;
 mod resolution;
 mod selector_strength;
-mod selectors;
-mod since_injection;
-mod users;
-mod when;
 mod which_profile_wins;
+mod whose_require_and_forbid_hold;
 pub mod why_sentences;
-mod without_nodes;
 
 pub(crate) use crate::snapshot::admits;
-pub(crate) use also_held::{IfAccelerated, PlannedForNodes, also_held, if_accelerated};
-pub(crate) use by_nodes::{awaits, without_others};
+pub use changed_since_injection::SinceInjection;
+pub(crate) use compare_selectors::Conditions;
 pub(crate) use default_profile::default_profile;
-pub use missing::{Missing, missing, missing_anywhere};
+pub(crate) use if_claims_are_accelerators::{IfAccelerated, if_accelerated};
+pub(crate) use is_when_met::unmet;
+pub use missing_networks_and_resources::{Missing, missing, missing_anywhere};
+pub use namespaces_of_profile::{enforcing, users};
 pub use order_of_evidence::resolve;
+pub(crate) use profile_by_nodes::{awaits, without_others};
 pub use rail_faults::{RailFault, rail_faults};
 pub use resolution::{Because, Evidence, Outcome, Resolution, SHOWN};
 pub use selector_strength::Strength;
-pub(crate) use selectors::Conditions;
-pub use since_injection::SinceInjection;
-pub use users::{enforcing, users};
-pub(crate) use when::unmet;
+pub(crate) use whose_require_and_forbid_hold::{PlannedForNodes, also_held};

@@ -1,12 +1,15 @@
 //! The order of the evidence for a profile. First answer wins: `--profile`; the pod's annotation; its own resources and
 //! networks; the nodes it can run on; if no such node exists, its selectors; the namespace's default; the cluster's.
 
-use super::{Because, Evidence, Resolution, SHOWN, by_nodes, by_pod, default_profile, when};
+use super::profile_by_name::named;
+use super::{
+    Because, Evidence, Resolution, SHOWN, default_profile, is_when_met, profile_by_nodes,
+    profile_by_resources_and_networks,
+};
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::profile::Profile;
 use crate::profile::schema::Inject;
-use crate::text::{nearest, printable};
 use std::sync::Arc;
 
 /// Resolves the profile of a pod. A profile given on the command line, the flag, beats everything.
@@ -27,23 +30,25 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
         && profile.inject == Inject::Networks
         && snapshot.admits(profile, subject.namespace)
     {
-        return when::check(Arc::clone(profile), by.clone(), subject);
+        return is_when_met::check(Arc::clone(profile), by.clone(), subject);
     }
-    match by_pod::evidence(subject) {
-        by_pod::Own::One(profile, evidence) => return when::check(profile, evidence, subject),
-        by_pod::Own::Several(candidates) => {
+    match profile_by_resources_and_networks::evidence(subject) {
+        profile_by_resources_and_networks::Own::One(profile, evidence) => {
+            return is_when_met::check(profile, evidence, subject);
+        }
+        profile_by_resources_and_networks::Own::Several(candidates) => {
             return Resolution::Ambiguous { candidates, because: Because::Own };
         }
-        by_pod::Own::Nothing => {}
+        profile_by_resources_and_networks::Own::Nothing => {}
     }
-    if let Some(found) = by_nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
+    if let Some(found) = profile_by_nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
         return found;
     }
     match default {
         // Nobody named the cluster's default for this pod: if the pod cannot have it, it gets none.
         Some((name, Evidence::ClusterDefault)) => match snapshot.profile(name) {
             Some(profile) if snapshot.admits(profile, subject.namespace) => {
-                when::check(Arc::clone(profile), Evidence::ClusterDefault, subject)
+                is_when_met::check(Arc::clone(profile), Evidence::ClusterDefault, subject)
             }
             _ => not_applicable(subject),
         },
@@ -58,43 +63,4 @@ fn not_applicable(subject: &Subject<'_>) -> Resolution {
     let candidates: Vec<String> = admitting.by_ref().take(SHOWN).map(|p| p.name.clone()).collect();
     let known = candidates.len() + admitting.count();
     Resolution::NotApplicable { candidates, known }
-}
-
-fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
-    let snapshot = subject.snapshot;
-    // Only profiles that the namespace may use are named: a tenant learns of no others.
-    let usable =
-        || snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace)).map(|p| p.name.as_str());
-    match snapshot.profile(name) {
-        Some(profile) if snapshot.admits(profile, subject.namespace) => {
-            let profile = Arc::clone(profile);
-            match by {
-                // A user who names a profile on the pod wants it, whatever the pod's size.
-                Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
-                _ => when::check(profile, by, subject),
-            }
-        }
-        _ => {
-            let shown = printable(name, 80);
-            // One text for both cases: it does not reveal whether another team's profile exists.
-            let namespace = subject.namespace;
-            let reason =
-                format!("profile {shown:?} does not exist, or namespace {namespace:?} may not use it");
-            let list: Vec<&str> = usable().take(8).collect();
-            let base = crate::profile::base::BASES.iter().any(|(base, _)| *base == name);
-            let fix = match nearest(name, subject.deadline.compared(name, usable())) {
-                _ if base => {
-                    format!(
-                        "Name a FabricProfile that has `base: {name}`; {name:?} is a built-in base, not a FabricProfile."
-                    )
-                }
-                Some(near) => format!("Did you mean {near:?}?"),
-                None if list.is_empty() => {
-                    format!("Remove annotation {PROFILE_ANNOTATION}, or create the profile.")
-                }
-                None => format!("Name one of these profiles: {}.", list.join(", ")),
-            };
-            Resolution::Refused { name: name.to_owned(), by, reason, fix }
-        }
-    }
 }

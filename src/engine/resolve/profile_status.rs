@@ -1,7 +1,7 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
 use super::{Missing, admits, missing_anywhere, rail_faults, users};
-use crate::json::decode::object as decode;
+use crate::json::decode_with_place::object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
 use crate::snapshot::Snapshot;

@@ -1,8 +1,8 @@
 //! Which of several profiles a pod gets (docs/adr/0020-strength.md).
 //!
 //! * Of the profiles of one node: those with the highest priority (`add_highest_priority`).
-//! * Of the profiles of several nodes, or of all profiles while the pod has no node (`without_nodes`): a profile whose nodes
-//!   the pod's selectors ask for beats others of at most its priority (`remove_outranked`).
+//! * Of the profiles of several nodes, or of all profiles while the pod has no node (`profile_by_selectors`): a profile
+//!   whose nodes the pod's selectors ask for beats others of at most its priority (`remove_outranked`).
 //! * A profile that the pod names replaces others (`replaces`).
 //! * If several are left, the result is ambiguous (`one_or_ambiguous`).
 

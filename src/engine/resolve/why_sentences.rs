@@ -1,7 +1,7 @@
 //! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
 //! every profile would have needed. Slower than [`resolve`] and never on the request path.
 
-use super::by_pod::ByLabels;
+use super::profile_by_resources_and_networks::ByLabels;
 use super::{
     Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, missing, resolve, unmet,
     without_others,

@@ -1,13 +1,13 @@
 //! The pod templates of a workload that are decided alike: most workloads have one template many times. Each is examined
 //! once, and its result holds for all of them.
 
-use super::pod::Examined;
-use super::template::State;
+use super::decide_pod::Examined;
+use super::template_progress::State;
 use super::{Decision, PodRequest};
-use crate::json::decode::DecodeError;
+use crate::json::decode_with_place::DecodeError;
 use crate::pod::PodView;
-use crate::pod::gang::Gang;
-use crate::pod::limits::{MAX_CHECKED, MAX_COMPARED};
+use crate::pod::is_multi_node::Gang;
+use crate::pod::list_length_limits::{MAX_CHECKED, MAX_COMPARED};
 use crate::pod::templates_by_shape::{DevShm, Template};
 use crate::snapshot::Snapshot;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Whose objects and which nodes count for an answer (docs/adr/0021).
 
-use super::known::Known;
-use super::webhook::{WebhookEntry, handle_within};
+use super::facts_for_request::Known;
+use super::webhook_body::{WebhookEntry, handle_within};
 use crate::deadline::NEVER;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::{Audience, Builder, Layer, Settings};

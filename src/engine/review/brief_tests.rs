@@ -1,7 +1,7 @@
 //! A decision on the thread that read a body ends where it needs much work, whatever the length of the body, and begins
 //! again on another thread.
 
-use super::webhook::{Known, WebhookEntry, handle_within};
+use super::webhook_body::{Known, WebhookEntry, handle_within};
 use super::{WorkloadRequest, decide_object, decide_workload};
 use crate::deadline::Deadline;
 use crate::facts::Mode;

@@ -1,7 +1,7 @@
 //! A decision that a time limit cuts short is none: a finding that refuses the object may be missing from it.
 
-use super::envelope::EnvelopeError;
-use super::webhook::{Known, WebhookEntry, handle, handle_within};
+use super::admission_review::EnvelopeError;
+use super::webhook_body::{Known, WebhookEntry, handle, handle_within};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::snapshot::{Audience, Builder};

@@ -1,6 +1,6 @@
 //! Which pods are looked at, at which entry, and what may refuse them.
 
-use super::webhook::{Answer, WebhookEntry, handle};
+use super::webhook_body::{Answer, WebhookEntry, handle};
 use crate::rules::{Reach, find};
 use crate::snapshot::{Builder, Snapshot};
 

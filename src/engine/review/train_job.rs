@@ -2,12 +2,12 @@
 //! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
-use super::patched::{Elements, MAX_ELEMENTS, Places, merge};
+use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, Places, merge};
 use super::workload_request::{Decide, distinct};
 use super::{Looked, WorkloadRequest};
 use crate::deadline::Deadline;
-use crate::json::values::{Pairs, Text, mapping};
-use crate::pod::workload::JOB_SET;
+use crate::json::null_as_absent::{Pairs, Text, mapping};
+use crate::pod::workload_kinds::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
 use crate::text::{printable, token, tree};

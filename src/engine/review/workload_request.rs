@@ -3,10 +3,10 @@
 use super::{Decision, PodRequest};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
-use crate::json::decode::DecodeError;
-use crate::pod::gang::Gang;
+use crate::json::decode_with_place::DecodeError;
+use crate::pod::is_multi_node::Gang;
 use crate::pod::templates_by_shape::Template;
-use crate::pod::workload::{self, Ranks};
+use crate::pod::workload_kinds::{self, Ranks};
 use crate::profile::Profile;
 use crate::rules::Finding;
 use crate::snapshot::Snapshot;
@@ -65,7 +65,7 @@ impl<'a> WorkloadRequest<'a> {
         PodRequest {
             // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
             ranks_over_ssh: template.role == "Worker"
-                && workload::named(&template.maker.kind).any(|kind| kind.ranks == Ranks::OverSsh),
+                && workload_kinds::named(&template.maker.kind).any(|kind| kind.ranks == Ranks::OverSsh),
             gang,
             siblings: template.pods,
             dev_shm: template.dev_shm,
@@ -88,7 +88,7 @@ pub struct WorkloadDecision<'a> {
 pub fn gang_of(request: WorkloadRequest<'_>, template: &Template<'_>) -> Option<Gang> {
     let maker = &template.maker;
     match maker.kind.as_str() {
-        "" => workload::multi_node_workload(request.group, request.kind, request.json),
-        kind => workload::multi_node_workload(&maker.group, kind, maker.json),
+        "" => workload_kinds::multi_node_workload(request.group, request.kind, request.json),
+        kind => workload_kinds::multi_node_workload(&maker.group, kind, maker.json),
     }
 }

@@ -3,9 +3,9 @@
 
 use super::finding::{Finding, Findings, Severity};
 use super::object::{Event, ObjectContext};
-use super::pod::{PodContext, Scope};
-use super::rule::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
-use super::workload::WorkloadContext;
+use super::pod_context::{PodContext, Scope};
+use super::rule_declaration::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
+use super::workload_context::WorkloadContext;
 use super::{cloud, inputs, memory_security, nccl, networks, operators, placement, profiles, resources};
 use crate::deadline::Deadline;
 use std::sync::LazyLock;
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn the_page_of_every_rule_can_be_parsed_and_names_it() {
         for rule in RULES.iter() {
-            let page = crate::rules::page::Page::parse(rule.files.page).unwrap();
+            let page = crate::rules::rule_page::Page::parse(rule.files.page).unwrap();
             assert_eq!(page.id, rule.id);
         }
     }

@@ -1,15 +1,15 @@
 //! An object that is not a pod, as its rules see it.
 
-use super::embedded::{self, EmbeddedFault, EmbeddedObject};
-use super::network_definition::Definition;
-use super::other_policy::Other;
-use super::plugin_config::Configuration;
+use super::device_plugin_config_findings::Configuration;
+use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
+use super::places_in_network_definition::Definition;
+use super::sriov_policy_beside::Other;
 use crate::deadline::{self, Deadline};
-use crate::facts::network::{Rendered, render};
-use crate::facts::node_state::Interface;
+use crate::facts::network_attachment_definition::{Rendered, render};
+use crate::facts::sriov_node_state::Interface;
 use crate::facts::{Kind, NicSet, NodePolicy};
-use crate::json::decode::{DecodeError, object as decode};
-use crate::json::go::CNI;
+use crate::json::as_go_reads::CNI;
+use crate::json::decode_with_place::{DecodeError, object as decode};
 use crate::nodes::Requirement;
 use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
@@ -112,13 +112,13 @@ impl<'a> ObjectContext<'a> {
     /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
     pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
         let text = self.text("/spec/ipam")?;
-        Some((text, self.views.ipam.get_or_init(|| embedded::object(text, CNI))))
+        Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::object(text, CNI))))
     }
 
     /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.
     pub(super) fn meta_plugins(&self) -> Option<(&str, &Embedded<Vec<EmbeddedObject>>)> {
         let text = self.text("/spec/metaPlugins")?;
-        Some((text, self.views.meta_plugins.get_or_init(|| embedded::sequence(text))))
+        Some((text, self.views.meta_plugins.get_or_init(|| json_in_text_fields::sequence(text))))
     }
 
     /// Device plugin configurations in the object. Several rules ask for them.

@@ -1,9 +1,9 @@
 //! The place of a value in a JSON text, for findings about values inside text fields.
 
-use super::embedded::spot;
 use super::finding::Spot;
-use crate::json::go;
-use crate::json::values::Pairs;
+use super::json_in_text_fields::spot;
+use crate::json::as_go_reads;
+use crate::json::null_as_absent::Pairs;
 use serde_json::value::RawValue;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl Places {
             Some((list, item, at + 1 + token.len()))
         });
         if let Some((list, item, end)) = known {
-            fields = list.split('/').fold(fields, go::below);
+            fields = list.split('/').fold(fields, as_go_reads::below);
             (value, walked) = (item, end);
         }
         for token in pointer.get(walked..).unwrap_or_default().split('/').skip(1) {
@@ -53,7 +53,7 @@ impl Places {
             };
             let Some(inner) = inner else { break };
             value = inner;
-            fields = go::below(fields, &key);
+            fields = as_go_reads::below(fields, &key);
             walked += 1 + token.len();
         }
         spot(text, value.start)
@@ -78,7 +78,9 @@ fn member<'a>(json: &'a str, key: &str, fields: &[&'static str]) -> Option<&'a s
     // The value that counts: the last one, however its key is spelt.
     let alike = members.iter().filter(|(own, _)| own.eq_ignore_ascii_case(key));
     alike.map(|(_, value)| value.map(RawValue::get)).fold(None, |before, next| match before {
-        Some(old) if next.is_none() && go::outlives_null(key, !old.starts_with(['{', '['])) => before,
+        Some(old) if next.is_none() && as_go_reads::outlives_null(key, !old.starts_with(['{', '['])) => {
+            before
+        }
         _ => next,
     })
 }
@@ -132,18 +134,18 @@ mod tests {
                 ("/plugins/2/vlan", 1),
                 ("/plugins", 1),
             ] {
-                assert_eq!(places.locate(text, pointer, go::CNI).line, line, "{pointer}");
+                assert_eq!(places.locate(text, pointer, as_go_reads::CNI).line, line, "{pointer}");
             }
         }
         // A list that is known is not read again.
         let other = text.replace("plugins", "Plugins");
-        assert_eq!(places.locate(&other, "/plugins/1/vlan", go::CNI).line, 4);
-        assert_eq!(locate(&other, "/plugins/1/vlan", go::CNI).line, 1);
+        assert_eq!(places.locate(&other, "/plugins/1/vlan", as_go_reads::CNI).line, 4);
+        assert_eq!(locate(&other, "/plugins/1/vlan", as_go_reads::CNI).line, 1);
     }
 
     #[test]
     fn finds_the_value_that_counts_for_go() {
-        let line = |text: &str, pointer: &str| locate(text, pointer, go::CNI).line;
+        let line = |text: &str, pointer: &str| locate(text, pointer, as_go_reads::CNI).line;
         let twice = "{\"vlan\":10,\n\"VLAN\":5000}";
         assert_eq!((line(twice, "/vlan"), locate(twice, "/vlan", &[]).line), (2, 1));
         assert_eq!(line("{\"VLAN\":10,\n\"vlan\":5000,\n\"VLan\":6}", "/vlan"), 3);

@@ -2,8 +2,8 @@
 
 use crate::rules::all_rules::check_object;
 use crate::rules::finding::{Finding, Severity};
-use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
+use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::snapshot::{Audience, Builder, Layer, Snapshot};
 
 fn profile(spec: &str) -> String {

@@ -4,7 +4,7 @@ use crate::demands::Subject;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan, SHM_PATH};
 use crate::pod::memory_limit;
-use crate::pod::view::Volume;
+use crate::pod::pod_fields::Volume;
 use std::collections::BTreeMap;
 
 /// A volume that containers with accelerators have at `/dev/shm`.

@@ -3,9 +3,9 @@
 
 use super::all_rules::{RULES, find};
 use super::finding::{Finding, Findings, Severity};
-use super::paths;
+use super::pointers_in_pod;
 use super::profiles::INEFFECTIVE_IGNORE;
-use super::rule::Waiver;
+use super::rule_declaration::Waiver;
 use crate::deadline::Deadline;
 use crate::profile::Ignorable;
 use crate::text::{count, nearest, printable};
@@ -61,7 +61,7 @@ pub fn apply_ignores<'a>(
             continue;
         }
         read.push(id);
-        let path = paths::annotation(&printable(key, 317));
+        let path = pointers_in_pod::annotation(&printable(key, 317));
         one(id, value, &path, limit, findings, &mut suppressed, &mut out);
     }
     if left > 0 {

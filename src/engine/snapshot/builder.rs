@@ -1,10 +1,10 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
-use super::layer::Layer;
-use super::store::{Counted, Full, Id, Profiles, Store};
+use super::layers_of_facts::Layer;
+use super::object_store::{Counted, Full, Id, Profiles, Store};
 use super::{Known, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
-use crate::json::decode::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;
@@ -28,7 +28,7 @@ pub enum FactError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// The live objects of one kind and namespace take too much memory.
-    #[error("the objects of this kind in namespace {namespace:?} already use {} MiB of memory", super::room::ROOM >> 20)]
+    #[error("the objects of this kind in namespace {namespace:?} already use {} MiB of memory", super::memory_limit_per_namespace::ROOM >> 20)]
     Full {
         /// The namespace.
         namespace: String,

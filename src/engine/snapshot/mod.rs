@@ -1,40 +1,40 @@
 //! The immutable view that one decision is made under, and its builder. Files and watch events feed the same
 //! builder. What one object says is read in `facts`, `nodes` and `profile`; here are the questions across objects.
 
-mod admits;
 mod audience;
 mod builder;
-mod catalog;
-mod landings;
-mod layer;
-mod lookup;
-mod room;
-mod selection;
-mod store;
-mod variables;
-mod view;
+mod landings_answered_once;
+mod layers_of_facts;
+mod lookup_networks_and_devices;
+mod memory_limit_per_namespace;
+mod node_labels_of_profile;
+mod object_store;
+mod profile_catalog;
+mod variables_of_profiles;
+mod what_audience_sees;
 mod where_pods_run;
+mod which_namespaces_may_use_profile;
 
 #[cfg(test)]
-mod index_tests;
+mod lookup_tests;
 #[cfg(test)]
-mod room_tests;
+mod memory_limit_per_namespace_tests;
 
-pub(crate) use admits::admits;
 pub use audience::Audience;
 pub use builder::Identity;
 pub use builder::{Builder, FactError};
-pub use catalog::Catalog;
-pub use layer::Layer;
-pub(crate) use selection::Wanted;
-pub(crate) use variables::{ByVariable, VariableEntries};
+pub use layers_of_facts::Layer;
+pub(crate) use node_labels_of_profile::Wanted;
+pub use profile_catalog::Catalog;
+pub(crate) use variables_of_profiles::{ByVariable, VariableEntries};
+pub(crate) use which_namespaces_may_use_profile::admits;
 
 use crate::facts::{Combined, HarmlessDrivers, Kind, NamespaceFacts, PodSecurity};
 use crate::nodes::NodeView;
 use crate::pod::Accelerators;
 use crate::profile::{FabricProfile, Ignorable, Profile};
 use audience::View;
-use landings::Landings;
+use landings_answered_once::Landings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ struct Objects {
     networks_in: BTreeSet<String>,
     /// Objects that describe the cluster from a namespace that is not trusted, by kind (count).
     ignored: BTreeMap<Kind, usize>,
-    left_out: room::LeftOut,
+    left_out: memory_limit_per_namespace::LeftOut,
 }
 
 impl Objects {

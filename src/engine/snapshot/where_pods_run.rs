@@ -1,7 +1,7 @@
 //! Where the pods of one decision can run.
 
 use super::Snapshot;
-use super::landings::Landings;
+use super::landings_answered_once::Landings;
 use crate::deadline::Deadline;
 use crate::nodes::{ClassSet, Constraints, landing_of};
 use std::hash::Hash;

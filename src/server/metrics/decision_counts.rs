@@ -7,7 +7,7 @@ use crate::facts::Mode;
 use crate::plan::ChangeKind;
 use crate::resolve::Outcome;
 use crate::review::Verdict;
-use crate::review::webhook::{Answer, WebhookEntry};
+use crate::review::webhook_body::{Answer, WebhookEntry};
 use crate::rules::{RULES, Severity};
 use crate::snapshot::Snapshot;
 use crate::telemetry::metric_table as table;

@@ -1,7 +1,7 @@
 //! The reader of NCCL's logs.
 
 use fabric_admission::nccl_log::{Lines, Log, Place, judge};
-use fabric_admission::report::verify_log::{document::Document, text};
+use fabric_admission::report::verify_log::{json::Document, text};
 
 /// The whole log in chunks of `size` bytes, as JSON.
 fn json(data: &[u8], size: usize) -> String {

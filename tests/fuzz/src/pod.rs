@@ -1,11 +1,13 @@
 //! Readers of what a pod sees: files of sysfs and `/proc`, messages of netlink, libraries, the documents of preflight.
 
-use fabric_admission::preflight::expect::Expectation;
+use fabric_admission::preflight::expectation_document::Expectation;
 use fabric_admission::preflight::facts_file::Facts;
 use fabric_admission::preflight::gpu_file;
-use fabric_admission::preflight::image::{driver_file, elf, loader_cache, versions};
-use fabric_admission::rdma::unreadable::name;
-use fabric_admission::rdma::{addresses, counter, gid, net_dev, netlink, port, process, stat};
+use fabric_admission::preflight::image::{driver_file, elf, library_versions, loader_cache};
+use fabric_admission::rdma::why_unreadable::name;
+use fabric_admission::rdma::{
+    counter, gid, interface_addresses, net_dev, netlink, netlink_counters, port, process_limits,
+};
 
 /// Bytes that a seed writes in hexadecimal, so that seeds are texts; any other input as it is.
 fn bytes(data: &[u8]) -> Vec<u8> {
@@ -41,7 +43,7 @@ pub fn sysfs(data: &[u8]) {
     if let Ok(name) = name(data) {
         assert!(!name.is_empty() && !name.contains(['/', '\n', '\0']));
     }
-    if let Ok(found) = addresses::listed(data) {
+    if let Ok(found) = interface_addresses::listed(data) {
         assert!(found.len() <= data.len());
     }
     match net_dev::interfaces(data) {
@@ -51,12 +53,16 @@ pub fn sysfs(data: &[u8]) {
     if let Err(why) = gpu_file::minor(data) {
         short(&why);
     }
-    if let Ok(found) = stat::listed(data) {
+    if let Ok(found) = netlink_counters::listed(data) {
         assert!(found.len() <= data.len() / 7);
     }
     let _ = (port::link_layer(data), port::hexadecimal(data), port::decimal(data), gid::gid_type(data));
     let _ = (counter::port_counter("link_downed", data), counter::hardware_counter(data));
-    let _ = (process::memlock(data), process::ipc_lock(data), process::initial_user_namespace(data));
+    let _ = (
+        process_limits::memlock(data),
+        process_limits::ipc_lock(data),
+        process_limits::initial_user_namespace(data),
+    );
 }
 
 /// Answers of netlink: no more addresses, devices and counters than there can be in the bytes.
@@ -67,11 +73,11 @@ pub fn netlink(data: &[u8]) {
         assert!(found.len() <= data.len() / 24);
         assert!(netlink::named(found, &[]).is_empty());
     }
-    if let Ok((found, _)) = stat::devices(&data) {
+    if let Ok((found, _)) = netlink_counters::devices(&data) {
         assert!(found.len() <= data.len() / 24);
         assert!(found.iter().all(|(_, name)| !name.is_empty() && !name.contains(['/', '\0'])));
     }
-    if let Ok(found) = stat::counters(&data) {
+    if let Ok(found) = netlink_counters::counters(&data) {
         assert!(found.len() <= 512 && found.len() <= data.len() / 16);
     }
 }
@@ -82,9 +88,10 @@ pub fn library(data: &[u8]) {
     if let Ok(found) = elf::library(&data) {
         assert!(found.needed.len() <= 512);
     }
-    let _ = (versions::nccl(&data), versions::provider_number(&data));
+    let _ = (library_versions::nccl(&data), library_versions::provider_number(&data));
     assert!(
-        versions::driver_folder(&data).is_none_or(|f| f.starts_with('/') && f.ends_with("/libibverbs.d"))
+        library_versions::driver_folder(&data)
+            .is_none_or(|f| f.starts_with('/') && f.ends_with("/libibverbs.d"))
     );
     let is_blank = |name: &String| name.is_empty() || name.contains([' ', '\t', '\n']);
     assert!(!driver_file::drivers(&data).iter().any(is_blank));

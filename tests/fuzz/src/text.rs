@@ -1,12 +1,12 @@
 //! Readers of text.
 
 use fabric_admission::manifest::{self, Item};
-use fabric_admission::multus::annotation::{Selection, is_interface, is_label, is_subdomain};
-use fabric_admission::multus::cni::CniConfig;
+use fabric_admission::multus::cni_config::CniConfig;
+use fabric_admission::multus::parse_networks_annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::{NodeLabel, classify, parse};
 use fabric_admission::nccl::conf_file;
-use fabric_admission::nccl::list::NameList;
-use fabric_admission::nccl::number::is_word_for_number;
+use fabric_admission::nccl::name_lists::NameList;
+use fabric_admission::nccl::numbers_as_nccl_reads::is_word_for_number;
 use fabric_admission::pod::shell::sets_variable;
 use fabric_admission::pod::{Bytes, Quantity};
 use fabric_admission::preflight::address_range;

@@ -3,9 +3,9 @@
 use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{self, Item};
 use fabric_admission::profile::FabricProfile;
-use fabric_admission::profile::base::BASES;
-use fabric_admission::review::response;
-use fabric_admission::review::webhook::{Answer, WebhookEntry, handle};
+use fabric_admission::profile::built_in_bases::BASES;
+use fabric_admission::review::admission_response;
+use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
 use fabric_admission::rules::{Event, ObjectContext, check_object};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn profile(builder: &mut Builder, name: &str, spec: &Value) {
 
 /// What an API server takes for an answer, and shows to people.
 fn well_formed(outcome: &Answer) {
-    let answer: Value = serde_json::from_slice(&response::render(outcome)).unwrap();
+    let answer: Value = serde_json::from_slice(&admission_response::render(outcome)).unwrap();
     let response = &answer["response"];
     assert_eq!(response["uid"], outcome.uid.as_str());
     assert_eq!(response["patch"].is_string(), response["patchType"] == "JSONPatch");

@@ -14,10 +14,11 @@
 use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root, run};
-use fabric_admission::doctor::calls::Answer;
-use fabric_admission::doctor::report::{Entry, Report};
+use fabric_admission::doctor::is_webhook_called::Answer;
+use fabric_admission::doctor::report_json::{Entry, Report};
 use fabric_admission::doctor::{
-    CHECKS, Certificate, Facts, Kind, NotTried, Phase, Replica, Right, Tried, page, table,
+    CHECKS, Certificate, Facts, Kind, NotTried, Phase, Replica, Right, Tried, doctor_page as page,
+    report_table,
 };
 use fabric_admission::facts::Kind as FactKind;
 use fabric_admission::snapshot::{Builder, Layer, Settings};
@@ -296,7 +297,7 @@ fn examples() -> Result<BTreeMap<String, String>, String> {
         let Some(case) = cases.into_iter().find(fails) else { continue };
         let mut shown = Vec::new();
         let mut plain = anstream::StripStream::new(&mut shown);
-        table::line(&mut plain, &entry(check.id, &case)?).map_err(|e| e.to_string())?;
+        report_table::line(&mut plain, &entry(check.id, &case)?).map_err(|e| e.to_string())?;
         let shown = String::from_utf8(shown).map_err(|e| e.to_string())?;
         // The page is the one that is read.
         let lines = shown.lines().filter(|line| !line.trim_start().starts_with("page: "));
@@ -417,7 +418,7 @@ fn not_proved() -> Result<(), String> {
     let shown = |whole: &Value| -> Result<(Report, String), String> {
         let report = Report::of(&facts(whole)?, false);
         let mut text = Vec::new();
-        table::write(&mut text, &report).map_err(|e| e.to_string())?;
+        report_table::write(&mut text, &report).map_err(|e| e.to_string())?;
         Ok((report, String::from_utf8_lossy(&text).into_owned()))
     };
     let line = "No dry run has shown that the API server calls the webhook.";

@@ -116,7 +116,7 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(same(&ran.stderr, true, ran.stderr.contains(":9406"))?)
     });
     suite.add("monitor::page_is_current", || {
-        Ok(golden(&root().join("docs/monitor.md"), Some(&fabric_admission::monitor::page()))?)
+        Ok(golden(&root().join("docs/monitor.md"), Some(&fabric_admission::monitor::monitor_page()))?)
     });
 }
 

@@ -4,14 +4,14 @@ use crate::engine::golden::{Case, cases};
 use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
-use fabric_admission::discover::report as discover;
-use fabric_admission::doctor::report as doctor;
-use fabric_admission::report::audit::document as audit;
-use fabric_admission::report::baseline::Baseline;
-use fabric_admission::report::json::Document;
+use fabric_admission::discover::printed_result as discover;
+use fabric_admission::doctor::report_json as doctor;
+use fabric_admission::report::audit::json as audit;
+use fabric_admission::report::baseline_file::Baseline;
 use fabric_admission::report::profile_list;
-use fabric_admission::report::verify_log::document as verify_log;
-use fabric_admission::report::why_layout as why;
+use fabric_admission::report::review_json::Document;
+use fabric_admission::report::verify_log::json as verify_log;
+use fabric_admission::report::why::json as why;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -91,8 +91,9 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("schema::preflight_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
-        let schema =
-            settings.into_generator().into_root_schema_for::<fabric_admission::preflight::report::Report>();
+        let schema = settings
+            .into_generator()
+            .into_root_schema_for::<fabric_admission::preflight::preflight_report::Report>();
         Ok(golden(&path("preflight-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("schema::audit_is_current", || {

@@ -272,7 +272,7 @@ fn counted_once() -> Outcome {
 
 /// Fields that our read model does not have are in the copy, also where the pod is read together with its review.
 fn copied_from_a_review() -> Outcome {
-    use fabric_admission::review::webhook::{WebhookEntry, handle};
+    use fabric_admission::review::webhook_body::{WebhookEntry, handle};
     let mut pod = trainer();
     pod["spec"]["containers"][0]["securityContext"] =
         json!({"seccompProfile": {"type": "RuntimeDefault"}, "runAsGroup": 7, "future": {"a": [1.50]}});

@@ -11,9 +11,9 @@ use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
 use fabric_admission::pod::Bytes;
-use fabric_admission::pod::scan::may_have_signs;
-use fabric_admission::review::webhook::{Known, WebhookEntry, handle, handle_within};
-use fabric_admission::review::{Decision, Stage, envelope, response};
+use fabric_admission::pod::prescan_for_fabric_signs::may_have_signs;
+use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle, handle_within};
+use fabric_admission::review::{Decision, Stage, admission_response, admission_review};
 use fabric_admission::rules::{Finding, Severity};
 use fabric_admission::snapshot::Audience;
 use proptest::prelude::{Strategy, any};
@@ -128,7 +128,7 @@ fn answered(body: &[u8]) -> Result<(), String> {
         WebhookEntry::Object(Mode::Enforce),
     ] {
         match handle(body, entry, &world.snapshot) {
-            Ok(outcome) => drop(response::render(&outcome)),
+            Ok(outcome) => drop(admission_response::render(&outcome)),
             Err(error) if error.to_string().is_empty() => return Err("an error without words".to_owned()),
             Err(_) => {}
         }
@@ -279,7 +279,7 @@ fn webhook_agrees(world: &World) -> Result<(), String> {
         let answered = handle_within(&body, entry, known, &NEVER);
         match (answered, world.decide_as(&world.pod, stage, mode)) {
             (Ok(outcome), Some(mut decision)) => {
-                let answer = response::render(&outcome);
+                let answer = admission_response::render(&outcome);
                 let answer: Value = serde_json::from_slice(&answer).map_err(|e| e.to_string())?;
                 answer_fits(&answer["response"], &uid, &decision)?;
                 if entry != WebhookEntry::Mutate {
@@ -290,8 +290,8 @@ fn webhook_agrees(world: &World) -> Result<(), String> {
                     return Err(format!("webhook {webhook}\ndirect {direct}"));
                 }
             }
-            (Err(envelope::EnvelopeError::Object(_)), None) => {}
-            (Err(envelope::EnvelopeError::NoObject), _) if world.pod.is_null() => {}
+            (Err(admission_review::EnvelopeError::Object(_)), None) => {}
+            (Err(admission_review::EnvelopeError::NoObject), _) if world.pod.is_null() => {}
             // A pod without any sign of a fabric is admitted undecoded.
             (Ok(outcome), None) if !may_have_signs(&world.pod.to_string()) => {
                 if outcome.decision.in_scope {

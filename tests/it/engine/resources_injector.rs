@@ -6,7 +6,7 @@ use crate::support::world::World;
 use crate::support::{golden, read, root};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
-use fabric_admission::review::webhook::{WebhookEntry, handle};
+use fabric_admission::review::webhook_body::{WebhookEntry, handle};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -249,7 +249,7 @@ fn called(
     mut pod: Value,
 ) -> Result<Result<(Value, Vec<&'static str>), String>, String> {
     let denied = |decision: &fabric_admission::review::Decision| {
-        decision.denied.then(|| fabric_admission::review::response::denial(&decision.findings))
+        decision.denied.then(|| fabric_admission::review::admission_response::denial(&decision.findings))
     };
     let call = |entry, pod: &Value| {
         handle(&review(namespace, pod), entry, &world.snapshot).map(|o| o.decision).map_err(|e| e.to_string())

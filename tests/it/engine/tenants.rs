@@ -10,8 +10,8 @@ use crate::support::suite::Suite;
 use crate::support::world::bases;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
-use fabric_admission::review::response::render;
-use fabric_admission::review::webhook::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::admission_response::render;
+use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Settings, Snapshot};
 use serde_json::{Value, json};
 

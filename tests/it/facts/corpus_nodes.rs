@@ -2,7 +2,7 @@
 
 use crate::support::suite::{Need, Outcome, Suite};
 use fabric_admission::demands::Subject;
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::pod::PodView;
 use fabric_admission::resolve::{Resolution, missing, resolve};
@@ -55,7 +55,7 @@ fn resolved(snapshot: &Snapshot, selector: &Value) -> Result<Option<String>, Str
         "containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "8"}}}],
     }});
     let text = pod.to_string();
-    let pod: PodView<'_> = decode::object(&text).map_err(|e| e.message)?;
+    let pod: PodView<'_> = decode_with_place::object(&text).map_err(|e| e.message)?;
     Ok(match resolve(&Subject::of(&pod, "default", snapshot), None) {
         Resolution::Profile { profile, evidence } => Some(format!("{}: {evidence:?}", profile.name)),
         _ => None,

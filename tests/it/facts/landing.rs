@@ -7,7 +7,7 @@ use crate::support::documents::{Dice, Documents};
 use crate::support::property::check;
 use crate::support::suite::Suite;
 use crate::support::terrain::{self, REQUIRED};
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::nodes::{Constraints, HOSTNAME_LABEL, NodeView, landing};
 use fabric_admission::pod::PodView;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
@@ -85,7 +85,7 @@ pub(crate) fn snapshot<'a>(nodes: impl Iterator<Item = &'a Value>) -> Result<Sna
 /// The classes that a pod can land on.
 pub(crate) fn classes(pod: &Value, view: &NodeView) -> Result<BTreeSet<usize>, String> {
     let text = pod.to_string();
-    let pod: PodView<'_> = decode::object(&text).map_err(|e| e.message)?;
+    let pod: PodView<'_> = decode_with_place::object(&text).map_err(|e| e.message)?;
     Ok(landing(&Constraints::of(&pod), view).ones().collect())
 }
 

@@ -105,7 +105,7 @@ fn metrics() -> Outcome {
         }
         listed.insert(name);
     }
-    listed.extend(fabric_admission::monitor::metrics());
+    listed.extend(fabric_admission::monitor::prometheus_text());
     let rules = rules()?;
     let page = read(&root().join("docs/metrics.md"))? + &read(&root().join("docs/runbooks.md"))?;
     let mut texts: Vec<String> = page.split('`').skip(1).step_by(2).map(str::to_owned).collect();

@@ -21,7 +21,7 @@ use crate::support::property::check;
 use crate::support::suite::Suite;
 use fabric_admission::demands::Subject;
 use fabric_admission::facts::Kind;
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, resolve};
@@ -309,7 +309,7 @@ fn one_profile(
         last = world.snapshot();
         let snapshot = &last;
         // A case that shrinking has made unreadable proves nothing.
-        let Ok(pod) = decode::object::<PodView<'_>>(&text) else { return Ok(()) };
+        let Ok(pod) = decode_with_place::object::<PodView<'_>>(&text) else { return Ok(()) };
         let resolution = resolve(&Subject::of(&pod, "team", snapshot), None);
         let decided = decided(&text, snapshot)?;
         if decided.as_deref() != resolution.profile().map(|(p, _)| p.name.as_str()) {

@@ -8,7 +8,7 @@ use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{root, run};
 use fabric_admission::demands::Subject;
-use fabric_admission::json::decode;
+use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
 use fabric_admission::profile::Profile;
 use fabric_admission::resolve::{Evidence, Resolution, Strength, resolve};
@@ -99,7 +99,7 @@ fn world<'a>(case: &'a Value, nodes: Vec<Value>) -> World<'a> {
 /// `None` for a pod that shrinking has made unreadable.
 fn resolved(case: &Value, snapshot: &Snapshot) -> Option<Resolution> {
     let text = case["pod"].to_string();
-    let pod = decode::object::<PodView<'_>>(&text).ok()?;
+    let pod = decode_with_place::object::<PodView<'_>>(&text).ok()?;
     Some(resolve(&Subject::of(&pod, "team", snapshot), None))
 }
 

@@ -7,7 +7,7 @@ use crate::support::{read, root};
 use fabric_admission::cluster::status_writer::LEASE;
 use fabric_admission::cluster::watched_kinds::WATCHED;
 use fabric_admission::discover::FURTHER_KINDS;
-use fabric_admission::pod::workload::KINDS;
+use fabric_admission::pod::workload_kinds::KINDS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

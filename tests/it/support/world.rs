@@ -2,7 +2,7 @@
 
 use fabric_admission::facts::Mode;
 use fabric_admission::manifest::{Item, read};
-use fabric_admission::profile::base::BASES;
+use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::profile::{FabricProfile, Profile};
 use fabric_admission::review::{Decision, PodRequest, Stage, decide_pod};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};

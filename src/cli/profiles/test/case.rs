@@ -4,7 +4,7 @@ use super::expected_results::{Entry, Expectation};
 use crate::cli::input::{self, Given, Inputs};
 use crate::cli::review::{Ignores, Setting, decide};
 use crate::report::ci::log_text;
-use crate::report::text::object;
+use crate::report::review_text::object;
 use crate::report::{Located, Reviewed};
 use crate::rules::Finding;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};

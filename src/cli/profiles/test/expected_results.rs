@@ -1,11 +1,11 @@
 //! The expected results of a case, as a file has them.
 
-use crate::json::decode;
+use crate::json::decode_with_place;
 use crate::manifest::{self, Item, to_yaml};
 use crate::plan::Edit;
 use crate::profile::INJECTED_ANNOTATION;
 use crate::report::Reviewed;
-use crate::report::text::object;
+use crate::report::review_text::object;
 use crate::rules::Finding;
 use crate::text::printable;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -63,7 +63,7 @@ impl Expectation {
             let place = twice.second;
             return Err(format!("{name}:{}:{}: duplicate key {:?}", place.line, place.column, twice.key));
         }
-        decode::object(document.json.get()).map_err(|error| {
+        decode_with_place::object(document.json.get()).map_err(|error| {
             let place = document.locate(&error.pointer);
             let pointer = &error.pointer;
             format!("{name}:{}:{}: {pointer}: {}", place.line, place.column, error.message)

@@ -4,7 +4,7 @@ use super::ignored_findings::{IgnoreEntry, Ignores};
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
 use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
-use crate::json::decode;
+use crate::json::decode_with_place;
 use crate::manifest::{self, Item};
 use crate::report::Unread;
 use serde::Deserialize;
@@ -91,7 +91,8 @@ impl Config {
         if let Some(twice) = document.warnings.first() {
             return Err(problem(&twice.pointer, format!("duplicate key {:?}", twice.key)));
         }
-        let keys: Keys = decode::object(document.json.get()).map_err(|e| problem(&e.pointer, e.message))?;
+        let keys: Keys =
+            decode_with_place::object(document.json.get()).map_err(|e| problem(&e.pointer, e.message))?;
         let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let base = match &keys.extend {
             None => Self::default(),

@@ -5,8 +5,8 @@ use super::repository_paths::Repository;
 use crate::cli::review::shown_findings::Filter;
 use crate::report::Unread;
 use crate::report::ci::{CiFormat, Fingerprints, Issue};
-use crate::report::named_paths::NamedPaths;
-use crate::report::text::View;
+use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::review_text::View;
 use std::io;
 
 pub(super) struct Ci {

@@ -2,8 +2,8 @@
 
 use crate::cli::review::document_results::DocumentReview;
 use crate::cli::review::output_format::Format;
-use crate::report::snippet::Lines;
-use crate::report::text;
+use crate::report::review_text;
+use crate::report::source_line_snippet::Lines;
 use crate::rules::Severity;
 use std::io::{self, Write};
 
@@ -33,9 +33,14 @@ pub(super) fn write(
             Format::Diff => "no diff is printed for the object",
             _ => "no patch is printed for the object",
         };
-        writeln!(err, "denied: {}: {} by {rules}; {consequence}", text::place(r), text::object(r))?;
+        writeln!(
+            err,
+            "denied: {}: {} by {rules}; {consequence}",
+            review_text::place(r),
+            review_text::object(r)
+        )?;
         for found in errors() {
-            text::finding(err, &r.decision, found, width, Some(lines))?;
+            review_text::finding(err, &r.decision, found, width, Some(lines))?;
         }
     }
     Ok(())

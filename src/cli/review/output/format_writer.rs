@@ -3,8 +3,8 @@
 use crate::cli::input::File;
 use crate::cli::review::document_results::DocumentReview;
 use crate::manifest::Document;
-use crate::report::comparison::Comparison;
-use crate::report::snippet::Lines;
+use crate::report::baseline_comparison::Comparison;
+use crate::report::source_line_snippet::Lines;
 use crate::report::{Reviewed, Skipped, Summary, Unread};
 use crate::rules::Severity;
 use std::collections::BTreeSet;

@@ -19,10 +19,10 @@ use super::shown_findings::Filter;
 use crate::cli::estimate::Asked;
 use crate::cli::input::{File, Loaded, report_unread, warn_of_duplicates};
 use crate::manifest::Document;
+use crate::report::baseline_comparison_text;
 use crate::report::ci::{GitHub, GitLab, JUnit, Sarif, log_text};
-use crate::report::comparison_text;
-use crate::report::snippet::Lines;
-use crate::report::text::View;
+use crate::report::review_text::View;
+use crate::report::source_line_snippet::Lines;
 use crate::report::{Summary, Unread};
 use crate::rules::Severity;
 use crate::snapshot::Snapshot;
@@ -216,7 +216,7 @@ impl<'w> Output<'w> {
         if let Some(comparison) =
             self.tail.comparison.as_ref().filter(|_| !self.compares && !self.shown.quiet)
         {
-            comparison_text::write(err, comparison)?;
+            baseline_comparison_text::write(err, comparison)?;
         }
         for (sheet, out) in &mut self.sheets {
             sheet.end(out, &self.tail)?;

@@ -2,10 +2,10 @@
 
 use super::format_writer::{Page, Sheet, Sink, Tail};
 use crate::cli::estimate::Asked;
-use crate::report::by_rule::ByRule;
-use crate::report::comparison_text;
-use crate::report::json::{ResultEntry, SCHEMA};
-use crate::report::text::{self, View};
+use crate::report::baseline_comparison_text;
+use crate::report::findings_by_rule::ByRule;
+use crate::report::review_json::{ResultEntry, SCHEMA};
+use crate::report::review_text::{self, View};
 use std::io::{self, Write};
 
 /// Skipped objects that text lists.
@@ -39,7 +39,7 @@ impl Text {
 impl Sheet for Text {
     fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
         for reviewed in &page.review.results {
-            self.hidden += text::result(out, reviewed, self.view, Some(page.lines))?;
+            self.hidden += review_text::result(out, reviewed, self.view, Some(page.lines))?;
             let shown = reviewed.findings.iter().filter(|found| self.view.shows(&found.item));
             shown.for_each(|found| self.rules.count(found));
         }
@@ -50,18 +50,18 @@ impl Sheet for Text {
         if !self.view.only_findings {
             let listed = tail.skipped.iter().take(MAX_SKIPPED);
             for skipped in listed.clone() {
-                text::skipped(out, skipped)?;
+                review_text::skipped(out, skipped)?;
             }
             if tail.summary.skipped > listed.len() {
                 writeln!(out, "SKIP   {} more", tail.summary.skipped - listed.len())?;
             }
         }
-        text::by_rule(out, &self.rules, self.view.width)?;
+        review_text::by_rule(out, &self.rules, self.view.width)?;
         if let Some(comparison) = &tail.comparison {
             writeln!(out)?;
-            comparison_text::write(out, comparison)?;
+            baseline_comparison_text::write(out, comparison)?;
         }
-        text::summary(out, &tail.summary, self.hidden, self.view.width)
+        review_text::summary(out, &tail.summary, self.hidden, self.view.width)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::format_writer::{Page, Sheet, Sink, Tail};
 use crate::manifest::{self, Document};
 use crate::report::Reviewed;
-use crate::report::json::patch;
+use crate::report::review_json::patch;
 use crate::text::count;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! The edges of each kind of change, on pods of a few lines, as far as no golden case shows them.
 
-mod files;
+mod add_rails_to_networks_annotation;
 mod ipc_lock;
-mod networks;
+mod nccl_conf_and_small_files;
 mod overlay;
-mod resources;
+mod rdma_resources;
 mod shm;
 
 use super::{Plan, plan};
@@ -149,7 +149,7 @@ fn a_profile_is_written_for_so_many_targets() {
     for (env, least, most) in [(env(20, 60), 110, 300), (env(100, 4096), 16, 16)] {
         let mut case = Case::new();
         case.spec["env"] = env;
-        let most_targets = super::size::most_targets(&case.profile());
+        let most_targets = super::patch_size_limit::most_targets(&case.profile());
         assert!((least..=most).contains(&most_targets), "{most_targets}");
         for (targets, fits) in [(most_targets, true), (most_targets + 1, false)] {
             case.pod["spec"]["containers"] = (0..targets).map(|n| gpu(&format!("c{n}"))).collect();
@@ -176,7 +176,7 @@ fn planning_asks_for_its_time_at_every_container() {
 
 #[test]
 fn a_pod_over_a_limit_gets_nothing() {
-    let most = crate::pod::limits::MAX_NODE_SELECTOR;
+    let most = crate::pod::list_length_limits::MAX_NODE_SELECTOR;
     for (count, withheld) in [(most, None), (most + 1, Some(super::Withheld::OverLimit))] {
         let mut case = Case::new();
         let selector: serde_json::Map<_, _> = (0..count).map(|n| (format!("k{n}"), "v".into())).collect();

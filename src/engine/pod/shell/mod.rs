@@ -2,13 +2,13 @@
 //! text rather than in `env`, and there they override injected ones.
 
 mod comments;
-mod settings;
 #[cfg(test)]
 mod tests;
+mod variables_set;
 mod words;
 
 pub(crate) use comments::code;
-pub use settings::{How, Script, Setting, arguments, script};
+pub use variables_set::{How, Script, Setting, arguments, script};
 
 /// Whether shell text gives a variable a value: `export N=V`, `N=V cmd`, `-x N=V`, `${N:-V}` and the like. Reading it
 /// (`$N`), passing it on (`-x N`) and comments do not count. It finds more than [`script`] does: leaving out one variable

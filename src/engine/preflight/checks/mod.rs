@@ -31,7 +31,7 @@ mod pf605_bootstrap_devices;
 mod pf606_topology_file;
 mod pf701_peers;
 
-use super::check::Check;
+use super::check_declaration::Check;
 
 /// All checks, by id.
 pub static CHECKS: &[&Check] = &[

@@ -2,5 +2,5 @@
 
 pub mod driver_file;
 pub mod elf;
+pub mod library_versions;
 pub mod loader_cache;
-pub mod versions;

@@ -1,6 +1,6 @@
 //! Checks of `acceleratorsPerNode`.
 
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 
 /// Accelerators of a node where a profile says nothing: the HGX and DGX baseboards have eight.

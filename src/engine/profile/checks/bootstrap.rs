@@ -1,7 +1,7 @@
 //! Checks of `bootstrap`, the interface of NCCL's bootstrap.
 
 use crate::profile::checked_parts::Rail;
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 
 /// Checks that the pod will have the interface.

@@ -2,9 +2,9 @@
 //! and values that can work.
 
 use super::nccl_version;
-use crate::nccl::number::is_word_for_number;
+use crate::nccl::numbers_as_nccl_reads::is_word_for_number;
 use crate::profile::checked_parts::EnvEntry;
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{EnvPolicy, Spec};
 
 /// The variable that names NCCL's bootstrap interface.

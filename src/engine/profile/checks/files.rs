@@ -1,6 +1,6 @@
 //! Checks of `files`, the small files of a profile: their names and sizes.
 
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{SmallFile, Spec};
 
 /// Most files.

@@ -1,7 +1,7 @@
 //! Checks of `gkeNetworks`, the networks that GKE attaches.
 
-use crate::multus::annotation::{is_interface, is_subdomain};
-use crate::profile::error::{Fail, ProfileError};
+use crate::multus::parse_networks_annotation::{is_interface, is_subdomain};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 use std::collections::BTreeSet;
 

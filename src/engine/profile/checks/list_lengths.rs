@@ -4,7 +4,7 @@
 //! compare entries with each other, so their work is bounded by these numbers. They are the CRD's `maxItems` and
 //! `maxProperties`; a test compares both.
 
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{LabelSelector, Spec};
 
 /// Most values in all expressions of a selector. 64 expressions of 256 values would take 2 MB, and each of hundreds of

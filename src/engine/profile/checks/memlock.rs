@@ -1,7 +1,7 @@
 //! Checks of `memlock` and `ipcLock`: which of the two fields says how memory is pinned.
 
-use crate::profile::error::{Fail, ProfileError};
 use crate::profile::memlock::Memlock;
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{Spec, Transport};
 
 /// Refuses a profile that says it twice, by `memlock` and by the shorter `ipcLock`.

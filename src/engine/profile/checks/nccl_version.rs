@@ -1,7 +1,7 @@
 //! Checks of `ncclVersion`, and of `ncclFrom` and `ncclBefore` of a variable.
 
 use crate::nccl::NcclVersion;
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 
 /// Checks a version of NCCL.
 pub(in crate::profile) fn check(

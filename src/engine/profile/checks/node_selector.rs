@@ -1,8 +1,8 @@
 //! Checks of `nodeSelector` and of `placement.nodeAffinity`, which needs one.
 
-use crate::multus::annotation;
-use crate::profile::error::{Fail, ProfileError};
+use crate::multus::parse_networks_annotation;
 use crate::profile::placement::NodeAffinity;
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{LabelSelector, Operator};
 
 /// Checks what may be written into pods: the API server refuses a pod whose affinity has a broken key or value
@@ -36,7 +36,8 @@ pub(in crate::profile) fn check(
 
 fn check_label(key: &str, values: &[String], pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-    if name.is_empty() || !is_label_value(name) || !prefix.is_none_or(annotation::is_subdomain) {
+    if name.is_empty() || !is_label_value(name) || !prefix.is_none_or(parse_networks_annotation::is_subdomain)
+    {
         return Err(fail(pointer, format!("{key:?} is not a label key")));
     }
     match values.iter().find(|value| !is_label_value(value)) {

@@ -1,7 +1,7 @@
 //! Checks of `preflight` and `monitor`, the containers that a profile adds to pods.
 
 use crate::pod::Quantity;
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{Inject, Spec};
 
 /// Least memory of the sidecar (bytes): three times what it uses.
@@ -57,7 +57,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<(), Prof
     Ok(())
 }
 
-/// As [`crate::profile::preflight::IMAGE`].
+/// As [`crate::profile::preflight_settings::IMAGE`].
 fn has_digest(image: &str) -> bool {
     let Some((name, digest)) = image.split_once("@sha256:") else { return false };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'/' | b'-');
@@ -68,7 +68,7 @@ fn has_digest(image: &str) -> bool {
         && digest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
 }
 
-/// As [`crate::profile::preflight::PEER`].
+/// As [`crate::profile::preflight_settings::PEER`].
 fn is_peer(peer: &str) -> bool {
     let Some((host, port)) = peer.rsplit_once(':') else { return false };
     let number =

@@ -1,9 +1,9 @@
 //! Checks of `rails`: networks, resources and interfaces, with the counted rails spelt out.
 
 use super::resources::check_name;
-use crate::multus::{NetworkRef, annotation};
+use crate::multus::{NetworkRef, parse_networks_annotation};
 use crate::profile::checked_parts::Rail;
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{Attachment, Spec};
 
 /// Most rails of a profile, counts included. No node has more NICs for RDMA.
@@ -70,7 +70,7 @@ fn check_interface(interface: &str, pointer: &str, fail: &Fail<'_>) -> Result<()
     let plain = interface
         .bytes()
         .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
-    if !annotation::is_interface(interface) || !plain {
+    if !parse_networks_annotation::is_interface(interface) || !plain {
         let message =
             format!("{interface:?} is not an interface name: at most 15 of a-z, 0-9, '-', '_' and '.'");
         return Err(fail(pointer, message));

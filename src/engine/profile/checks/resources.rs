@@ -1,7 +1,7 @@
 //! Checks of `resources`, the resources that do not follow the rails, and of the name of any extended resource.
 
-use crate::multus::annotation;
-use crate::profile::error::{Fail, ProfileError};
+use crate::multus::parse_networks_annotation;
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{Per, Resource, Spec};
 
 /// Checks the resources.
@@ -29,7 +29,7 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<Reso
 /// Checks the name of an extended resource.
 pub(super) fn check_name(name: &str, pointer: &str, fail: &Fail<'_>) -> Result<(), ProfileError> {
     let valid = name.split_once('/').is_some_and(|(domain, rest)| {
-        annotation::is_subdomain(domain)
+        parse_networks_annotation::is_subdomain(domain)
             && !domain.ends_with("kubernetes.io")
             && (1..=63).contains(&rest.len())
             && rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))

@@ -1,7 +1,7 @@
 //! Checks of `sharedMemory`, the size of `/dev/shm`.
 
 use crate::pod::Quantity;
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 
 /// Sizes of `/dev/shm` where a profile says nothing: 8 GiB an accelerator.

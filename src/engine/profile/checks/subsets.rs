@@ -1,8 +1,8 @@
 //! Checks of `subsets`, the named parts of a profile's rails.
 
-use crate::multus::annotation;
+use crate::multus::parse_networks_annotation;
 use crate::profile::checked_parts::{Rail, Subset};
-use crate::profile::error::{Fail, ProfileError};
+use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::Spec;
 use crate::text::nearest;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub(in crate::profile) fn check(
     for (i, subset) in spec.subsets.iter().flatten().enumerate() {
         let at = |rest: &str| format!("/spec/subsets/{i}/{rest}");
         let name = &subset.name;
-        if !annotation::is_label(name) {
+        if !parse_networks_annotation::is_label(name) {
             let message = format!("{name:?} is not a subset name: at most 63 of a-z, 0-9 and '-'");
             return Err(fail(&at("name"), message));
         }

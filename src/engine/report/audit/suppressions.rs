@@ -1,6 +1,6 @@
 //! The annotations that ignore findings, and whether they do.
 
-use crate::json::annotated::Annotated;
+use crate::json::annotations_of_object::Annotated;
 use crate::pod::fabric_signs::IGNORE_PREFIX;
 use crate::review::Decision;
 use crate::rules::find;

@@ -1,9 +1,9 @@
 //! The audit as text: namespaces with their workloads, the worst first, each finding once with the number of its pods.
 
-use super::document::{ChangeEntry, Document, FindingEntry, NamespaceEntry, WorkloadEntry};
-use crate::report::comparison_text;
-use crate::report::gaps::Cause;
-use crate::report::text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
+use super::json::{ChangeEntry, Document, FindingEntry, NamespaceEntry, WorkloadEntry};
+use crate::report::baseline_comparison_text;
+use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
+use crate::report::unread_by_audit::Cause;
 use crate::rules::{NO_PROFILE, Severity, find};
 use crate::text::{count, printable};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
     partial(out, audit)?;
     if let Some(comparison) = &audit.comparison {
-        comparison_text::write(out, comparison)?;
+        baseline_comparison_text::write(out, comparison)?;
     }
     for namespace in &audit.namespaces {
         let of_it = audit.workloads.iter().filter(|w| w.makes_pods && w.object.namespace == namespace.name);

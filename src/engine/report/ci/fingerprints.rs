@@ -2,7 +2,7 @@
 //! findings by `report::finding_identity` instead.
 
 use crate::report::Reviewed;
-use crate::report::named_paths::NamedPaths;
+use crate::report::paths_with_item_names::NamedPaths;
 use crate::rules::Finding;
 use std::collections::HashMap;
 

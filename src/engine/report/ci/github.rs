@@ -1,8 +1,8 @@
 //! GitHub's workflow commands: lines of a step's log that become annotations of a pull request.
 
 use super::{CiFormat, Issue};
-use crate::report::since::BaselineState;
-use crate::report::text::object;
+use crate::report::is_finding_new::BaselineState;
+use crate::report::review_text::object;
 use crate::report::{Reviewed, Unread};
 use crate::rules::Severity;
 use crate::text::{count, printable};

@@ -2,7 +2,7 @@
 //! GitLab shows no attribute `message` (docs.gitlab.com/ci/testing/unit_test_reports).
 
 use super::{CiFormat, Issue};
-use crate::report::text::object;
+use crate::report::review_text::object;
 use crate::report::{Reviewed, Unread};
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -1,18 +1,18 @@
 //! Findings in the formats that CI systems read. They are written without libraries: each needs a few structs or one
 //! function that escapes text, and the crates for them bring clocks, random numbers and code generators along.
 
+mod finding_for_ci;
 mod fingerprints;
 mod github;
 mod gitlab;
 mod gzipped;
-mod issue;
 mod junit;
 mod sarif;
 
+pub use finding_for_ci::{Issue, Region};
 pub use fingerprints::Fingerprints;
 pub use github::{Annotation, GitHub, data as command_text, log_text, property as command_property};
 pub use gitlab::GitLab;
-pub use issue::{Issue, Region};
 pub use junit::{JUnit, escaped as xml_text};
 pub use sarif::Sarif;
 

@@ -2,9 +2,9 @@
 
 use super::gzipped::Gzipped;
 use super::{CiFormat, Issue};
-use crate::report::layout::bare;
-use crate::report::since::BaselineState;
-use crate::report::text::object;
+use crate::report::is_finding_new::BaselineState;
+use crate::report::review_text::object;
+use crate::report::terminal_lines::bare;
 use crate::report::{Reviewed, Unread};
 use crate::rules::{Rule, Severity, find};
 use crate::text::count;

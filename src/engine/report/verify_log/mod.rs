@@ -1,4 +1,4 @@
 //! The result of `verify-log`.
 
-pub mod document;
+pub mod json;
 pub mod text;

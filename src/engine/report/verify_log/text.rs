@@ -1,8 +1,8 @@
 //! The result as text: communicators with their groups of ranks, then findings.
 
-use super::document::{CommunicatorEntry, Document, FindingEntry, Group, Nic};
-use crate::report::layout::wrapped;
-use crate::report::text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
+use super::json::{CommunicatorEntry, Document, FindingEntry, Group, Nic};
+use crate::report::review_text::{BOLD, CYAN, DIM, GREEN, RED, YELLOW};
+use crate::report::terminal_lines::wrapped;
 use crate::rules::Severity;
 use crate::text::{count, printable};
 use std::io::{self, Write};

@@ -1,9 +1,9 @@
 //! AWS EFA, whose NCCL plugin takes the place of NCCL's own transport.
 
 use crate::plan::overlay::Variable;
-use crate::pod::view::Container;
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
+use crate::pod::pod_fields::Container;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
 
 /// Resource of the EFA device plugin.
 pub(super) const EFA: &str = "vpc.amazonaws.com/efa";
@@ -18,8 +18,8 @@ pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usi
 /// The path of a variable: its entry in `env`, or the container if the plan or a file sets the variable.
 pub(super) fn variable_path(index: usize, container: &Container<'_>, name: &str) -> String {
     match container.env_var(name) {
-        Some((at, _)) => paths::in_container(index, format_args!("env/{at}")),
-        None => paths::container(index),
+        Some((at, _)) => pointers_in_pod::in_container(index, format_args!("env/{at}")),
+        None => pointers_in_pod::container(index),
     }
 }
 

@@ -7,7 +7,7 @@ mod fab603_efa_with_other_fabric;
 mod fab604_gke_and_multus_networks;
 mod fab605_oci_vf_count;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

@@ -6,7 +6,7 @@ mod fab902_repeated_key;
 mod fab903_placeholder;
 mod placeholder;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 pub use fab901_wrong_type::{Retyped, retyped};
 pub use fab902_repeated_key::{RULE as REPEATED_KEY, repeated_key};
 pub use fab903_placeholder::unsubstituted;

@@ -1,6 +1,6 @@
 //! Placeholders of templates in the values of an object.
 
-use crate::json::values::Text;
+use crate::json::null_as_absent::Text;
 use crate::nccl;
 use crate::text::token;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

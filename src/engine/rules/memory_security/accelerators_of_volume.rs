@@ -1,6 +1,6 @@
 //! The accelerators that share a volume at `/dev/shm`.
 
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
 
 /// Accelerators that an app container drives (count), its own or those it was named for; `None` where it is not known
 /// how many.

@@ -1,11 +1,11 @@
 //! Containers that add IPC_LOCK, and other ways to lift the memlock limit.
 
-use crate::pod::nic::names_efa;
-use crate::pod::view::Container;
+use crate::pod::nic_resource_names::names_efa;
+use crate::pod::pod_fields::Container;
 use crate::profile::Memlock;
 use crate::profile::schema::Transport;
 use crate::resolve::Resolution;
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.
 pub(super) fn is_lifted(context: &PodContext<'_>, index: usize) -> bool {

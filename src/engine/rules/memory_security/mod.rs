@@ -17,7 +17,7 @@ mod fab512_host_ipc;
 mod ipc_lock;
 mod without_nccl;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

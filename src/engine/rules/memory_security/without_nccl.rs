@@ -1,6 +1,6 @@
 //! Programs that use several accelerators without NCCL.
 
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! FAB4xx: variables of NCCL and its companions, as one container gets them. Differences between the pods of a workload
 //! belong to `placement`.
 
-mod carriers;
+mod chosen_transport;
 mod fab401_ib_disabled;
 mod fab402_word_for_number;
 mod fab403_differs_from_profile;
@@ -29,12 +29,12 @@ mod fab424_nvshmem_hca_list;
 mod fab425_settings_without_benefit;
 mod fab426_settings_without_device;
 mod fab427_set_by_command;
-mod no_device;
-mod other_users;
-mod pod_networks;
-mod transport;
+mod is_without_rdma_device;
+mod nccl_version_and_other_networks;
+mod other_rdma_users;
+mod variables_not_carried;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

@@ -1,8 +1,8 @@
 //! FAB1xx: the networks annotation, NetworkAttachmentDefinitions and IPAM. Rules on objects from which an operator
 //! renders a network are in `operators`. Rules on the devices of a network are in `resources`.
 
-pub(super) mod annotation;
-mod attached;
+pub(super) mod annotation_in_cel;
+mod attachments_with_facts;
 mod fab101_unreadable_annotation;
 mod fab102_host_network_with_networks;
 mod fab103_cni_configuration;
@@ -30,10 +30,10 @@ mod fab136_unusable_address_pool;
 mod fab137_empty_address_pool;
 mod fab138_rails_of_profile;
 mod fab150_network_of_other_namespace;
-pub(super) mod masters;
-pub(super) mod network;
+pub(super) mod master_interface;
+pub(super) mod network_with_ipam_text;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

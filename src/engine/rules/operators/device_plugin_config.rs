@@ -1,13 +1,13 @@
 //! Device plugin configurations inside of other objects: of the network operator, and in ConfigMaps.
 
 use super::device_plugin_texts::{shared, sriov};
-use crate::json::go::DEVICE_PLUGIN;
-use crate::rules::embedded;
-use crate::rules::fields::is_placeholder;
+use crate::json::as_go_reads::DEVICE_PLUGIN;
+use crate::rules::crd_fields::is_placeholder;
+use crate::rules::device_plugin_config_findings::{Concern, ConfigFault, Configuration};
 use crate::rules::finding::Findings;
+use crate::rules::json_in_text_fields;
 use crate::rules::object::ObjectContext;
 use crate::rules::place_in_json_text::Places;
-use crate::rules::plugin_config::{Concern, ConfigFault, Configuration};
 use crate::text::token;
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ fn read(context: &ObjectContext<'_>) -> Vec<Configuration> {
     let given = plugins.into_iter().filter_map(|(pointer, reader)| {
         // An empty text leaves the plugin to a ConfigMap of its own.
         let text = object.pointer(pointer)?.as_str().filter(|text| !text.is_empty())?;
-        let faults = embedded::object(text, DEVICE_PLUGIN).map(|config| reader(&config));
+        let faults = json_in_text_fields::object(text, DEVICE_PLUGIN).map(|config| reader(&config));
         Some(Configuration { pointer: pointer.to_owned(), faults })
     });
     given.collect()
@@ -87,7 +87,7 @@ fn of_config_map(key: &str, text: &str, plugin: bool) -> Option<Configuration> {
     if !text.trim_start().starts_with('{') || !quoted("resourceName") {
         return None;
     }
-    match embedded::object(text, DEVICE_PLUGIN) {
+    match json_in_text_fields::object(text, DEVICE_PLUGIN) {
         Ok(config) => {
             let named = |name: &&(&str, Reader)| {
                 let entries = config.get(name.0).and_then(Value::as_array);

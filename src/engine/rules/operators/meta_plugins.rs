@@ -1,8 +1,8 @@
 //! Values of the CNI plugins in `metaPlugins`, which operators paste into the chain.
 
-use crate::rules::embedded::spot;
-use crate::rules::fields::refused_by_plugin;
+use crate::rules::crd_fields::refused_by_plugin;
 use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
+use crate::rules::json_in_text_fields::spot;
 use crate::rules::object::ObjectContext;
 use serde_json::Value;
 

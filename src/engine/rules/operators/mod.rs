@@ -2,6 +2,8 @@
 
 mod device_plugin_config;
 mod device_plugin_texts;
+mod do_selectors_share_nodes;
+mod do_sriov_policies_overlap;
 mod fab301_vfio_with_rdma;
 mod fab302_device_plugin_config;
 mod fab303_vdpa_conflict;
@@ -51,18 +53,16 @@ mod fab365_unknown_keys;
 mod fab366_refused_values;
 mod fab367_unserved_version;
 mod meta_plugins;
-mod network_fabric;
-mod node_policy;
-mod node_policy_cel;
-mod nodes_in_common;
 mod operator_namespace;
-mod other_policies;
-mod policy_nodes;
-mod policy_overlap;
-mod policy_pools;
+mod other_sriov_policies;
+mod resource_of_sriov_network;
+mod sriov_policies_of_resource;
+mod sriov_policy_in_cel;
+mod sriov_policy_nodes;
+mod sriov_policy_values;
 mod supported_nics;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

@@ -15,10 +15,10 @@ mod fab722_infiniband_and_ethernet;
 mod fab723_driver_not_ready;
 mod fab724_vfs_being_created;
 mod fab725_more_than_a_node_has;
-pub(super) mod landing;
 mod replica_types;
+pub(super) mod where_pod_can_run_in_words;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

@@ -22,10 +22,10 @@ mod fab818_selector_without_value;
 mod fab819_own_part;
 mod fab820_over_limit;
 mod fab821_preflight_or_monitor;
-mod misspelt_label;
-mod resolution;
+mod how_pod_names_profile;
+mod misspelt_node_label;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 pub use fab803_no_profile::RULE as NO_PROFILE;
 pub(super) use fab815_ineffective_ignore::RULE as INEFFECTIVE_IGNORE;
 

@@ -1,7 +1,7 @@
 //! FAB2xx: device resources, quantities and claims, and the networks and nodes that they need.
 //! Rules on `/dev/shm` and capabilities are in `memory_security`.
 
-mod claimed_functions;
+mod claimed_sriov_functions;
 mod fab201_refused_quantity;
 mod fab202_fewer_units_than_attachments;
 mod fab203_rdma_on_other_container;
@@ -29,11 +29,11 @@ mod fab250_accelerators_claimed_twice;
 mod fab251_no_imex_channel;
 mod fab260_host_network_with_vf;
 mod fab261_host_network_dns;
+mod other_ways_to_rdma_device;
 mod rdma_driver;
 pub(super) mod rdma_mode;
-mod without_rdma;
 
-use crate::rules::rule::Rule;
+use crate::rules::rule_declaration::Rule;
 
 /// Rules of the group, by id.
 pub(super) static RULES: &[&Rule] = &[

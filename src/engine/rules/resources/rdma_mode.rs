@@ -1,9 +1,9 @@
 //! The RDMA mode of the nodes that serve a network.
 
 use crate::facts::Site;
-use crate::rules::devices::Known;
+use crate::rules::devices_of_pod::Known;
 use crate::rules::object::ObjectContext;
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
 
 /// The nodes that serve a network's resource.
 pub(super) fn site<'a>(known: &Known<'a>, facts: &'a crate::facts::Index) -> Option<&'a Site> {

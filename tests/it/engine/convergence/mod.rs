@@ -264,7 +264,7 @@ fn last(world: &World, pod: &Value) -> Vec<&'static str> {
 }
 
 fn update_is_let_through() -> Outcome {
-    use fabric_admission::review::webhook::{WebhookEntry, handle};
+    use fabric_admission::review::webhook_body::{WebhookEntry, handle};
     let before = shape("list");
     let world = world(&before);
     let mut pod = before;

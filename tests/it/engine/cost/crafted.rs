@@ -4,8 +4,8 @@ use super::{TIMES, compare, now, verdict};
 use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
 use fabric_admission::facts::Mode;
-use fabric_admission::review::response;
-use fabric_admission::review::webhook::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::admission_response;
+use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -207,7 +207,7 @@ pub(super) fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Du
 pub(super) fn once_for(input: &[u8], entry: WebhookEntry, known: Known<'_>) -> Duration {
     let started = now();
     if let Ok(answer) = handle_within(input, entry, known, &Deadline::without_clock()) {
-        drop(response::render(&answer));
+        drop(admission_response::render(&answer));
     }
     now() - started
 }

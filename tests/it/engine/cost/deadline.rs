@@ -4,7 +4,7 @@
 use super::{crafted, given, known, now};
 use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
-use fabric_admission::review::webhook::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
 use fabric_admission::snapshot::Audience;
 use std::sync::Mutex;
 use std::time::Duration;

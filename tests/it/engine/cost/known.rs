@@ -7,7 +7,7 @@ use super::{
     templates, verdict, workloads,
 };
 use crate::support::suite::Outcome;
-use fabric_admission::review::webhook::{Known, WebhookEntry};
+use fabric_admission::review::webhook_body::{Known, WebhookEntry};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;

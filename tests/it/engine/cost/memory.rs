@@ -8,7 +8,7 @@ use super::{
     trials, workloads,
 };
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::review::webhook::Known;
+use fabric_admission::review::webhook_body::Known;
 use fabric_admission::server::DecodedSize;
 use fabric_admission::snapshot::Audience;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use super::samples::Sample;
 use crate::support::world::bases;
 use fabric_admission::facts::Mode;
-use fabric_admission::review::response;
-use fabric_admission::review::webhook::{WebhookEntry, handle};
+use fabric_admission::review::admission_response;
+use fabric_admission::review::webhook_body::{WebhookEntry, handle};
 use fabric_admission::rules::checks_kind;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ impl Way {
             return;
         }
         if let Ok(answer) = handle(input, self.entry(), snapshot) {
-            drop(response::render(&answer));
+            drop(admission_response::render(&answer));
         }
     }
 }

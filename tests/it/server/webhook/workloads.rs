@@ -4,7 +4,7 @@ use crate::support::round_trip::{documents, same};
 use crate::support::server::{PROFILE, Server, review};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{read, root};
-use fabric_admission::pod::workload::{KINDS, WorkloadKind};
+use fabric_admission::pod::workload_kinds::{KINDS, WorkloadKind};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

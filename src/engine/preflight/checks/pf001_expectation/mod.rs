@@ -1,8 +1,8 @@
 //! PF001: the expectation of the profile.
 
-use crate::preflight::check::{Check, Context};
-use crate::preflight::expect::VARIABLE;
-use crate::preflight::outcome::Outcome;
+use crate::preflight::check_declaration::{Check, Context};
+use crate::preflight::check_outcome::Outcome;
+use crate::preflight::expectation_document::VARIABLE;
 
 pub(super) static CHECK: Check =
     Check { id: "PF001", page: include_str!("page.md"), rdma_only: false, judge };

@@ -1,8 +1,8 @@
 //! PF002: the files that preflight writes. They are written after all other checks, so the result comes from
-//! [`Report::set_written`](crate::preflight::report::Report::set_written).
+//! [`Report::set_written`](crate::preflight::preflight_report::Report::set_written).
 
-use crate::preflight::check::{Check, Context};
-use crate::preflight::outcome::Outcome;
+use crate::preflight::check_declaration::{Check, Context};
+use crate::preflight::check_outcome::Outcome;
 
 pub(super) static CHECK: Check =
     Check { id: "PF002", page: include_str!("page.md"), rdma_only: false, judge };

@@ -1,7 +1,7 @@
 //! PF101: RDMA devices that programs of this container can open.
 
-use crate::preflight::check::{Check, Context, either, listed, read};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF101", page: include_str!("page.md"), rdma_only: true, judge };

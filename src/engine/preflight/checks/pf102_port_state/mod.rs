@@ -1,7 +1,7 @@
 //! PF102: state of the ports.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::{LinkLayer, State};
 use crate::text::count;

@@ -1,7 +1,7 @@
 //! PF103: rate of the ports.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::port::State;
 use crate::text::count;
 

@@ -1,7 +1,7 @@
 //! PF104: link layer of the ports.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF104", page: include_str!("page.md"), rdma_only: true, judge };

@@ -1,7 +1,7 @@
 //! PF105: mode of RDMA network namespaces.
 
-use crate::preflight::check::{Check, Context, either, read};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::netlink::NamespaceMode;
 
 pub(super) static CHECK: Check = Check { id: "PF105", page: include_str!("page.md"), rdma_only: true, judge };

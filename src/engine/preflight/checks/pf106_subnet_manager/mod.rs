@@ -1,7 +1,7 @@
 //! PF106: LID, Subnet Manager and P_Keys of InfiniBand ports.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::Port;
 use crate::rdma::port::LinkLayer;
 use crate::text::count;

@@ -1,9 +1,9 @@
 //! PF107: each rail's interface belongs to a usable RDMA device.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed};
-use crate::preflight::expect::Transport;
-use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::rails::device_of;
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::device_of_interface::device_of;
+use crate::preflight::expectation_document::Transport;
 use crate::preflight::readings::Device;
 use crate::rdma::Unreadable;
 use crate::text::count;

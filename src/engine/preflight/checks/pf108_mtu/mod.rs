@@ -1,8 +1,8 @@
 //! PF108: MTU of the rails (RoCE).
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed};
-use crate::preflight::expect::Transport;
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::expectation_document::Transport;
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF108", page: include_str!("page.md"), rdma_only: true, judge };

@@ -1,9 +1,9 @@
 //! PF201: the rails' interfaces.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, read};
-use crate::preflight::expect::Transport;
-use crate::preflight::outcome::{Fault, Outcome};
-use crate::rdma::addresses::Address;
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::expectation_document::Transport;
+use crate::rdma::interface_addresses::Address;
 use crate::text::count;
 use core::net::IpAddr;
 

@@ -1,11 +1,11 @@
 //! PF202: a GID of RoCE version 2 that belongs to this pod, on each RoCE port.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name, read};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::gid_rows::{self, Owner};
-use crate::preflight::outcome::{Fault, Outcome};
 use crate::preflight::readings::Port;
-use crate::rdma::addresses::Address;
 use crate::rdma::gid::GidType;
+use crate::rdma::interface_addresses::Address;
 use crate::rdma::port::LinkLayer;
 use crate::text::count;
 

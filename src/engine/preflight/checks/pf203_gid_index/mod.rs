@@ -1,14 +1,14 @@
 //! PF203: the GID row that NCCL takes.
 
 use crate::nccl::NcclVersion;
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, port_name, read};
-use crate::preflight::conf::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::nccl_conf_of_pod::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
 use crate::preflight::readings::Port;
-use crate::rdma::addresses::Address;
 use crate::rdma::gid::GidType;
+use crate::rdma::interface_addresses::Address;
 use crate::rdma::port::LinkLayer;
 
 pub(super) static CHECK: Check = Check { id: "PF203", page: include_str!("page.md"), rdma_only: true, judge };

@@ -1,8 +1,8 @@
 //! PF301: locked memory.
 
-use crate::preflight::check::{Check, Context, either, read};
-use crate::preflight::outcome::{Fault, Outcome};
-use crate::rdma::process::Memlock;
+use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::rdma::process_limits::Memlock;
 
 pub(super) static CHECK: Check = Check { id: "PF301", page: include_str!("page.md"), rdma_only: true, judge };
 

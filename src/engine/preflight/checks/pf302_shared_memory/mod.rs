@@ -1,7 +1,7 @@
 //! PF302: /dev/shm.
 
-use crate::preflight::check::{Check, Context, either, read};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
 

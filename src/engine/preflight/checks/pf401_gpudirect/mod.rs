@@ -1,7 +1,7 @@
 //! PF401: conditions of GPUDirect RDMA.
 
-use crate::preflight::check::{Check, Context, either, read};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 
 pub(super) static CHECK: Check = Check { id: "PF401", page: include_str!("page.md"), rdma_only: true, judge };
 

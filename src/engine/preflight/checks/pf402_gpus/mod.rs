@@ -1,7 +1,7 @@
 //! PF402: number of GPUs.
 
-use crate::preflight::check::{Check, Context, either, read};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
 pub(super) static CHECK: Check =

@@ -1,8 +1,8 @@
 //! PF403: distance between GPUs and NICs.
 
-use crate::preflight::check::{Check, Context, either, listed, read};
-use crate::preflight::distance::Distance;
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::pci_distance::Distance;
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF403", page: include_str!("page.md"), rdma_only: true, judge };

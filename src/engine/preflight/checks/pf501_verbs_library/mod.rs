@@ -1,7 +1,7 @@
 //! PF501: libibverbs in the image.
 
-use crate::preflight::check::{Check, Context, listed};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, listed};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::Unreadable;
 
 pub(super) static CHECK: Check = Check { id: "PF501", page: include_str!("page.md"), rdma_only: true, judge };

@@ -1,9 +1,9 @@
 //! PF502: the provider of each usable device in the image.
 
-use crate::preflight::check::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::driver_file;
-use crate::preflight::outcome::{Fault, Outcome};
-use crate::preflight::providers::provider;
 use crate::rdma::Unreadable;
 use crate::text::count;
 

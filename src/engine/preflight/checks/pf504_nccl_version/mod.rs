@@ -1,7 +1,7 @@
 //! PF504: the version of NCCL in the image.
 
-use crate::preflight::check::{Check, Context};
-use crate::preflight::outcome::Outcome;
+use crate::preflight::check_declaration::{Check, Context};
+use crate::preflight::check_outcome::Outcome;
 
 pub(super) static CHECK: Check =
     Check { id: "PF504", page: include_str!("page.md"), rdma_only: false, judge };

@@ -1,8 +1,8 @@
 //! PF601: `NCCL_IB_HCA` against the devices.
 
-use crate::nccl::list::NameList;
-use crate::preflight::check::{Check, Context, either, listed, port_name};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::nccl::name_lists::NameList;
+use crate::preflight::check_declaration::{Check, Context, either, listed, port_name};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::State;
 use crate::text::count;

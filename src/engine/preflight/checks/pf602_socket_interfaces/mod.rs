@@ -1,8 +1,8 @@
 //! PF602: `NCCL_SOCKET_IFNAME` against the interfaces.
 
-use crate::nccl::list::NameList;
-use crate::preflight::check::{Check, Context, either, listed, read};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::nccl::name_lists::NameList;
+use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
 
 pub(super) static CHECK: Check =
     Check { id: "PF602", page: include_str!("page.md"), rdma_only: false, judge };

@@ -1,9 +1,9 @@
 //! PF603: settings that switch RDMA off.
 
-use crate::nccl::number::leading_number;
-use crate::preflight::check::{Check, Context, either};
-use crate::preflight::expect::Transport;
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::nccl::numbers_as_nccl_reads::leading_number;
+use crate::preflight::check_declaration::{Check, Context, either};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check = Check { id: "PF603", page: include_str!("page.md"), rdma_only: true, judge };
 

@@ -1,8 +1,8 @@
 //! PF604: the network plugin of NCCL.
 
-use crate::preflight::check::{Check, Context, listed};
-use crate::preflight::expect::Transport;
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, listed};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::expectation_document::Transport;
 use crate::rdma::Unreadable;
 
 pub(super) static CHECK: Check = Check { id: "PF604", page: include_str!("page.md"), rdma_only: true, judge };

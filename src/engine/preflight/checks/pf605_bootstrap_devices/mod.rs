@@ -1,10 +1,10 @@
 //! PF605: `NCCL_OOB_NET_IFNAME` against the devices.
 
 use crate::nccl::NcclVersion;
-use crate::nccl::list::NameList;
-use crate::preflight::check::{Check, Context, either, listed, read};
-use crate::preflight::expect::Transport;
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::nccl::name_lists::NameList;
+use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check =
     Check { id: "PF605", page: include_str!("page.md"), rdma_only: false, judge };

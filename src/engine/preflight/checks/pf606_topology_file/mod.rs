@@ -1,7 +1,7 @@
 //! PF606: the file that `NCCL_TOPO_FILE` names.
 
-use crate::preflight::check::{Check, Context, either};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, either};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::Unreadable;
 
 pub(super) static CHECK: Check =

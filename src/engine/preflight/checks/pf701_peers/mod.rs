@@ -1,7 +1,7 @@
 //! PF701: peers.
 
-use crate::preflight::check::{Check, Context, Found, Tally, listed};
-use crate::preflight::outcome::{Fault, Outcome};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, listed};
+use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
 pub(super) static CHECK: Check =

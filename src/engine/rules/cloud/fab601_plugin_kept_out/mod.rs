@@ -3,9 +3,9 @@
 use super::efa::{EFA, value, variable_path};
 use crate::plan::Edit;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -57,7 +57,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let idle = |name: &str| name.starts_with("NCCL_IB_") && name != "NCCL_IB_DISABLE";
         let own = container.env().iter().enumerate().find_map(|(at, entry)| {
             let name = entry.name.as_deref().filter(|name| idle(name))?;
-            Some((paths::in_container(index, format_args!("env/{at}")), name))
+            Some((pointers_in_pod::in_container(index, format_args!("env/{at}")), name))
         });
         let mut planned = context.plan.of_container(index).iter().filter_map(|change| match &change.edit {
             edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), &**name)),

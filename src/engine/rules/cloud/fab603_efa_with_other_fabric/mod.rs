@@ -1,12 +1,12 @@
 //! FAB603: EFA together with another RDMA fabric.
 
 use super::efa::{EFA, holders};
-use crate::pod::nic::{names_efa, names_rdma_device};
+use crate::pod::nic_resource_names::{names_efa, names_rdma_device};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =
@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let mut others = context.resource_names(index).filter(other);
         if let Some(name) = others.find(|name| context.overlay.units(index, container, name) > 0) {
             findings.add(
-                paths::limit(index, name),
+                pointers_in_pod::limit(index, name),
                 format!(
                     "the pod requests both {} and {EFA}: instances with EFA have no other RDMA devices, so the pod stays Pending",
                     printable(name, 63)

@@ -2,7 +2,7 @@
 
 use super::placeholder::has_placeholder;
 use crate::rules::finding::{Finding, Findings, Severity};
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule_declaration::{Rule, Waiver, files};
 use crate::text::printable;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! FAB902: key given twice in one YAML mapping.
 
 use crate::rules::finding::{Finding, Findings, Severity};
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule_declaration::{Rule, Waiver, files};
 use crate::text::printable;
 
 /// The rule.

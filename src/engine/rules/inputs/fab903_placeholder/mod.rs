@@ -2,7 +2,7 @@
 
 use super::placeholder::{Placeholder, Syntax};
 use crate::rules::finding::{Finding, Findings, Severity};
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule_declaration::{Rule, Waiver, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

@@ -3,14 +3,14 @@
 use super::accelerators_of_volume::{accelerators, number};
 use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
+use crate::pod::pod_fields::Container;
 use crate::pod::templates_by_shape::DevShm;
-use crate::pod::view::Container;
 use crate::pod::{Bytes, Quantity, memory_limit};
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 use crate::rules::shm_volumes::Mounted;
 use crate::text::{count, printable};
 
@@ -50,7 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let limit = memory_limit(pod, std::iter::once(container));
         let recommended = recommend(context, &[index], limit);
         let (path, fix) = (
-            paths::container(index),
+            pointers_in_pod::container(index),
             match recommended {
                 Some(size) => {
                     format!("Mount an emptyDir {{medium: Memory, sizeLimit: {}}} at {SHM_PATH}.", Bytes(size))
@@ -146,7 +146,7 @@ fn recommend(context: &PodContext<'_>, users: &[usize], limit: Option<i64>) -> O
 
 fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
     let Some((index, volume)) = mounted.volume else { return };
-    let path = paths::volume(index);
+    let path = pointers_in_pod::volume(index);
     if volume.host_path.is_some() {
         findings.because(UNKNOWN_SIZE).add_as(
             Severity::Info,

@@ -4,9 +4,9 @@ use super::ipc_lock::adds;
 use crate::plan::IpcLockRefusal;
 use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB502",
@@ -30,7 +30,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "IPC_LOCK has no effect, because the container runs as non-root: memlock stays at the runtime's limit"
         };
         findings.add(
-            paths::in_container(index, "securityContext"),
+            pointers_in_pod::in_container(index, "securityContext"),
             message,
             "Raise the runtime's limit (containerd: LimitMEMLOCK=infinity), or set runAsUser: 0.",
         );

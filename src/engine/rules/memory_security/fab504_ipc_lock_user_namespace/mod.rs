@@ -4,8 +4,8 @@ use super::ipc_lock::adds;
 use crate::plan::IpcLockRefusal;
 use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB504",

@@ -1,11 +1,11 @@
 //! FAB506: /dev/shm mounted read-only or with a subPath.
 
 use crate::plan::SHM_PATH;
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if !context.subject.demands.app(index).any && context.plan.target(index).is_none() {
             continue;
         }
-        let path = paths::in_container(index, format_args!("volumeMounts/{at}"));
+        let path = pointers_in_pod::in_container(index, format_args!("volumeMounts/{at}"));
         if mount.read_only == Some(true) {
             let what = format!("{SHM_PATH} is mounted read-only: NCCL cannot create shared memory there");
             findings.add(format!("{path}/readOnly"), what, "Remove readOnly.");

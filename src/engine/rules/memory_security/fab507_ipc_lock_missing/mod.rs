@@ -1,14 +1,14 @@
 //! FAB507: RDMA device without IPC_LOCK.
 
 use super::ipc_lock::registers_memory;
+use crate::pod::pod_fields::Container;
 use crate::pod::runs_as_root;
-use crate::pod::view::Container;
 use crate::profile::{Memlock, Profile};
 use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::{PodContext, Scope};
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::{PodContext, Scope};
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB507",
@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
         };
         findings.add(
-            paths::in_container(index, "securityContext"),
+            pointers_in_pod::in_container(index, "securityContext"),
             message,
             "Add IPC_LOCK to securityContext.capabilities.add, or raise the runtime's memlock limit.",
         );

@@ -1,10 +1,10 @@
 //! FAB508: capability IPC_LOCK written with the prefix CAP_.
 
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB508",
@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(at) = has("CAP_IPC_LOCK") else { continue };
         if has("IPC_LOCK").is_none() && has("ALL").is_none() && !container.privileged() {
             findings.add(
-                paths::in_container(index, format_args!("securityContext/capabilities/add/{at}")),
+                pointers_in_pod::in_container(index, format_args!("securityContext/capabilities/add/{at}")),
                 "capability CAP_IPC_LOCK: containerd expects names without CAP_, so the container does not get the capability",
                 "Write IPC_LOCK.",
             );

@@ -1,10 +1,10 @@
 //! FAB509: hostPath /dev/infiniband in a container without access to the node's RDMA devices.
 
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -45,7 +45,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             || context.has_rdma(index);
         if !leave {
             findings.add(
-                paths::in_container(index, format_args!("volumeMounts/{at}")),
+                pointers_in_pod::in_container(index, format_args!("volumeMounts/{at}")),
                 format!("{VERBS} of the node is mounted, but the container cannot open the devices: NCCL falls back to TCP"),
                 "Request the resource of the RDMA device plugin, and remove the hostPath.",
             );

@@ -2,9 +2,9 @@
 
 use crate::facts::PodSecurity;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
     let containers = pod.containers().iter().enumerate();
     let asked = containers.filter_map(|(index, container)| {
-        let path = paths::in_container(index, "securityContext");
+        let path = pointers_in_pod::in_container(index, "securityContext");
         match (container.privileged(), container.adds_capability("IPC_LOCK")) {
             (true, _) => Some((format!("{path}/privileged"), "a privileged container".to_owned())),
             (_, true) => Some((format!("{path}/capabilities/add"), "capability IPC_LOCK".to_owned())),

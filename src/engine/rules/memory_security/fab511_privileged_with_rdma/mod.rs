@@ -1,9 +1,9 @@
 //! FAB511: privileged training container with an RDMA device of its own.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB511", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let takes_all = context.subject.demands.app(index).any && !names_devices(context, index);
         if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(
-                paths::in_container(index, "securityContext/privileged"),
+                pointers_in_pod::in_container(index, "securityContext/privileged"),
                 "a privileged container with an RDMA device sees every NIC of the node, including NICs of other pods",
                 "Remove privileged and add IPC_LOCK, or name the devices in NCCL_IB_HCA.",
             );

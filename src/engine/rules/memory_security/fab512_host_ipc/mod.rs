@@ -2,8 +2,8 @@
 
 use crate::plan::SHM_PATH;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB512", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };

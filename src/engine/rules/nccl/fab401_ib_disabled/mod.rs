@@ -1,13 +1,13 @@
 //! FAB401: NCCL_IB_DISABLE on a container that requests RDMA.
 
-use super::other_users::other_user;
-use super::transport::{is_plugin, pins_verbs};
-use crate::nccl::number::{is_open, leading_number};
-use crate::pod::view::Container;
+use super::chosen_transport::{is_plugin, pins_verbs};
+use super::other_rdma_users::other_user;
+use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
+use crate::pod::pod_fields::Container;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::Place;
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::Place;
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,11 +1,11 @@
 //! FAB402: NCCL variable with a word where NCCL expects a number.
 
-use crate::nccl::number::{is_word, reads_number};
-use crate::nccl::table::Reading;
+use crate::nccl::numbers_as_nccl_reads::{is_word, reads_number};
+use crate::nccl::variable_table::Reading;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::Place;
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::Place;
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

@@ -5,12 +5,12 @@
 use super::own_values::{Own, own_variables};
 use super::places::Place;
 use crate::plan::is_checked;
-use crate::pod::limits::ENTRIES_PER_VALUE;
-use crate::pod::view::Container;
+use crate::pod::list_length_limits::ENTRIES_PER_VALUE;
+use crate::pod::pod_fields::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use crate::rules::finding::MAX_PER_RULE;
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
 use crate::snapshot::{Catalog, VariableEntries};
 use fixedbitset::FixedBitSet;
 use std::collections::{BTreeSet, HashMap};

@@ -3,7 +3,7 @@
 use super::places::Place;
 use crate::plan::{FILE_ANNOTATION, NCCL_CONF};
 use crate::pod::variable_value::{Shown, deciding, value};
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
 use std::borrow::Cow;
 
 /// A variable of a container.

@@ -1,8 +1,8 @@
 //! The containers that profiles hold for.
 
-use crate::pod::view::Container;
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
+use crate::pod::pod_fields::Container;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
 
 /// A container that a profile is for.
 pub(super) struct Place<'a> {
@@ -21,7 +21,7 @@ impl Place<'_> {
     /// JSON pointer of the container.
     pub(super) fn path(&self) -> String {
         match self.app {
-            Some(_) => paths::container(self.index),
+            Some(_) => pointers_in_pod::container(self.index),
             None => format!("/spec/initContainers/{}", self.index),
         }
     }

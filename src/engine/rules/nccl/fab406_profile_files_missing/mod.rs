@@ -3,9 +3,9 @@
 use crate::plan::{FILE_ANNOTATION, FILES_PATH};
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::{self, annotation};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::{self, annotation};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB406", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -14,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     for (index, refusal) in &context.plan.file_refusals {
         findings.add(
-            paths::container(*index),
+            pointers_in_pod::container(*index),
             format!("files of profile {:?} are missing: {FILES_PATH} {}", profile.name, refusal.words()),
             "Mount single files below /etc, or put the profile's files into the image.",
         );

@@ -1,9 +1,9 @@
 //! FAB407: variable of the profile that the webhook does not set because the NCCL version is not known.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =
@@ -14,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, name) in &context.plan.unknown_version {
         let image = context.pod().containers().get(*index).and_then(|c| c.image.as_deref());
         findings.add(
-            paths::in_container(*index, "image"),
+            pointers_in_pod::in_container(*index, "image"),
             format!(
                 "the webhook does not set {name}: the value depends on the NCCL version, which is not known for image {}",
                 printable(image.unwrap_or("(unnamed)"), 60)

@@ -1,10 +1,10 @@
 //! FAB408: environment variable that no library reads.
 
-use super::pod_networks::version;
+use super::nccl_version_and_other_networks::version;
 use crate::nccl::{KNOWN_UP_TO, Status, Unread, unread};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use std::collections::{BTreeMap, BTreeSet};
 

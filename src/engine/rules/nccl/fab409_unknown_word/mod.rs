@@ -1,11 +1,11 @@
 //! FAB409: NCCL variable with a value that NCCL does not know.
 
-use crate::nccl::table::Reading;
-use crate::nccl::table::Variable;
-use crate::nccl::value::unknown_word;
+use crate::nccl::misread_values::unknown_word;
+use crate::nccl::variable_table::Reading;
+use crate::nccl::variable_table::Variable;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

@@ -1,9 +1,9 @@
 //! FAB410: NCCL variable with a number out of range.
 
-use crate::nccl::value::outside;
+use crate::nccl::misread_values::outside;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB410", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

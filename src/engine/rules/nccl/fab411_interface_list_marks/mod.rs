@@ -1,11 +1,11 @@
 //! FAB411: misplaced '^', '=', spaces or quotes in a list of interfaces or devices.
 
-use crate::nccl::list::{ListFault, NameList};
-use crate::nccl::number::is_open;
-use crate::nccl::table::Reading;
+use crate::nccl::name_lists::{ListFault, NameList};
+use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::variable_table::Reading;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

@@ -1,13 +1,13 @@
 //! FAB412: NCCL_IB_HCA that selects no device, too many devices, or a different device on each node.
 
-use crate::nccl::list::NameList;
-use crate::nccl::number::is_open;
-use crate::rules::attachments::Attachments;
+use crate::nccl::name_lists::NameList;
+use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::rules::attachments_for_variables::Attachments;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{ContainerVariables, Given};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{ContainerVariables, Given};
 use crate::text::printable;
 use std::collections::BTreeSet;
 
@@ -133,7 +133,7 @@ fn sees_all(
     };
     findings.add_as(
         Severity::Info,
-        paths::in_container(variables.index, "securityContext/privileged"),
+        pointers_in_pod::in_container(variables.index, "securityContext/privileged"),
         format!("{what} gives a VF, but a privileged container also sees the VF's physical function: NCCL treats both as one NIC"),
         "Remove privileged (IPC_LOCK is enough for RDMA), or set NCCL_IB_MERGE_NICS=0.",
     );

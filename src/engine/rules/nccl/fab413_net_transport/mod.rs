@@ -1,13 +1,13 @@
 //! FAB413: NCCL_NET with a transport that the container cannot use, or that leaves the RDMA device idle.
 
-use super::no_device::Ways;
-use super::other_users::other_library;
-use super::transport::pins_verbs;
-use crate::nccl::number::{is_open, is_word, leading_number};
+use super::chosen_transport::pins_verbs;
+use super::is_without_rdma_device::Ways;
+use super::other_rdma_users::other_library;
+use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{ContainerVariables, Given, Place};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{ContainerVariables, Given, Place};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB413",

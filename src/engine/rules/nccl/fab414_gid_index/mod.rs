@@ -1,17 +1,17 @@
 //! FAB414: NCCL_IB_GID_INDEX that is wrong for some pods, or missing where NCCL needs it.
 
-use super::pod_networks::version;
+use super::nccl_version_and_other_networks::version;
 use crate::multus::LinkLayer;
 use crate::nccl::NcclVersion;
-use crate::nccl::number::{is_open, is_word, leading_number};
-use crate::pod::limits::has_long_commands;
+use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
+use crate::pod::list_length_limits::has_long_commands;
 use crate::pod::shell::{sets_variable, sources_file};
-use crate::rules::attachments::Attachments;
+use crate::rules::attachments_for_variables::Attachments;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{ContainerVariables, Given};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{ContainerVariables, Given};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB414",
@@ -156,7 +156,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "chooses the GID index itself, but fails in pods that have unused GIDs"
         };
         findings.add(
-            paths::in_container(index, "image"),
+            pointers_in_pod::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
             "Use NCCL 2.26.2 or later. Or set NCCL_IB_GID_INDEX if the same index (often 3) is correct in all pods.",
         );

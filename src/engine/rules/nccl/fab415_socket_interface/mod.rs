@@ -1,11 +1,11 @@
 //! FAB415: NCCL_SOCKET_IFNAME names an interface that the pod does not have, or the loopback interface.
 
-use super::pod_networks::other_networks;
-use crate::nccl::list::NameList;
-use crate::nccl::number::is_open;
+use super::nccl_version_and_other_networks::other_networks;
+use crate::nccl::name_lists::NameList;
+use crate::nccl::numbers_as_nccl_reads::is_open;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use std::cell::LazyCell;
 

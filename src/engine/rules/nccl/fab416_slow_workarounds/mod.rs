@@ -1,10 +1,10 @@
 //! FAB416: NCCL setting that works around a fault and may cost bandwidth.
 
-use crate::nccl::number::{is_open, is_word, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{ContainerVariables, Given};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{ContainerVariables, Given};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB416",

@@ -2,9 +2,9 @@
 
 use crate::pod::shell::How;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{Given, Place};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{Given, Place};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,9 +1,9 @@
 //! FAB419: NCCL_MNNVL_ENABLE=1 without an IMEX channel.
 
-use crate::nccl::number::{is_open, is_word, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB419", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,9 +1,9 @@
 //! FAB420: NCCL_COMM_ID with a fixed address.
 
-use crate::nccl::number::is_open;
+use crate::nccl::numbers_as_nccl_reads::is_open;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB420", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,11 +1,11 @@
 //! FAB421: NCCL_PSK in plain text.
 
-use super::pod_networks::version;
+use super::nccl_version_and_other_networks::version;
 use crate::nccl::NcclVersion;
-use crate::nccl::number::is_open;
+use crate::nccl::numbers_as_nccl_reads::is_open;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB421", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,10 +1,10 @@
 //! FAB422: UCX settings that exclude each other or leave no device.
 
-use crate::nccl::number::is_open;
+use crate::nccl::numbers_as_nccl_reads::is_open;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{ContainerVariables, Given};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{ContainerVariables, Given};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

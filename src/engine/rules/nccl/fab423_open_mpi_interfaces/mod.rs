@@ -1,9 +1,9 @@
 //! FAB423: Open MPI interface settings that conflict or use the loopback.
 
-use crate::nccl::number::is_open;
+use crate::nccl::numbers_as_nccl_reads::is_open;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

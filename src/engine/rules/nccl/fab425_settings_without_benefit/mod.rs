@@ -1,9 +1,9 @@
 //! FAB425: libfabric or PyTorch setting without benefit.
 
-use crate::nccl::number::{is_open, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB425",

@@ -1,12 +1,12 @@
 //! FAB426: settings of NCCL's RDMA transport in a container without an RDMA device.
 
-use super::no_device::Ways;
-use super::transport::is_plugin;
-use crate::nccl::number::{is_open, leading_number};
+use super::chosen_transport::is_plugin;
+use super::is_without_rdma_device::Ways;
+use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::variables::{ContainerVariables, Given};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::variables_of_pod::{ContainerVariables, Given};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

@@ -1,12 +1,12 @@
 //! FAB427: variable of the profile that the container's own settings override.
 
 use crate::plan::OwnSetting;
+use crate::pod::pod_fields::Container;
 use crate::pod::shell::sets_variable;
-use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::listed;
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 let (index, name) = (set.container, &set.name);
                 let own = context.pod().containers().get(index).and_then(|c| c.env_var(name));
                 let path = own.map_or_else(
-                    || paths::container(index),
-                    |(nth, _)| paths::in_container(index, format_args!("env/{nth}")),
+                    || pointers_in_pod::container(index),
+                    |(nth, _)| pointers_in_pod::in_container(index, format_args!("env/{nth}")),
                 );
                 findings.add(
                     path,
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 );
             }
             OwnSetting::Plugin => findings.add(
-                paths::container(set.container),
+                pointers_in_pod::container(set.container),
                 format!(
                     "the webhook does not set {} of profile {:?}: NCCL_NET_PLUGIN names a plugin with its own transport",
                     set.name, profile.name
@@ -76,8 +76,8 @@ fn place(container: &Container<'_>, index: usize, name: &str) -> String {
     let command = container.command.as_ref().map_or(0, |list| list.0.len());
     let at = container.shell_text().position(|text| sets_variable(text, name));
     match at {
-        Some(at) if at < command => paths::in_container(index, format_args!("command/{at}")),
-        Some(at) => paths::in_container(index, format_args!("args/{}", at - command)),
-        None => paths::container(index),
+        Some(at) if at < command => pointers_in_pod::in_container(index, format_args!("command/{at}")),
+        Some(at) => pointers_in_pod::in_container(index, format_args!("args/{}", at - command)),
+        None => pointers_in_pod::container(index),
     }
 }

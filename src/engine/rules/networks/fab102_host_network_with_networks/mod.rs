@@ -1,14 +1,14 @@
 //! FAB102: hostNetwork together with a networks annotation.
 
-use super::annotation::{CEL_NETWORKS, INTERFACE, LABEL, short_form};
+use super::annotation_in_cel::{CEL_NETWORKS, INTERFACE, LABEL, short_form};
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::pod::nic::{cel_names_function, names_function};
-use crate::pod::units::Holder;
-use crate::pod::view::Container;
-use crate::rules::cel::{self, Cel, Check, Wrong};
+use crate::pod::nic_resource_names::{cel_names_function, names_function};
+use crate::pod::pod_fields::Container;
+use crate::pod::resource_units::Holder;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rules_in_cel::{self, Cel, Check, Wrong};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -82,10 +82,10 @@ fn cel() -> Cel {
     let named = r#"variables.networks.split('"name"').size() == variables.networks.split('{').size()"#;
     let wrong = format!(
         "object.spec.?hostNetwork.orValue(false) && (variables.networks.matches({}) ||\nvariables.networks.matches({}) && {named})",
-        cel::literal(&short_form()),
-        cel::literal(&format!("^\\s*{list}$")),
+        rules_in_cel::literal(&short_form()),
+        rules_in_cel::literal(&format!("^\\s*{list}$")),
     );
-    let function = cel::asks(&cel_names_function());
+    let function = rules_in_cel::asks(&cel_names_function());
     let reserved = format!(
         "variables.containers.exists(c, !c.?securityContext.?privileged.orValue(false) && {function})"
     );

@@ -1,15 +1,15 @@
 //! FAB103: NetworkAttachmentDefinition with an invalid CNI configuration.
 
-use crate::facts::network::NetworkObject;
-use crate::json::go::CNI;
-use crate::multus::cni::{CniConfig, ConfigError};
-use crate::rules::cel::{Cel, Check, Wrong};
-use crate::rules::embedded;
+use crate::facts::network_attachment_definition::NetworkObject;
+use crate::json::as_go_reads::CNI;
+use crate::multus::cni_config::{CniConfig, ConfigError};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::json_in_text_fields;
 use crate::rules::object::ObjectContext;
+use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::place_in_json_text::locate;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB103",
@@ -23,11 +23,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports values of other types.
-    let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
+    let Ok(object) = crate::json::decode_with_place::object::<NetworkObject>(context.json) else { return };
     // If the object has no `config`, Multus reads a file on the node. Istio sets up its plugin in this way.
     let Some(text) = object.config() else { return };
     let Err(error) = CniConfig::parse(text) else { return };
-    let (spot, what) = match embedded::object(text, CNI) {
+    let (spot, what) = match json_in_text_fields::object(text, CNI) {
         Err(fault) => (fault.spot, fault.to_string()),
         Ok(_) => {
             let at = match error {

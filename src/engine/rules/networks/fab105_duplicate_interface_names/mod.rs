@@ -1,12 +1,12 @@
 //! FAB105: two networks of a pod with the same interface name.
 
-use super::annotation::{CEL_NETWORKS, short_form};
+use super::annotation_in_cel::{CEL_NETWORKS, short_form};
 use crate::multus::Selection;
-use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rules_in_cel::{self, Cel, Check, Wrong};
 use crate::text::printable;
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn cel() -> Cel {
     let items = format!(
         "!object.spec.?hostNetwork.orValue(false) && variables.networks.matches({}) ?\n\
              variables.networks.split(',') : []",
-        cel::literal(&short_form())
+        rules_in_cel::literal(&short_form())
     );
     // The expression compares every two interfaces, so the list is limited to stay within the cost limit of CEL.
     let interfaces = "variables.items.size() > 100 ? [] :\n\

@@ -3,9 +3,9 @@
 use crate::multus::Selection;
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 use std::collections::HashSet;
 

@@ -1,11 +1,11 @@
 //! FAB107: misspelt or misplaced network annotation that no program reads.
 
 use crate::multus::{NETWORKS_ANNOTATION, NODE_SELECTOR_ANNOTATION, RESOURCE_ANNOTATION};
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (key, _) in annotations.into_iter().flat_map(|a| a.iter()) {
         let Some((message, fix)) = judge(key, context.subject.networks.is_some()) else { continue };
         let shown = printable(key, 100);
-        findings.add(paths::annotation(key), format!("annotation {shown} {message}"), fix);
+        findings.add(pointers_in_pod::annotation(key), format!("annotation {shown} {message}"), fix);
     }
 }
 

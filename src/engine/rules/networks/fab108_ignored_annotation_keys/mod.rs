@@ -1,10 +1,10 @@
 //! FAB108: key of the networks annotation that Multus ignores.
 
-use crate::multus::request::{KEYS, octets};
+use crate::multus::networks_annotation_requests::{KEYS, octets};
 use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{nearest, printable};
 
 pub(super) static RULE: Rule = Rule {

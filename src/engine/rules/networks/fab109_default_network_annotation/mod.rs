@@ -1,12 +1,12 @@
 //! FAB109: default-network annotation that Multus refuses or looks up in another namespace.
 
-use super::annotation::short_form;
+use super::annotation_in_cel::short_form;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, parse_all};
-use crate::rules::cel::{self, Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::rules_in_cel::{self, Cel, Check, Wrong};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() {
         return;
     }
-    let path = || paths::annotation(DEFAULT_NETWORK_ANNOTATION);
+    let path = || pointers_in_pod::annotation(DEFAULT_NETWORK_ANNOTATION);
     // Unlike the networks annotation, Multus parses this one wherever it is present (tryLoadK8sPodDefaultNetwork).
     if text.is_empty() {
         findings.add(
@@ -70,7 +70,7 @@ fn cel() -> Cel {
         "!object.spec.?hostNetwork.orValue(false) && variables.defaultNetwork.contains(',') &&\n\
              variables.defaultNetwork.size() <= 8000 &&\n\
              variables.defaultNetwork.matches({})",
-        cel::literal(&short_form())
+        rules_in_cel::literal(&short_form())
     );
     let check = Check {
         severity: Severity::Error,

@@ -1,9 +1,9 @@
 //! FAB110: NetworkAttachmentDefinition whose plugin gets no device.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB110",

@@ -1,11 +1,11 @@
 //! FAB112: value that a CNI plugin or ib-kubernetes refuses.
 
-use crate::rules::fields::refused_by_plugin;
+use crate::rules::crd_fields::refused_by_plugin;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
-use crate::rules::network_definition::Plugin;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::places_in_network_definition::Plugin;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use serde_json::Value;
 

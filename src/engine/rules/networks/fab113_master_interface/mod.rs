@@ -1,12 +1,12 @@
 //! FAB113: macvlan, ipvlan or ipoib whose master interface is missing or has the wrong link type.
 
-use super::masters::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
-use super::network::fact;
+use super::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
+use super::network_with_ipam_text::fact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
-use crate::rules::network_definition::Plugin;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::places_in_network_definition::Plugin;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! FAB114: network name that is valid only in the JSON form of the networks annotation.
 
-use crate::multus::annotation::is_label;
+use crate::multus::parse_networks_annotation::is_label;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use serde_json::Value;
 

@@ -1,12 +1,12 @@
 //! FAB115: host-device network over InfiniBand VFs.
 
-use super::network::fact;
+use super::network_with_ipam_text::fact;
 use crate::facts::Server;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB115",

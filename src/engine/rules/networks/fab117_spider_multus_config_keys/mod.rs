@@ -1,9 +1,9 @@
 //! FAB117: unknown key of a SpiderMultusConfig.
 
-use crate::rules::fields::unknown_keys;
+use crate::rules::crd_fields::unknown_keys;
 use crate::rules::finding::Severity;
-use crate::rules::kinds::SPIDER_MULTUS_CONFIG;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::SPIDER_MULTUS_CONFIG;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB117",

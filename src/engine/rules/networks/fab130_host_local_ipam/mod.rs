@@ -1,14 +1,14 @@
 //! FAB130: host-local IPAM on a network that connects several nodes.
 
-use super::attached::attached;
-use super::network::IpamText;
+use super::attachments_with_facts::attached;
+use super::network_with_ipam_text::IpamText;
 use crate::multus::ipam::Allocator;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::object_kinds::WITH_IPAM;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB130",

@@ -1,17 +1,17 @@
 //! FAB133: default route over a secondary network.
 
-use super::attached::attached;
-use super::network::IpamText;
+use super::attachments_with_facts::attached;
+use super::network_with_ipam_text::IpamText;
 use crate::multus::ipam::default_route;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{
+use crate::rules::object::ObjectContext;
+use crate::rules::object_kinds::{
     CIDR_POOL, HOST_DEVICE_NETWORK, IB_NETWORK, IP_POOL, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK,
     NETWORK_ATTACHMENT_DEFINITION, OVS_NETWORK,
 };
-use crate::rules::object::ObjectContext;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB133",

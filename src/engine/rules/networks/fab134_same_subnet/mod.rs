@@ -1,12 +1,12 @@
 //! FAB134: several Ethernet interfaces of a pod in one subnet.
 
-use super::attached::{Attached, attached};
+use super::attachments_with_facts::{Attached, attached};
 use crate::multus::NetworkFact;
 use crate::multus::subnet::first_overlap;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use std::collections::HashMap;
 
 pub(super) static RULE: Rule = Rule {

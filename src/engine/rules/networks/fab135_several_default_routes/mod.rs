@@ -1,10 +1,10 @@
 //! FAB135: several default routes of one address family in the networks annotation.
 
-use super::attached::attached;
+use super::attachments_with_facts::attached;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB135",

@@ -1,15 +1,15 @@
 //! FAB136: nv-ipam pool that is too small or that the network cannot use.
 
-use super::attached::attached;
-use super::network::{IpamText, fact};
+use super::attachments_with_facts::attached;
+use super::network_with_ipam_text::{IpamText, fact};
 use crate::multus::LinkLayer;
 use crate::multus::ipam::PoolRef;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::WITH_IPAM;
 use crate::rules::object::ObjectContext;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::object_kinds::WITH_IPAM;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{nearest, printable};
 use std::collections::BTreeMap;
 

@@ -2,9 +2,9 @@
 
 use crate::multus::subnet::Subnet;
 use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
-use crate::rules::kinds::{CIDR_POOL, IP_POOL};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{CIDR_POOL, IP_POOL};
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use core::net::IpAddr;
 use serde_json::Value;

@@ -4,9 +4,9 @@ use crate::profile::Profile;
 use crate::resolve::profile_status::place;
 use crate::resolve::rail_faults;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::FABRIC_PROFILE;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB138",

@@ -2,11 +2,11 @@
 //! in the namespace that the claim names, and calls the CNI plugin itself. Multus, which would refuse the network, is
 //! not called (k8snetworkplumbingwg/dra-driver-sriov pkg/devicestate/state.go, applyConfigOnDevice).
 
-use crate::demands::claimed::look_up;
-use crate::demands::per_fact::PerFact;
+use crate::demands::claimed_devices::look_up;
+use crate::demands::worked_out_once::PerFact;
 use crate::rules::finding::Findings;
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
 use crate::text::printable;
 
 /// The fix for a network of another namespace.
@@ -44,13 +44,13 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
             let message = format!(
                 "this cluster isolates namespaces, but the parameters of claim {name:?} cannot be read"
             );
-            findings.add(paths::claim(index), message, READABLE);
+            findings.add(pointers_in_pod::claim(index), message, READABLE);
             continue;
         }
         if let Some(field) = known.functions.iter().find_map(|function| function.link) {
             let message =
                 format!("claim {name:?} sets {field} of its VF, but this cluster isolates namespaces");
-            findings.add(paths::claim(index), message, without_link_setting(field));
+            findings.add(pointers_in_pod::claim(index), message, without_link_setting(field));
         }
         let foreign = known.functions.iter().find_map(|function| {
             let namespace = function.namespace.as_deref().filter(|namespace| !open(namespace))?;
@@ -59,6 +59,6 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
         let Some((namespace, network)) = foreign else { continue };
         let what = attached(namespace, network);
         let message = format!("claim {name:?} attaches {what}, but this cluster isolates namespaces");
-        findings.add(paths::claim(index), message, OWN);
+        findings.add(pointers_in_pod::claim(index), message, OWN);
     }
 }

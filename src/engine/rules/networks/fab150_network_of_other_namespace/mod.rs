@@ -7,10 +7,10 @@ use self::claims::OWN;
 use crate::multus::{self, AnnotationError, DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE};
-use crate::rules::paths::{annotation, annotation_path};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, Waiver, files};
+use crate::rules::object_kinds::{RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::{annotation, annotation_path};
+use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
 use crate::text::printable;
 use std::collections::HashSet;
 

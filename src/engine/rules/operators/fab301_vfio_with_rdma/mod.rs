@@ -1,10 +1,10 @@
 //! FAB301: vfio-pci with isRdma: true.
 
-use crate::rules::cel::{Cel, Check, Wrong};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check, Wrong};
 use serde::Deserialize;
 
 pub(super) static RULE: Rule = Rule {
@@ -39,7 +39,7 @@ fn cel() -> Cel {
 
 #[derive(Deserialize)]
 struct NodePolicy<'a> {
-    #[serde(borrow, default, deserialize_with = "crate::json::values::mapping")]
+    #[serde(borrow, default, deserialize_with = "crate::json::null_as_absent::mapping")]
     spec: Option<NodePolicySpec<'a>>,
 }
 
@@ -47,7 +47,7 @@ struct NodePolicy<'a> {
 #[serde(rename_all = "camelCase")]
 struct NodePolicySpec<'a> {
     #[serde(borrow, default)]
-    device_type: Option<crate::json::values::Text<'a>>,
+    device_type: Option<crate::json::null_as_absent::Text<'a>>,
     #[serde(default)]
     is_rdma: Option<bool>,
 }

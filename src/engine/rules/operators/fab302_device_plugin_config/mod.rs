@@ -1,11 +1,11 @@
 //! FAB302: device plugin configuration that keeps the plugin from starting.
 
 use super::device_plugin_config::{configurations, report};
+use crate::rules::device_plugin_config_findings::Concern;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
-use crate::rules::plugin_config::Concern;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB302",

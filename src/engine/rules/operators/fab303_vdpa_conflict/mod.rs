@@ -1,11 +1,11 @@
 //! FAB303: vdpaType together with isRdma: true or vfio-pci, or without eSwitchMode: switchdev.
 
-use super::node_policy_cel::{node_policy, node_policy_cel};
-use crate::rules::cel::{Cel, Check};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB303",

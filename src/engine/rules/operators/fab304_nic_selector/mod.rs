@@ -1,12 +1,12 @@
 //! FAB304: nicSelector that matches no NIC, or mixes netFilter with other fields.
 
-use super::node_policy::has_bridge;
-use super::node_policy_cel::{node_policy, node_policy_cel};
-use crate::rules::cel::{Cel, Check};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_values::has_bridge;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB304",

@@ -1,13 +1,13 @@
 //! FAB305: switchdev on InfiniBand, or a bridge without switchdev.
 
-use super::node_policy::has_bridge;
-use super::node_policy_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_values::has_bridge;
 use crate::multus::LinkLayer;
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB305",

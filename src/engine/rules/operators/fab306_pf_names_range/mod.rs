@@ -1,14 +1,14 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::other_policies::others;
-use super::policy_overlap::{compatible, names, overlap};
+use super::do_sriov_policies_overlap::{compatible, names, overlap};
+use super::other_sriov_policies::others;
 use crate::facts::NodePolicy;
-use crate::facts::node_policy::Functions;
+use crate::facts::sriov_node_policy::Functions;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::other_policy::Other;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::sriov_policy_beside::Other;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -1,12 +1,12 @@
 //! FAB308: numVfs that is 0, or more than the NIC offers.
 
-use super::node_policy_cel::{node_policy, node_policy_cel};
-use super::policy_nodes::nics;
-use crate::rules::cel::{Cel, Check};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_nodes::nics;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB308",

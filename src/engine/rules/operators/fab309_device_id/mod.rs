@@ -1,12 +1,12 @@
 //! FAB309: nicSelector with the ID of a VF, or with an ID that has capitals or 0x.
 
-use super::node_policy_cel::{node_policy, node_policy_cel};
-use super::{policy_nodes, supported_nics};
-use crate::rules::cel::{self, Cel, Check};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
+use super::{sriov_policy_nodes, supported_nics};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{self, Cel, Check};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -78,7 +78,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
         return;
     }
-    let listed = policy_nodes::nics(context).next().is_some();
+    let listed = sriov_policy_nodes::nics(context).next().is_some();
     if listed && policy.num_vfs == Some(1) {
         return;
     }
@@ -96,7 +96,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// each (k8snetworkplumbingwg/sriov-network-operator pkg/platform/openstack, DiscoverSriovDevices; pkg/host/internal/sriov,
 /// ConfigSriovDevicesVirtual).
 fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
-    if let Some((node, nic)) = policy_nodes::nics(context).next() {
+    if let Some((node, nic)) = sriov_policy_nodes::nics(context).next() {
         let why = format!("only virtual machines have NICs with this ID (node {node} lists {})", nic.name);
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
@@ -118,7 +118,7 @@ fn cel() -> Cel {
     let functions: Vec<String> = functions.into_iter().filter(|key| !physical.contains(key)).collect();
     let function = format!(
         "variables.netFilter == '' &&\n(variables.vendor + '/' + variables.deviceID).lowerAscii() in {}",
-        cel::literals(&functions)
+        rules_in_cel::literals(&functions)
     );
     let checks = vec![
         Check::error(

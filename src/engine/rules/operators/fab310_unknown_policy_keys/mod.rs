@@ -1,9 +1,9 @@
 //! FAB310: unknown key in a SriovNetworkNodePolicy.
 
-use crate::rules::fields::unknown_keys;
+use crate::rules::crd_fields::unknown_keys;
 use crate::rules::finding::Severity;
-use crate::rules::kinds::NODE_POLICY;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB310",

@@ -1,12 +1,12 @@
 //! FAB311: SriovNetworkNodePolicy for InfiniBand without isRdma.
 
-use super::node_policy_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
 use crate::multus::LinkLayer;
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB311",

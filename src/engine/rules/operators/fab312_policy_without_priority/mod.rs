@@ -1,12 +1,12 @@
 //! FAB312: SriovNetworkNodePolicy that takes VFs of another policy, but has no priority.
 
-use super::other_policies::others;
-use super::policy_overlap::OurNics;
+use super::do_sriov_policies_overlap::OurNics;
+use super::other_sriov_policies::others;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::other_policy::Common;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::sriov_policy_beside::Common;
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

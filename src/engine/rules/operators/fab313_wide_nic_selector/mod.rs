@@ -1,12 +1,12 @@
 //! FAB313: SriovNetworkNodePolicy that selects NICs only by vendor or model.
 
-use super::node_policy_cel::{node_policy, node_policy_cel};
+use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
 use super::supported_nics;
-use crate::rules::cel::{self, Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{self, Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB313",
@@ -55,7 +55,7 @@ fn cel() -> Cel {
     let vendor = format!("{unnamed} && variables.deviceID == '' && variables.vendor != ''");
     let model = format!(
         "{unnamed} && variables.deviceID != '' &&\nvariables.vendor + '/' + variables.deviceID in {}",
-        cel::literals(&supported_nics::keys(|own| {
+        rules_in_cel::literals(&supported_nics::keys(|own| {
             supported_nics::MODELS.iter().any(|m| m.vendor == own.vendor && shares_function(own, m))
         }))
     );

@@ -1,10 +1,10 @@
 //! FAB315: SriovNetworkNodePolicy that matches no known node or NIC.
 
-use super::policy_nodes::{nics, requirements};
+use super::sriov_policy_nodes::{nics, requirements};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB315",

@@ -1,11 +1,11 @@
 //! FAB316: externallyManaged policy with more VFs, a larger MTU or another link type than the NIC has.
 
-use super::policy_nodes::{nics, word};
-use crate::facts::node_state::Interface;
+use super::sriov_policy_nodes::{nics, word};
+use crate::facts::sriov_node_state::Interface;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB316",

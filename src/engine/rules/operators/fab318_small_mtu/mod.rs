@@ -1,11 +1,11 @@
 //! FAB318: SriovNetworkNodePolicy for RoCE with an MTU of 1500 or less.
 
-use super::policy_nodes::nics;
+use super::sriov_policy_nodes::nics;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB318",

@@ -1,16 +1,16 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
-use super::other_policies::{applied_first, others};
-use super::policy_nodes::requirements;
-use super::policy_overlap::{Meeting, OurNics, compatible};
-use crate::facts::node_policy::{NicIndex, NicSelector};
-use crate::facts::node_state::Interface;
+use super::do_sriov_policies_overlap::{Meeting, OurNics, compatible};
+use super::other_sriov_policies::{applied_first, others};
+use super::sriov_policy_nodes::requirements;
+use crate::facts::sriov_node_policy::{NicIndex, NicSelector};
+use crate::facts::sriov_node_state::Interface;
 use crate::facts::{NicSet, NodePolicy};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::other_policy::{Common, Other};
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::sriov_policy_beside::{Common, Other};
 use std::cell::LazyCell;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,12 +1,12 @@
 //! FAB326: SriovNetworkNodePolicies of one resource with different isRdma, vdpaType or other pool flags.
 
-use super::other_policies::applied_first;
-use super::policy_pools::{of_resource, severity};
+use super::other_sriov_policies::applied_first;
+use super::sriov_policies_of_resource::{of_resource, severity};
 use crate::facts::NodePolicy;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB326",

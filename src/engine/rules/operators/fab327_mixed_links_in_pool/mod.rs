@@ -1,12 +1,12 @@
 //! FAB327: one resource for both InfiniBand and Ethernet VFs, or for both kernel and vfio-pci VFs.
 
-use super::policy_nodes::word;
-use super::policy_pools::{of_resource, severity};
+use super::sriov_policies_of_resource::{of_resource, severity};
+use super::sriov_policy_nodes::word;
 use crate::facts::NodePolicy;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB327",

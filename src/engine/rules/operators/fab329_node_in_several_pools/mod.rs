@@ -1,12 +1,12 @@
 //! FAB329: nodes in more than one SriovNetworkPoolConfig.
 
-use super::nodes_in_common::OurNodes;
+use super::do_selectors_share_nodes::OurNodes;
 use crate::facts::PoolConfig;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::POOL_CONFIG;
 use crate::rules::object::ObjectContext;
-use crate::rules::other_policy::Common;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::POOL_CONFIG;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::sriov_policy_beside::Common;
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB329",

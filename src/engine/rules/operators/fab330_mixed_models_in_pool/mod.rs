@@ -1,12 +1,12 @@
 //! FAB330: one RDMA resource over NICs of different models.
 
-use super::policy_pools::of_resource;
+use super::sriov_policies_of_resource::of_resource;
 use super::supported_nics;
 use crate::facts::NodePolicy;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NODE_POLICY;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NODE_POLICY;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB330",

@@ -1,11 +1,11 @@
 //! FAB335: ipam, metaPlugins or capabilities of an SR-IOV network that are not valid JSON.
 
 use super::meta_plugins::refused_plugin_values;
-use crate::rules::embedded::{self, EmbeddedFault};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::json_in_text_fields::{self, EmbeddedFault};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB335",
@@ -51,11 +51,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// Reads `capabilities`, which the CNI library takes as a mapping of truth values
 /// (containernetworking/cni pkg/types, `Capabilities map[string]bool`).
 fn capabilities(text: &str) -> Result<(), EmbeddedFault> {
-    let object = embedded::object(text, &[])?;
+    let object = json_in_text_fields::object(text, &[])?;
     match object.iter().find(|(_, value)| !value.is_boolean()) {
         None => Ok(()),
         Some((key, _)) => Err(EmbeddedFault {
-            spot: embedded::spot_of(text, key),
+            spot: json_in_text_fields::spot_of(text, key),
             what: "a value other than true or false".to_owned(),
             near: crate::text::printable(key, 40),
         }),

@@ -1,9 +1,9 @@
 //! FAB336: unknown key in a SriovNetwork, SriovIBNetwork or OVSNetwork.
 
-use crate::rules::fields::unknown_keys;
+use crate::rules::crd_fields::unknown_keys;
 use crate::rules::finding::Severity;
-use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB336",

@@ -1,10 +1,10 @@
 //! FAB337: vlanQoS or 802.1ad without a VLAN.
 
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NETWORK;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB337",

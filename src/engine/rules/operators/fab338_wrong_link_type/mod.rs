@@ -1,12 +1,12 @@
 //! FAB338: SriovNetwork over InfiniBand, or SriovIBNetwork over Ethernet.
 
-use super::network_fabric::resource;
-use super::policy_nodes::word;
+use super::resource_of_sriov_network::resource;
+use super::sriov_policy_nodes::word;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,13 +1,13 @@
 //! FAB339: two network objects that create the same NetworkAttachmentDefinition.
 
 use crate::facts::Kind;
-use crate::facts::network::{NetworkObject, render};
+use crate::facts::network_attachment_definition::{NetworkObject, render};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{
+use crate::rules::object::ObjectContext;
+use crate::rules::object_kinds::{
     HOST_DEVICE_NETWORK, IB_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK, OVS_NETWORK,
 };
-use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB339",
@@ -21,14 +21,14 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(kind) = Kind::of(context.group, context.kind) else { return };
     // FAB809 reports values of other types.
-    let Ok(object) = crate::json::decode::object::<NetworkObject>(context.json) else { return };
+    let Ok(object) = crate::json::decode_with_place::object::<NetworkObject>(context.json) else { return };
     let own = object.namespace();
     // An object without a namespace may be created in any.
     if kind.namespaced() && own.is_none() && context.text("/spec/networkNamespace").is_none() {
         return;
     }
     let Some(made) = render(kind, &object, own.unwrap_or("default")) else { return };
-    let same = |origin: &&crate::facts::index::Origin| {
+    let same = |origin: &&crate::facts::facts_of_cluster::Origin| {
         origin.kind == kind
             && Some(origin.name.as_str()) == object.name()
             && (!kind.namespaced() || own.is_none_or(|n| n == origin.namespace))

@@ -1,10 +1,10 @@
 //! FAB341: SriovIBNetwork with DHCP.
 
-use crate::rules::embedded;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::IB_NETWORK;
+use crate::rules::json_in_text_fields;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::IB_NETWORK;
+use crate::rules::rule_declaration::{Rule, files};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {
@@ -22,7 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if ipam.get("type").and_then(Value::as_str) == Some("dhcp") {
         findings.add_within(
             path,
-            embedded::spot_of(text, "dhcp"),
+            json_in_text_fields::spot_of(text, "dhcp"),
             "ipam has type dhcp: plugin ib-sriov refuses this type, and pods stay in ContainerCreating",
             "In ipam, set type to nv-ipam or whereabouts.",
         );

@@ -1,9 +1,9 @@
 //! FAB343: SR-IOV network over a resource that no known SriovNetworkNodePolicy serves.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{nearest, printable};
 
 pub(super) static RULE: Rule = Rule {

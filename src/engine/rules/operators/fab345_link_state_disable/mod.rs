@@ -1,10 +1,10 @@
 //! FAB345: SriovNetwork or SriovIBNetwork with linkState disable.
 
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IB_NETWORK, NETWORK};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB345",

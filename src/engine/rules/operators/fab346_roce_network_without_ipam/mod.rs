@@ -1,12 +1,12 @@
 //! FAB346: SriovNetwork without ipam over RDMA VFs.
 
-use super::network_fabric::resource;
+use super::resource_of_sriov_network::resource;
 use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::NETWORK;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::NETWORK;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use serde_json::Map;
 

@@ -1,10 +1,10 @@
 //! FAB350: SriovOperatorConfig that the operator ignores.
 
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::OPERATOR_CONFIG;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::OPERATOR_CONFIG;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,10 +1,10 @@
 //! FAB351: SriovNetworkPoolConfig with conflicting fields or an invalid maxUnavailable.
 
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::POOL_CONFIG;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::POOL_CONFIG;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {

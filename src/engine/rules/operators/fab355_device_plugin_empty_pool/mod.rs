@@ -1,11 +1,11 @@
 //! FAB355: device plugin configuration with a pool that has no devices, or unintended devices.
 
 use super::device_plugin_config::report;
+use crate::rules::device_plugin_config_findings::Concern;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
-use crate::rules::plugin_config::Concern;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB355",

@@ -1,9 +1,9 @@
 //! FAB357: NicClusterPolicy or NicNodePolicy that the operator cannot apply.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! FAB358: HostDeviceNetwork without networkNamespace, or with an invalid resourceName.
 
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::HOST_DEVICE_NETWORK;
 use crate::rules::object::{Event, ObjectContext};
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::HOST_DEVICE_NETWORK;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 use crate::text::{printable, tree};
 use serde_json::Value;
 

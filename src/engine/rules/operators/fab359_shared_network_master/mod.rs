@@ -1,11 +1,11 @@
 //! FAB359: MacvlanNetwork or IPoIBNetwork without a master interface, or with a master of the wrong link type.
 
-use crate::rules::cel::{Cel, Check};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
-use crate::rules::networks::masters::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
+use crate::rules::networks::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::rules_in_cel::{Cel, Check};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {

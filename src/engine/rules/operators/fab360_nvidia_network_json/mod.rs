@@ -1,11 +1,11 @@
 //! FAB360: ipam or metaPlugins of an NVIDIA network that are not valid JSON.
 
 use super::meta_plugins::refused_plugin_values;
-use crate::rules::embedded::spot;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};
+use crate::rules::json_in_text_fields::spot;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};
+use crate::rules::rule_declaration::{Rule, files};
 use serde_json::Value;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,9 +1,9 @@
 //! FAB361: components of a NicClusterPolicy from different releases of the operator.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! FAB366: value that the CRD does not allow, so the API server refuses the object.
 
-use crate::rules::fields::refused_values;
+use crate::rules::crd_fields::refused_values;
 use crate::rules::finding::Severity;
-use crate::rules::kinds::WITH_FIELDS;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::WITH_FIELDS;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB366",

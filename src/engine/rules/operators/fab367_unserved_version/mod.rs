@@ -1,10 +1,10 @@
 //! FAB367: API version that current CRDs do not have.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{MPI_JOB, WITH_FIELDS};
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::object_kinds::{MPI_JOB, WITH_FIELDS};
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::WorkloadContext;
 use crate::schemas;
 use crate::text::printable;
 use serde::Deserialize;

@@ -2,12 +2,12 @@
 
 use super::replica_types::is_one_world;
 use crate::plan::overlay::Variable;
-use crate::pod::limits::has_long_commands;
+use crate::pod::list_length_limits::has_long_commands;
+use crate::pod::pod_fields::Container;
 use crate::pod::shell::{assigned, sources_file};
-use crate::pod::view::Container;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::{Asked, WorkloadContext};
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::{Asked, WorkloadContext};
 use crate::text::printable;
 use std::collections::HashSet;
 
@@ -166,17 +166,17 @@ impl<'a> Ranks<'a> {
 #[cfg(test)]
 mod tests {
     use super::SHARED;
-    use crate::nccl::table;
+    use crate::nccl::variable_table;
 
     #[test]
     fn the_list_is_the_tables() {
         let listed = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
-        let uniform = table::all().filter(|v| v.uniform == Some(true) && v.family == "nccl");
+        let uniform = variable_table::all().filter(|v| v.uniform == Some(true) && v.family == "nccl");
         let missing: Vec<&str> = uniform.map(|v| v.name).filter(|name| !listed(name)).collect();
         // Other rules report these two wherever they are set (FAB420, FAB416).
         assert_eq!(missing, ["NCCL_COMM_ID", "NCCL_GRAPH_FILE"]);
         for (name, _) in SHARED {
-            assert_eq!(table::find(name).and_then(|v| v.uniform), Some(true), "{name}");
+            assert_eq!(variable_table::find(name).and_then(|v| v.uniform), Some(true), "{name}");
             assert!(super::is_shared(name), "{name} is out of order");
         }
     }

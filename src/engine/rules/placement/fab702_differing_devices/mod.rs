@@ -2,8 +2,8 @@
 
 use super::replica_types::is_one_world;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::{Asked, WorkloadContext, WorkloadTemplate};
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::{Asked, WorkloadContext, WorkloadTemplate};
 use crate::text::{count, printable};
 
 pub(super) static RULE: Rule = Rule {

@@ -2,9 +2,9 @@
 
 use crate::pod::PodView;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::token;
 
 pub(super) static RULE: Rule =
@@ -67,7 +67,7 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
     }
     let linkerd = matches!(pod.annotation(LINKERD)?, "enabled" | "ingress");
     linkerd.then(|| {
-        let path = paths::annotation(LINKERD);
+        let path = pointers_in_pod::annotation(LINKERD);
         ("Linkerd", path, "Set annotation linkerd.io/inject: disabled on the pods.")
     })
 }

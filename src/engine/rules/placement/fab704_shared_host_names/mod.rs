@@ -1,11 +1,11 @@
 //! FAB704: pods of one workload may share a node and a host name.
 
 use crate::pod::PodView;
-use crate::pod::view::Presence;
-use crate::pod::workload;
+use crate::pod::pod_fields::Presence;
+use crate::pod::workload_kinds;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::WorkloadContext;
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +21,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
         let pod = template.pod;
         let hostname = pod.spec.as_ref().and_then(|s| s.hostname.as_deref()).filter(|h| !h.is_empty());
-        let own = workload::named(&context.maker.kind).any(|kind| kind.names_hosts);
+        let own = workload_kinds::named(&context.maker.kind).any(|kind| kind.names_hosts);
         let fixed = hostname.filter(|_| !own);
         if !pod.host_network() && fixed.is_none() {
             continue;

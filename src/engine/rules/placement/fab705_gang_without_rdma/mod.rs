@@ -4,11 +4,11 @@ use crate::demands::Subject;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::nodes::{ClassSet, NodeView};
 use crate::pod::PodView;
-use crate::pod::nic::names_rdma_device;
+use crate::pod::nic_resource_names::names_rdma_device;
 use crate::resolve::{Resolution, without_others};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::WorkloadContext;
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

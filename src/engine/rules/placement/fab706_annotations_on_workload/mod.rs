@@ -3,11 +3,11 @@
 use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{CONTAINERS_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
-use crate::pod::gang::MULTI_NODE_ANNOTATION;
-use crate::pod::ranks::RANKS_ANNOTATION;
+use crate::pod::how_ranks_start::RANKS_ANNOTATION;
+use crate::pod::is_multi_node::MULTI_NODE_ANNOTATION;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::WorkloadContext;
 use crate::text::{printable, token};
 
 pub(super) static RULE: Rule = Rule {

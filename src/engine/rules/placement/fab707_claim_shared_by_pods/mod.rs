@@ -1,8 +1,8 @@
 //! FAB707: several pods of a workload share one ResourceClaim.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::WorkloadContext;
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

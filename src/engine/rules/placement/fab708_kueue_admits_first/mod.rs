@@ -2,8 +2,8 @@
 
 use crate::plan::{Edit, ResourceList};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::rule::{Rule, files};
-use crate::rules::workload::WorkloadContext;
+use crate::rules::rule_declaration::{Rule, files};
+use crate::rules::workload_context::WorkloadContext;
 use crate::text::printable;
 use std::collections::BTreeSet;
 

@@ -1,15 +1,15 @@
 //! FAB720: resource that is on no node where the pod can run.
 
-use super::landing::with_accelerators;
+use super::where_pod_can_run_in_words::with_accelerators;
 use crate::plan::{Edit, ResourceList};
-use crate::pod::limits::MAX_RESOURCE_NAMES;
-use crate::pod::units::units;
+use crate::pod::list_length_limits::MAX_RESOURCE_NAMES;
+use crate::pod::resource_units::units;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::misspelt_resource::meant;
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
 
-use crate::rules::rule::{Rule, files};
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{printable, token};
 use std::collections::HashSet;
 
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             && seen.insert(name)
             && judged(name)
         {
-            first.push((name, paths::limit(*container, name)));
+            first.push((name, pointers_in_pod::limit(*container, name)));
         }
     }
     if first.is_empty() {

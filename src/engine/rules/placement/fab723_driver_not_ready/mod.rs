@@ -1,10 +1,10 @@
 //! FAB723: every node where the pod can run waits for the NIC driver.
 
-use super::landing::with_accelerators;
+use super::where_pod_can_run_in_words::with_accelerators;
 use crate::nodes::Requirement;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB723", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,12 +1,12 @@
 //! FAB725: more units of a resource than any node for the pod has.
 
-use super::landing::with_all;
+use super::where_pod_can_run_in_words::with_all;
 use crate::plan::{Edit, ResourceList};
-use crate::pod::units::{Holder, units};
+use crate::pod::resource_units::{Holder, units};
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{printable, token};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use crate::plan::INJECT_ANNOTATION;
 use crate::profile::schema::OnMissing;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB802",

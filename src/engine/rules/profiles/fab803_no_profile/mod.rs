@@ -3,8 +3,8 @@
 use crate::facts::PROFILE_ANNOTATION;
 use crate::resolve::Resolution;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -3,9 +3,9 @@
 use crate::facts::PROFILE_ANNOTATION;
 use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, Waiver, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB804",
@@ -30,6 +30,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 fix,
             );
         }
-        _ => findings.add(paths::annotation(PROFILE_ANNOTATION), reason, fix),
+        _ => findings.add(pointers_in_pod::annotation(PROFILE_ANNOTATION), reason, fix),
     }
 }

@@ -5,9 +5,9 @@ use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, UserFabric, Withheld};
 use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{count, printable};
 
 pub(super) static RULE: Rule = Rule {
@@ -34,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "no profile is applied: claim {:?} may be for accelerators, but its ResourceClaim or ResourceClaimTemplate is not known",
             printable(&claim.claim, 63)
         );
-        findings.add(paths::claim(claim.index), message, CREATE);
+        findings.add(pointers_in_pod::claim(claim.index), message, CREATE);
         return;
     }
     if let Resolution::Outside { profile, evidence, reason } = context.resolution {
@@ -60,7 +60,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return other_fabric(name, other, findings);
     }
     let Some(withheld) = &context.plan.withheld else { return };
-    let annotation = |key: &str| paths::annotation(key);
+    let annotation = |key: &str| pointers_in_pod::annotation(key);
     let (path, why, fix) = match withheld {
         Withheld::HostNetwork => (
             "/spec/hostNetwork".to_owned(),
@@ -94,7 +94,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "Ignore this finding: profiles apply only to Linux pods.".to_owned(),
         ),
         Withheld::UnreadClaim(claim) => (
-            paths::claim(claim.index),
+            pointers_in_pod::claim(claim.index),
             format!(
                 "claim {:?} may be for NICs, but its ResourceClaim or ResourceClaimTemplate is not known",
                 printable(&claim.claim, 63)
@@ -179,7 +179,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// Reports that a pod keeps the fabric that it has.
 fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>) {
-    let networks = || paths::annotation(NETWORKS_ANNOTATION);
+    let networks = || pointers_in_pod::annotation(NETWORKS_ANNOTATION);
     let full = format!(
         "If this is intended, ignore the finding. To get the profile's networks too, annotate the pod with {INJECT_ANNOTATION}: \"full\"."
     );
@@ -198,13 +198,13 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
         ),
         OtherFabric::Claim(claim) => findings.add_as(
             Severity::Info,
-            paths::claim(claim.index),
+            pointers_in_pod::claim(claim.index),
             has(format!("claim {:?}, DeviceClass {}", printable(&claim.claim, 63), printable(&claim.class, 80))),
             full,
         ),
         OtherFabric::UnknownClaim(claim) => findings.add_as(
             Severity::Warning,
-            paths::claim(claim.index),
+            pointers_in_pod::claim(claim.index),
             format!(
                 "the devices of claim {:?} (class {}) may be NICs, so profile {profile:?} adds no networks, resources or variables",
                 printable(&claim.claim, 63),

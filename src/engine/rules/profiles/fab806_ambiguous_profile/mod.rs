@@ -1,13 +1,13 @@
 //! FAB806: several profiles fit the pod, and nothing decides between them.
 
-use super::misspelt_label;
+use super::misspelt_node_label;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::pod_level_refusal;
 use crate::profile::Profile;
 use crate::resolve::{Because, Conditions, Resolution, SHOWN, Strength};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::snapshot::Ambiguity;
 use crate::text::printable;
 use std::sync::Arc;
@@ -45,8 +45,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Anyone may know the selectors of the profiles, but not whether nodes for the pod exist.
     let for_anyone = context.subject.snapshot.is_for_anyone();
     let wrong = match because {
-        Because::Selectors => misspelt_label::find(context, constraints, candidates),
-        Because::Nodes if for_anyone => misspelt_label::find(context, constraints, candidates),
+        Because::Selectors => misspelt_node_label::find(context, constraints, candidates),
+        Because::Nodes if for_anyone => misspelt_node_label::find(context, constraints, candidates),
         Because::Nodes | Because::Own => None,
     };
     // Without nodes, a spelling mistake is a guess, and does not make the label one that no node can have.

@@ -1,11 +1,11 @@
 //! FAB807: the pod cannot run on the nodes of its profile.
 
-use super::resolution::{is_named, with_placement};
+use super::how_pod_names_profile::{is_named, with_placement};
 use crate::profile::Profile;
 use crate::resolve::{Conditions, Evidence, awaits};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

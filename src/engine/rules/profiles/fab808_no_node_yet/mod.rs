@@ -1,11 +1,11 @@
 //! FAB808: no current node matches the pod, so the pod's selectors determine the profile.
 
-use super::misspelt_label;
-use super::resolution::{is_named, with_placement};
+use super::how_pod_names_profile::{is_named, with_placement};
+use super::misspelt_node_label;
 use crate::resolve::{Evidence, awaits, without_others};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         profile.name,
         by.unwrap_or_default()
     );
-    let wrong = misspelt_label::find(context, constraints, std::slice::from_ref(profile));
+    let wrong = misspelt_node_label::find(context, constraints, std::slice::from_ref(profile));
     let fix = match wrong {
         Some(wrong) => format!("Correct the label ({wrong}). If the node pool grows on demand, ignore this finding."),
         None => "If the node pool grows on demand, ignore this finding. Otherwise, correct the pod's nodeSelector.".to_owned(),

@@ -1,12 +1,12 @@
 //! FAB809: object that the webhook needs but cannot read.
 
-use crate::facts::kind::READABLE;
+use crate::facts::fact_kinds::READABLE;
 use crate::facts::{self, Kind};
-use crate::rules::fields::is_refused;
+use crate::rules::crd_fields::is_refused;
 use crate::rules::finding::{Findings, Severity};
+use crate::rules::fix_for_wrong_type;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::wrong_type;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB809",
@@ -32,7 +32,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 kind.name(),
                 error.message
             ),
-            wrong_type::fix(&error.message),
+            fix_for_wrong_type::fix(&error.message),
         );
     }
 }

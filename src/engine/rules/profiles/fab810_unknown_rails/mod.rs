@@ -2,9 +2,9 @@
 
 use crate::plan::{RAILS_ANNOTATION, Withheld};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{listed, nearest, printable};
 
 pub(super) static RULE: Rule = Rule {
@@ -46,13 +46,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             true => format!("annotation {RAILS_ANNOTATION} is empty"),
             false => format!("profile {:?} does not define rail subset {shown:?}", profile.name),
         };
-        findings.add(paths::annotation(RAILS_ANNOTATION), format!("{what}: {has}"), fix);
+        findings.add(pointers_in_pod::annotation(RAILS_ANNOTATION), format!("{what}: {has}"), fix);
     }
     for without in &context.plan.without_interface {
         let (name, interface) = (&without.name, &without.interface);
         findings.add_as(
             Severity::Warning,
-            paths::container(without.container),
+            pointers_in_pod::container(without.container),
             format!(
                 "the webhook does not set {name}={interface} of profile {:?}: the pod has no interface {interface}",
                 profile.name

@@ -2,10 +2,10 @@
 
 use crate::profile::Profile;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::FABRIC_PROFILE;
+use crate::rules::fix_for_wrong_type;
 use crate::rules::object::ObjectContext;
-use crate::rules::rule::{Rule, files};
-use crate::rules::wrong_type;
+use crate::rules::object_kinds::FABRIC_PROFILE;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB811",
@@ -30,7 +30,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let field = pointer.trim_start_matches('/').replace('/', ".");
     let at = if field.is_empty() { String::new() } else { format!(" at {field}") };
     let fix = match message.starts_with("unknown ") || message.starts_with("invalid type") {
-        true => wrong_type::fix(&message),
+        true => fix_for_wrong_type::fix(&message),
         false => "Correct the value, and apply the profile again.".to_owned(),
     };
     findings.add(pointer, format!("invalid profile{at}: {message}"), fix);

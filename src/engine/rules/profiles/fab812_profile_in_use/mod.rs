@@ -1,12 +1,12 @@
 //! FAB812: FabricProfile changed or deleted while namespaces use it.
 
-use crate::json::decode::object as decode;
+use crate::json::decode_with_place::object as decode;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::{enforcing, users};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::FABRIC_PROFILE;
 use crate::rules::object::{Event, ObjectContext};
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::FABRIC_PROFILE;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::snapshot::Snapshot;
 use crate::text::count;
 

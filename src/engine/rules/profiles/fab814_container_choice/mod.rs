@@ -2,9 +2,9 @@
 
 use crate::plan::{CONTAINERS_ANNOTATION, Withheld, WrongContainers};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -42,6 +42,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("Request accelerators, or remove annotation {CONTAINERS_ANNOTATION}."),
         ),
     };
-    let path = paths::annotation(CONTAINERS_ANNOTATION);
+    let path = pointers_in_pod::annotation(CONTAINERS_ANNOTATION);
     findings.add(path, format!("annotation {CONTAINERS_ANNOTATION} is not valid: {message}"), fix);
 }

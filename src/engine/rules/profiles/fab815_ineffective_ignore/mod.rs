@@ -1,7 +1,7 @@
 //! FAB815: ignore annotation that has no effect.
 
 use crate::rules::finding::Severity;
-use crate::rules::rule::{Rule, Waiver, files};
+use crate::rules::rule_declaration::{Rule, Waiver, files};
 
 /// Its findings are made where the annotations are applied: `rules/suppression.rs`.
 pub(in crate::rules) static RULE: Rule = Rule {

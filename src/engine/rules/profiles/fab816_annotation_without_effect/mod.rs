@@ -1,16 +1,16 @@
 //! FAB816: an annotation or label of fabric-admission that has no effect on a pod.
 
 use crate::facts::{MODE_LABEL, PROFILE_ANNOTATION};
-use crate::json::values::{Pairs, Text};
+use crate::json::null_as_absent::{Pairs, Text};
 use crate::plan::{CONTAINERS_ANNOTATION, FILE_ANNOTATION, INJECT_ANNOTATION, RAILS_ANNOTATION};
 use crate::pod::fabric_signs::{IGNORE_PREFIX, OWN_DOMAIN};
-use crate::pod::gang::MULTI_NODE_ANNOTATION;
-use crate::pod::ranks::RANKS_ANNOTATION;
+use crate::pod::how_ranks_start::RANKS_ANNOTATION;
+use crate::pod::is_multi_node::MULTI_NODE_ANNOTATION;
 use crate::profile::INJECTED_ANNOTATION;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{nearest, printable, token};
 
 pub(super) static RULE: Rule = Rule {
@@ -43,7 +43,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let annotations = metadata.annotations.iter().flat_map(Pairs::iter).filter(alike);
     for (key, value) in annotations.take(MAX_COMPARED) {
         if let Some((message, fix)) = annotation(key, value) {
-            findings.add(paths::annotation(key), message, fix);
+            findings.add(pointers_in_pod::annotation(key), message, fix);
         }
     }
     let labels = metadata.labels.iter().flat_map(Pairs::iter).filter(alike);

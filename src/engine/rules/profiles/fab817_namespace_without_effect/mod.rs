@@ -1,12 +1,12 @@
 //! FAB817: a label or annotation of fabric-admission that has no effect on a namespace.
 
 use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION};
-use crate::json::values::{Pairs, Text};
+use crate::json::null_as_absent::{Pairs, Text};
 use crate::pod::fabric_signs::OWN_DOMAIN;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object::ObjectContext;
-use crate::rules::paths;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{nearest, printable, token};
 use serde::Deserialize;
 
@@ -61,11 +61,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         match key {
             PROFILE_ANNOTATION => {}
             MODE_LABEL => findings.add(
-                paths::annotation(key),
+                pointers_in_pod::annotation(key),
                 "annotation fabric-admission.dev/mode has no effect: the API server selects namespaces by label",
                 "Remove the annotation, and write fabric-admission.dev/mode as a label.",
             ),
-            _ => unknown(key, "annotation", paths::annotation(key), findings),
+            _ => unknown(key, "annotation", pointers_in_pod::annotation(key), findings),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::plan::Edit;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB818",

@@ -3,9 +3,9 @@
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::plan::{Completeness, Kept, OwnSetting, UserFabric};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{count, printable, token};
 
 pub(super) static RULE: Rule = Rule {
@@ -55,7 +55,7 @@ fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
         Completeness::Incomplete | Completeness::OtherFabric(_) => return,
     };
     findings.add(
-        paths::annotation(NETWORKS_ANNOTATION),
+        pointers_in_pod::annotation(NETWORKS_ANNOTATION),
         format!("{why} of profile {profile:?} ({}): the webhook adds no networks", brought.attachments()),
         format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks. If this is intended, ignore the finding."),
     );
@@ -73,7 +73,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             "Remove the pod's own quantity of the rails' resource to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
-            paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
+            pointers_in_pod::in_container(*container, format_args!("resources/limits/{}", token(resource))),
             format!(
                 "{}: the pod's own quantity {own} applies, not the quantity {wanted} of profile {profile:?}",
                 printable(resource, 80)
@@ -81,7 +81,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             "Remove the pod's quantity to get the profile's quantity".to_owned(),
         ),
         Kept::GkeNetworks(key) => (
-            paths::annotation(key),
+            pointers_in_pod::annotation(key),
             format!(
                 "the pod already sets annotation {key}: the webhook does not add the networks of profile {profile:?}"
             ),

@@ -1,16 +1,16 @@
 //! FAB820: list of a pod that is too long to check.
 
 use crate::multus::{AnnotationError, MAX_NETWORKS};
-use crate::pod::limits::{
+use crate::pod::list_length_limits::{
     MAX_CLAIMS, MAX_COMMANDS, MAX_COMPARED, MAX_LABELS, MAX_NODE_SELECTOR, MAX_RESOURCE_NAMES, OverLimit,
     over_limit,
 };
 use crate::pod::templates_by_shape::MAX_TEMPLATES;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
-use crate::rules::workload::{WorkloadContext, WorkloadTemplate};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
+use crate::rules::workload_context::{WorkloadContext, WorkloadTemplate};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB820",

@@ -1,11 +1,11 @@
 //! FAB821: preflight or monitor of the profile that the webhook does not add to a pod, or adds only in part.
 
 use crate::plan::{FileRefusal, InPodRefusal, NCCL_CONF_PATH};
-use crate::pod::own_containers::{MONITOR, RUN_PATH};
+use crate::pod::which_containers_webhook_added::{MONITOR, RUN_PATH};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {
@@ -137,7 +137,7 @@ fn words(
         ),
         InPodRefusal::Scrape(key) => (
             Severity::Info,
-            paths::annotation(key),
+            pointers_in_pod::annotation(key),
             format!("annotation {key} of the pod names another port, so Prometheus does not scrape {MONITOR} by annotations"),
             "Use a PodMonitor for port fabric-metrics.".to_owned(),
         ),

@@ -3,13 +3,13 @@
 mod pod_level;
 mod quantity;
 
-use crate::json::values::Quantities;
+use crate::json::null_as_absent::Quantities;
 use crate::pod::Quantity as Amount;
 use crate::pod::fabric_signs::is_native;
-use crate::pod::view::Resources;
+use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, Waiver, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
 use crate::text::{printable, token};
 use quantity::{above_limit, refused};
 

@@ -2,7 +2,7 @@
 
 use super::quantity::{above_limit, refused};
 use crate::pod::Quantity as Amount;
-use crate::pod::view::Resources;
+use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
 use crate::text::{printable, token};
 

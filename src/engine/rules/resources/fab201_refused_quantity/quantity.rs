@@ -1,6 +1,6 @@
 //! What the API server requires of the quantity of any resource.
 
-use crate::json::values::Quantities;
+use crate::json::null_as_absent::Quantities;
 use crate::pod::{Quantity as Amount, QuantityError};
 use crate::text::printable;
 

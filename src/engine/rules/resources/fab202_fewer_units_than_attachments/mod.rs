@@ -1,13 +1,13 @@
 //! FAB202: fewer device units than the pod's network attachments need.
 
-use crate::json::values::Quantities;
+use crate::json::null_as_absent::Quantities;
 use crate::multus::ResourceRef;
 use crate::pod::Quantity;
-use crate::rules::devices::Need;
+use crate::rules::devices_of_pod::Need;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{count, token};
 use std::collections::HashSet;
 

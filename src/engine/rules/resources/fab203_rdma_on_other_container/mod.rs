@@ -1,11 +1,11 @@
 //! FAB203: units of an RDMA resource on a container without accelerators.
 
-use crate::pod::units::Holder;
-use crate::pod::view::Container;
-use crate::rules::devices::Needed;
+use crate::pod::pod_fields::Container;
+use crate::pod::resource_units::Holder;
+use crate::rules::devices_of_pod::Needed;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{count, printable, token};
 
 pub(super) static RULE: Rule =

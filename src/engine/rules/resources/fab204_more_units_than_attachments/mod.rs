@@ -1,8 +1,8 @@
 //! FAB204: more device units than the pod's network attachments take.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::count;
 
 pub(super) static RULE: Rule = Rule {

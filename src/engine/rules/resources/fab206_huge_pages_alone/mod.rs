@@ -1,9 +1,9 @@
 //! FAB206: huge pages in a container that requests neither cpu nor memory.
 
-use crate::pod::view::Container;
+use crate::pod::pod_fields::Container;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

@@ -1,10 +1,10 @@
 //! FAB207: resource name that is probably mistyped.
 
-use crate::pod::limits::MAX_RESOURCE_NAMES;
+use crate::pod::list_length_limits::MAX_RESOURCE_NAMES;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::misspelt_resource::meant;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{printable, token};
 use std::collections::HashSet;
 

@@ -1,10 +1,10 @@
 //! FAB208: quantity of a resource that is null.
 
 use crate::plan::Edit;
-use crate::pod::units::Holder;
+use crate::pod::resource_units::Holder;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::{printable, token};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,14 +1,14 @@
 //! FAB220: RoCE device without a network over the same NIC.
 
 use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
-use crate::demands::per_fact::PerFact;
-use crate::facts::network::Rendered;
+use crate::demands::worked_out_once::PerFact;
+use crate::facts::network_attachment_definition::Rendered;
 use crate::facts::{ResourceFact, Server};
 use crate::multus::{LinkLayer, ResourceName, Sharing};
-use crate::rules::devices::{Attached, Held};
+use crate::rules::devices_of_pod::{Attached, Held};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 use std::collections::HashSet;
 

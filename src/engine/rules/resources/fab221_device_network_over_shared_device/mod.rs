@@ -3,11 +3,11 @@
 use crate::facts::{NetworkClass, Server};
 use crate::multus::NetworkFact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::object::ObjectContext;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB221",

@@ -2,13 +2,13 @@
 
 use super::rdma_mode::{REMOVE, chain_path, of_object, of_pod};
 use crate::facts::Site;
-use crate::rules::devices::Known;
+use crate::rules::devices_of_pod::Known;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::object::ObjectContext;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB222",

@@ -3,14 +3,14 @@
 use super::rdma_mode::{chain_path, of_object, of_pod};
 use crate::facts::Site;
 use crate::multus::Sharing;
-use crate::rules::devices::Known;
+use crate::rules::devices_of_pod::Known;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
-use crate::rules::network_definition::Definition;
 use crate::rules::object::ObjectContext;
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::object_kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
+use crate::rules::places_in_network_definition::Definition;
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Rule, files};
 use std::cell::LazyCell;
 
 pub(super) static RULE: Rule = Rule {

@@ -2,10 +2,10 @@
 
 use crate::facts::config_texts;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::object::ObjectContext;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

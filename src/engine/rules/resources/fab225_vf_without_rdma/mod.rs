@@ -1,10 +1,10 @@
 //! FAB225: pod needs RDMA, but its networks give VFs without RDMA.
 
-use super::without_rdma::others_may_bring_rdma;
+use super::other_ways_to_rdma_device::others_may_bring_rdma;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

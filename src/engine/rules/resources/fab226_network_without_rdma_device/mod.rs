@@ -1,11 +1,11 @@
 //! FAB226: network over an RDMA NIC, but the pod requests no RDMA device.
 
-use super::without_rdma::others_may_bring_rdma;
+use super::other_ways_to_rdma_device::others_may_bring_rdma;
 use crate::multus::Sharing;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =

@@ -4,9 +4,9 @@ use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
 use crate::facts::Index;
 use crate::multus::{LinkLayer, Sharing};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 use std::collections::HashSet;
 

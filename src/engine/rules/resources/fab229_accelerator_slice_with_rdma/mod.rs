@@ -1,9 +1,9 @@
 //! FAB229: RDMA device in a container with only slices or shares of an accelerator.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule =
@@ -14,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let demand = context.subject.demands.app(index);
         if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
             findings.add(
-                paths::in_container(index, "resources"),
+                pointers_in_pod::in_container(index, "resources"),
                 format!(
                     "container {:?} has an RDMA device but only slices of accelerators: NCCL refuses two ranks on one GPU",
                     printable(container.name(), 63)

@@ -1,13 +1,13 @@
 //! FAB245: claim that a container uses and the pod does not have.
 
-use crate::demands::claimed::look_up;
-use crate::demands::per_fact::PerFact;
+use crate::demands::claimed_devices::look_up;
+use crate::demands::worked_out_once::PerFact;
 use crate::facts::{Ask, DeviceClaim, DriverKind};
-use crate::pod::limits::MAX_CLAIMS;
+use crate::pod::list_length_limits::MAX_CLAIMS;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, Waiver, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
 use crate::text::printable;
 use std::collections::{BTreeSet, HashSet};
 
@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if context.deadline.is_over() {
             return;
         }
-        let path = || paths::claim(index);
+        let path = || pointers_in_pod::claim(index);
         if !used.contains(name) {
             let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
             if known.is_some_and(|k| *reach.get(k, || reaches_every_container(k, context))) {

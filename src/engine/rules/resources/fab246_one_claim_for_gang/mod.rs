@@ -1,9 +1,9 @@
 //! FAB246: one ResourceClaim for all pods of a gang.
 
-use crate::pod::gang::multi_node;
+use crate::pod::is_multi_node::multi_node;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 
 pub(super) static RULE: Rule = Rule {

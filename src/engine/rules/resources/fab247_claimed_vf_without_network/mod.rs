@@ -1,10 +1,10 @@
 //! FAB247: claimed SR-IOV VF without a network.
 
-use super::claimed_functions::functions;
+use super::claimed_sriov_functions::functions;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB247",
@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         // VFs on vfio-pci need no network.
         if !claim.says.network && !claim.says.vfio {
             findings.add(
-                paths::claim(claim.index),
+                pointers_in_pod::claim(claim.index),
                 "the claimed SR-IOV VF has no network, so the pod gets no network interface",
                 "Set netAttachDefName in the VfConfig. If the driver is in mode MULTUS, set annotation k8s.v1.cni.cncf.io/networks.",
             );

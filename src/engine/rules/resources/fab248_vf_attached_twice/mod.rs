@@ -1,11 +1,11 @@
 //! FAB248: network attached by both dra-driver-sriov and Multus.
 
-use super::claimed_functions::functions;
-use crate::demands::per_fact::PerFact;
+use super::claimed_sriov_functions::functions;
+use crate::demands::worked_out_once::PerFact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths::annotation_path;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Reach, Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod::annotation_path;
+use crate::rules::rule_declaration::{Reach, Rule, files};
 use crate::text::printable;
 use std::collections::HashSet;
 

@@ -1,10 +1,10 @@
 //! FAB249: SR-IOV VF on vfio-pci for a pod with accelerators.
 
-use super::claimed_functions::functions;
+use super::claimed_sriov_functions::functions;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::paths;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::pointers_in_pod;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB249", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for claim in functions(context) {
         if claim.says.vfio {
             findings.add(
-                paths::claim(claim.index),
+                pointers_in_pod::claim(claim.index),
                 "the claimed VF is bound to vfio-pci: NCCL gets neither a network interface nor an RDMA device",
                 "Remove driver: vfio-pci from the VfConfig of the claim.",
             );

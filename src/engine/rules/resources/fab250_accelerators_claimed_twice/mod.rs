@@ -1,11 +1,11 @@
 //! FAB250: accelerators requested by resource and by claim in one container.
 
-use crate::demands::claimed::{classified_claims, look_up};
-use crate::demands::per_fact::PerFact;
+use crate::demands::claimed_devices::{classified_claims, look_up};
+use crate::demands::worked_out_once::PerFact;
 use crate::facts::DeviceClaim;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;
 use std::collections::BTreeSet;
 

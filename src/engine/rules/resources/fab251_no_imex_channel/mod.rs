@@ -3,9 +3,9 @@
 use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::placement::landing::with_accelerators;
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::placement::where_pod_can_run_in_words::with_accelerators;
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB251", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

@@ -1,8 +1,8 @@
 //! FAB261: hostNetwork pod of a gang that cannot resolve service names.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::pod::PodContext;
-use crate::rules::rule::{Rule, files};
+use crate::rules::pod_context::PodContext;
+use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB261", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

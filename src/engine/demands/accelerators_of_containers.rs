@@ -1,0 +1,169 @@
+//! How many accelerators each container of a pod requests, by resources and by claims.
+
+use super::claimed_devices::{Claimed, FabricClaims, claimed};
+use crate::facts::device_class::is_accelerator;
+use crate::pod::accelerator_resources::{Accelerators, Demand};
+use crate::pod::pod_fields::PodView;
+use crate::snapshot::Snapshot;
+
+/// The demands of one pod.
+#[derive(Debug, Default)]
+pub struct Demands {
+    apps: Vec<Demand>,
+    /// Init containers, and whether each is a native sidecar.
+    inits: Vec<(Demand, bool)>,
+    unread: Vec<usize>,
+    fabric_claims: FabricClaims,
+}
+
+impl Demands {
+    /// Reads them.
+    #[must_use]
+    pub fn of(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Self {
+        let names: &Accelerators = &snapshot.settings().accelerators;
+        let backed = |resource: &str| {
+            let class = snapshot.facts().class_behind(resource);
+            class.is_some_and(|class| is_accelerator(class, snapshot.device_class(class)))
+        };
+        let Claimed { demands, unread, fabric } = claimed(pod, namespace, snapshot);
+        let first = pod.containers().len();
+        let demand = |index: usize, container| {
+            let mut demand = names.demand(container, &backed);
+            if let Some(claimed) = demands.get(&index) {
+                demand.add(*claimed);
+            }
+            demand
+        };
+        let apps = pod.containers().iter().enumerate().map(|(i, c)| demand(i, c)).collect();
+        let inits = pod.init_containers().iter().enumerate();
+        // Preflight, which the webhook adds, is counted too: it runs before the app containers with their devices, so that it
+        // adds nothing. Left out, a container that only claims to be preflight would hide its accelerators.
+        let inits = inits.map(|(i, c)| (demand(first + i, c), c.is_sidecar())).collect();
+        Self { apps, inits, unread, fabric_claims: fabric }
+    }
+
+    /// Whether any container requests accelerators, slices and shares included.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.apps.iter().chain(self.inits.iter().map(|(d, _)| d)).any(|d| d.any)
+    }
+
+    /// The demand of an app container.
+    #[must_use]
+    pub fn app(&self, index: usize) -> Demand {
+        self.apps.get(index).copied().unwrap_or_default()
+    }
+
+    /// The demand of an init container.
+    #[must_use]
+    pub fn init(&self, index: usize) -> Demand {
+        self.inits.get(index).map(|(demand, _)| *demand).unwrap_or_default()
+    }
+
+    /// Whether an app container uses a claim with unknown devices.
+    #[must_use]
+    pub fn is_unread(&self, index: usize) -> bool {
+        self.unread.binary_search(&index).is_ok()
+    }
+
+    /// Whether an init container uses a claim with unknown devices.
+    #[must_use]
+    pub fn is_init_unread(&self, index: usize) -> bool {
+        self.is_unread(self.apps.len() + index)
+    }
+
+    /// Whether any container uses a claim with unknown devices: the pod may request more accelerators than are counted.
+    #[must_use]
+    pub fn any_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    /// Whether a claim of the pod brings network devices.
+    #[must_use]
+    pub fn network_claim(&self) -> bool {
+        self.fabric_claims.nic.is_some()
+    }
+
+    /// The effect of the pod's claims on its fabric.
+    #[must_use]
+    pub fn fabric_claims(&self) -> &FabricClaims {
+        &self.fabric_claims
+    }
+
+    /// Whole accelerators that the pod takes from a node, as the scheduler counts them: the app containers and native
+    /// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753). `None` if a
+    /// number is unknown.
+    #[must_use]
+    pub fn whole(&self) -> Option<u32> {
+        let unknown = self.apps.iter().chain(self.inits.iter().map(|(d, _)| d)).any(|d| d.unknown);
+        if unknown || !self.unread.is_empty() && !self.any() {
+            return None;
+        }
+        let (mut sidecars, mut most) = (0_u32, 0_u32);
+        for (demand, sidecar) in &self.inits {
+            let now = sidecars.saturating_add(demand.whole);
+            most = most.max(now);
+            if *sidecar {
+                sidecars = now;
+            }
+        }
+        Some(self.apps.iter().fold(sidecars, |sum, d| sum.saturating_add(d.whole)).max(most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{Builder, Layer};
+
+    fn of(spec: &str) -> Demands {
+        let mut builder = Builder::default();
+        let class = r#"{"metadata":{"name":"ours"},"spec":{"extendedResourceName":"example.com/gpu",
+            "selectors":[{"cel":{"expression":"device.driver == 'gpu.nvidia.com'"}}]}}"#;
+        builder.add(Layer::Input, "resource.k8s.io", "DeviceClass", class, "t").unwrap();
+        let json = format!(r#"{{"spec":{{{spec}}}}}"#);
+        Demands::of(&serde_json::from_str(&json).unwrap(), "t", &builder.build())
+    }
+
+    fn limits(name: &str, units: u32) -> String {
+        format!(r#""resources":{{"limits":{{"{name}":{units}}}}}"#)
+    }
+
+    #[test]
+    fn the_effective_request() {
+        let gpus = |n| limits("nvidia.com/gpu", n);
+        let always = r#""restartPolicy":"Always","#;
+        for (inits, apps, whole) in [
+            (String::new(), format!("{{{}}},{{{}}}", gpus(2), gpus(4)), 6),
+            // An init container's devices are released for later containers.
+            (format!("{{{}}}", gpus(8)), format!("{{{}}}", gpus(4)), 8),
+            (format!("{{{}}}", gpus(2)), format!("{{{}}}", gpus(4)), 4),
+            // A sidecar keeps its devices, also while a later init container runs.
+            (format!("{{{always}{}}},{{{}}}", gpus(1), gpus(4)), format!("{{{}}}", gpus(2)), 5),
+            (format!("{{{}}},{{{always}{}}}", gpus(4), gpus(1)), format!("{{{}}}", gpus(2)), 4),
+        ] {
+            let spec = format!(r#""initContainers":[{inits}],"containers":[{apps}]"#);
+            assert_eq!(of(&spec).whole(), Some(whole), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_device_class_behind_a_resource() {
+        for name in ["example.com/gpu", "deviceclass.resource.kubernetes.io/ours"] {
+            let demands = of(&format!(r#""containers":[{{{}}}]"#, limits(name, 8)));
+            assert_eq!((demands.any(), demands.whole(), demands.app(0).whole), (true, Some(8), 8), "{name}");
+        }
+        assert!(!of(&format!(r#""containers":[{{{}}}]"#, limits("example.com/nic", 8))).any());
+    }
+
+    #[test]
+    fn an_unknown_claim_leaves_the_number_open() {
+        let claims = r#""resourceClaims":[{"name":"c","resourceClaimTemplateName":"x"}]"#;
+        let used = r#"{"resources":{"claims":[{"name":"c"}]}}"#;
+        let demands = of(&format!(r#"{claims},"containers":[{{}},{used}]"#));
+        assert_eq!((demands.whole(), demands.any()), (None, false));
+        assert!(demands.is_unread(1) && !demands.is_unread(0));
+        let beside = of(&format!(r#"{claims},"containers":[{{{}}},{used}]"#, limits("nvidia.com/gpu", 8)));
+        assert_eq!(beside.whole(), Some(8));
+    }
+}

@@ -1,0 +1,411 @@
+//! What a pod requests by claims on devices (DRA), which its resources do not show: accelerators, and NICs of the fabric.
+
+use super::worked_out_once::PerFact;
+use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
+use crate::pod::accelerator_resources::Demand;
+use crate::pod::list_length_limits::compared_claims;
+use crate::pod::pod_fields::{PodClaim, PodView};
+use crate::snapshot::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The accelerators that claims give to the containers that use them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Claimed {
+    /// By index: app containers, then init containers. Containers without claims are left out.
+    pub demands: BTreeMap<usize, Demand>,
+    /// Containers with a claim that is not known: its devices are not known either.
+    pub unread: Vec<usize>,
+    /// The effect of the claims on the fabric of the pod.
+    pub fabric: FabricClaims,
+}
+
+/// The effect of a pod's claims on its fabric, whether a container names them or not: DRANET gives the devices of a
+/// claim to every container of the pod (kubernetes-sigs/dranet pkg/driver, which moves interfaces into the pod's
+/// network namespace). The first claim of each kind is kept.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct FabricClaims {
+    /// A claim on NICs.
+    pub nic: Option<ClaimOn>,
+    /// A claim on devices of an unclassified driver.
+    pub unknown: Option<ClaimOn>,
+    /// A claim whose template, or the claim itself, is not known. The class is empty.
+    pub unread: Option<ClaimOn>,
+}
+
+/// A claim of a pod and the devices it requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimOn {
+    /// Place in `spec.resourceClaims`.
+    pub index: usize,
+    /// Name by which containers refer to it.
+    pub claim: String,
+    /// DeviceClass, as the claim names it.
+    pub class: String,
+}
+
+impl FabricClaims {
+    fn of(claims: &[PodClaim<'_>], namespace: &str, snapshot: &Snapshot) -> Self {
+        let mut found = Self::default();
+        let mut firsts: PerFact<'_, _, FirstOf<'_>> = PerFact::default();
+        for (index, claim) in claims.iter().enumerate() {
+            let on = |class: &str| ClaimOn {
+                index,
+                claim: claim.name.as_deref().unwrap_or_default().to_owned(),
+                class: class.to_owned(),
+            };
+            let Some(known) = look_up(claim, namespace, snapshot) else {
+                found.unread.get_or_insert_with(|| on(""));
+                continue;
+            };
+            let first = firsts.get(known, || FirstOf::among(known, snapshot));
+            found.nic = found.nic.or_else(|| first.nic.map(on));
+            found.unknown = found.unknown.or_else(|| first.unknown.map(on));
+        }
+        found
+    }
+}
+
+/// The first class of each kind among those that a claim requests.
+#[derive(Debug, Default)]
+struct FirstOf<'a> {
+    nic: Option<&'a str>,
+    unknown: Option<&'a str>,
+}
+
+impl<'a> FirstOf<'a> {
+    fn among(claim: &'a DeviceClaim, snapshot: &Snapshot) -> Self {
+        let mut first = Self::default();
+        for ask in claim.requests.iter().flat_map(|r| &r.options) {
+            let driver = ask.driver(snapshot.device_class(&ask.class));
+            match snapshot.settings().harmless_drivers.kind(driver) {
+                DriverKind::Nic => drop(first.nic.get_or_insert(&ask.class)),
+                DriverKind::Unknown => drop(first.unknown.get_or_insert(&ask.class)),
+                DriverKind::Harmless => {}
+            }
+        }
+        first
+    }
+}
+
+/// Most devices that are classified for all claims of a pod (count): each alternative of a request is one. Real pods have
+/// a handful; the API server allows 256 for each claim.
+const MAX_ASKS: usize = 2_048;
+
+/// The claims of a pod whose devices are classified, and those beyond the limit.
+fn within_limit<'c, 'p>(
+    claims: &'c [PodClaim<'p>],
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> (&'c [PodClaim<'p>], &'c [PodClaim<'p>]) {
+    let mut asks = 0;
+    let within = claims.iter().take_while(|claim| {
+        let known = look_up(claim, namespace, snapshot);
+        asks += known.map_or(0, |known| known.requests.iter().map(|r| r.options.len()).sum());
+        asks <= MAX_ASKS
+    });
+    claims.split_at(within.count())
+}
+
+/// The claims of a pod whose devices are classified.
+pub(crate) fn classified_claims<'p>(
+    pod: &'p PodView<'_>,
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> &'p [PodClaim<'p>] {
+    within_limit(compared_claims(pod).0, namespace, snapshot).0
+}
+
+/// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
+/// several alternatives too, as `request/alternative`.
+type Uses<'a> = BTreeMap<&'a str, Users<'a>>;
+type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
+
+/// The devices that containers get from claims. A claim that several containers use is one set of devices, shared by them
+/// (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each of those that run together counts its
+/// share, and at least one. An ordinary init container runs before them, with the whole set.
+#[must_use]
+pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
+    let mut found = Claimed::default();
+    let (claims, beyond) = compared_claims(pod);
+    if claims.is_empty() {
+        return found;
+    }
+    let (claims, costly) = within_limit(claims, namespace, snapshot);
+    found.fabric = FabricClaims::of(claims, namespace, snapshot);
+    if let Some(first) = costly.first() {
+        let claim = first.name.as_deref().unwrap_or_default().to_owned();
+        found.fabric.unread.get_or_insert(ClaimOn { index: claims.len(), claim, class: String::new() });
+    }
+    let mut uses: Uses<'_> = BTreeMap::new();
+    let mut ordinary: BTreeSet<usize> = BTreeSet::new();
+    for (index, container) in pod.containers().iter().chain(pod.init_containers()).enumerate() {
+        if index >= pod.containers().len() && !container.is_sidecar() {
+            ordinary.insert(index);
+        }
+        let own = container.resources.as_ref().and_then(|r| r.claims.as_deref()).unwrap_or_default();
+        for entry in own {
+            // A null in the list uses nothing.
+            let Some(name) = entry.name.as_deref() else { continue };
+            let request = entry.request.as_deref().filter(|r| !r.is_empty());
+            let request = request.and_then(|r| r.split('/').next());
+            uses.entry(name).or_default().entry(request).or_default().insert(index);
+        }
+    }
+    // Of two claims of one name, which the API server refuses, the first counts.
+    let mut known: BTreeMap<&str, &PodClaim<'_>> = BTreeMap::new();
+    for claim in claims {
+        known.entry(claim.name.as_deref().unwrap_or_default()).or_insert(claim);
+    }
+    let beyond = costly.iter().chain(beyond);
+    let beyond: BTreeSet<&str> = beyond.filter_map(|claim| claim.name.as_deref()).collect();
+    for (name, users) in &uses {
+        if beyond.contains(name) && !known.contains_key(name) {
+            found.accelerate(users);
+            continue;
+        }
+        match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
+            None => found.unread.extend(users.values().flatten()),
+            Some(claim) => found.share(claim, users, &ordinary, snapshot),
+        }
+    }
+    found.unread.sort_unstable();
+    found.unread.dedup();
+    found
+}
+
+impl Claimed {
+    /// Counts the users of a claim that is not looked at as containers with accelerators. Otherwise a pod of many claims
+    /// would be without accelerators, and free of what a profile requires and forbids.
+    fn accelerate(&mut self, users: &Users<'_>) {
+        for index in users.values().flatten() {
+            let demand = self.demands.entry(*index).or_default();
+            (demand.any, demand.nccl, demand.unknown) = (true, true, true);
+        }
+    }
+
+    /// Counts the devices of a claim. The users of the whole claim get the sum of its requests, so that they are visited
+    /// once and not for each request.
+    fn share(
+        &mut self,
+        claim: &DeviceClaim,
+        users: &Users<'_>,
+        ordinary: &BTreeSet<usize>,
+        snapshot: &Snapshot,
+    ) {
+        let nobody = BTreeSet::new();
+        let of_all = users.get(&None).unwrap_or(&nobody);
+        let running = of_all.difference(ordinary).count();
+        let mut sum: Option<Shares> = None;
+        for request in &claim.requests {
+            let named = users.get(&Some(request.name.as_str())).unwrap_or(&nobody);
+            let more: Vec<usize> = named.difference(of_all).copied().collect();
+            if of_all.is_empty() && more.is_empty() {
+                continue;
+            }
+            let together = running + more.iter().filter(|index| !ordinary.contains(index)).count();
+            let Some(shares) = Shares::of(request, together, snapshot) else { continue };
+            for index in more {
+                self.add(index, shares.of_container(ordinary.contains(&index)));
+            }
+            let sum = sum.get_or_insert_default();
+            sum.running = both(sum.running, shares.running);
+            sum.ordinary = both(sum.ordinary, shares.ordinary);
+        }
+        let Some(sum) = sum else { return };
+        for index in of_all {
+            self.add(*index, sum.of_container(ordinary.contains(index)));
+        }
+    }
+
+    fn add(&mut self, index: usize, more: Demand) {
+        let demand = self.demands.entry(index).or_default();
+        *demand = both(*demand, more);
+    }
+}
+
+/// What one container gets of a request for accelerators.
+#[derive(Debug, Default, Clone, Copy)]
+struct Shares {
+    running: Demand,
+    /// An ordinary init container.
+    ordinary: Demand,
+}
+
+impl Shares {
+    /// The shares of the users of a request, of whom so many run together. `None` if it is not for accelerators.
+    fn of(request: &DeviceRequest, together: usize, snapshot: &Snapshot) -> Option<Self> {
+        let class = |ask: &Ask| snapshot.device_class(&ask.class);
+        let accelerators = |ask: &Ask| ask.is_accelerator(class(ask));
+        if !request.options.iter().any(accelerators) {
+            return None;
+        }
+        // AWS Neuron runs its own collectives.
+        let nccl = request.options.iter().any(|ask| ask.driver(class(ask)) != "neuron.aws.com");
+        // All devices of a node, or alternatives that differ: the number is not known.
+        let mut counts =
+            request.options.iter().map(|ask| if accelerators(ask) { ask.count } else { Some(0) });
+        let first = counts.next().flatten();
+        let count = first.filter(|_| counts.all(|c| c == first));
+        let share = |n: u32| n.div_ceil(u32::try_from(together.max(1)).unwrap_or(u32::MAX)).max(1);
+        let whole = count.map_or(0, share);
+        let running = Demand { any: true, whole, unknown: count.is_none(), nccl };
+        // The devices that the later containers have too are counted there.
+        let ordinary = Demand { whole: if together == 0 { whole } else { 0 }, ..running };
+        Some(Self { running, ordinary })
+    }
+
+    fn of_container(&self, ordinary: bool) -> Demand {
+        if ordinary { self.ordinary } else { self.running }
+    }
+}
+
+fn both(one: Demand, other: Demand) -> Demand {
+    Demand {
+        any: one.any || other.any,
+        whole: one.whole.saturating_add(other.whole),
+        unknown: one.unknown || other.unknown,
+        nccl: one.nccl || other.nccl,
+    }
+}
+
+/// The known facts about a claim that a pod names.
+pub(crate) fn look_up<'s>(
+    claim: &PodClaim<'_>,
+    namespace: &str,
+    snapshot: &'s Snapshot,
+) -> Option<&'s DeviceClaim> {
+    match (claim.resource_claim_template_name.as_deref(), claim.resource_claim_name.as_deref()) {
+        (Some(template), _) => snapshot.claim_template(namespace, template),
+        (None, Some(claim)) => snapshot.claim(namespace, claim),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::{Builder, Layer};
+
+    fn snapshot() -> Snapshot {
+        let mut builder = Builder::default();
+        let mut add = |kind: &str, name: &str, spec: &str| {
+            let json = format!(r#"{{"metadata":{{"name":"{name}","namespace":"t"}},"spec":{spec}}}"#);
+            builder.add(Layer::Input, "resource.k8s.io", kind, &json, "t").unwrap();
+        };
+        let template = |requests: &str| format!(r#"{{"spec":{{"devices":{{"requests":[{requests}]}}}}}}"#);
+        let gpus = r#"{"name":"gpus","exactly":{"deviceClassName":"gpu.nvidia.com","count":4}},
+            {"name":"other","exactly":{"deviceClassName":"else"}}"#;
+        add("ResourceClaimTemplate", "four", &template(gpus));
+        add(
+            "ResourceClaimTemplate",
+            "nic",
+            &template(r#"{"name":"n","exactly":{"deviceClassName":"dranet"}}"#),
+        );
+        let own = r#"{"name":"g","exactly":{"deviceClassName":"ours","count":2}}"#;
+        add("ResourceClaim", "two", &format!(r#"{{"devices":{{"requests":[{own}]}}}}"#));
+        let all = r#"{"exactly":{"deviceClassName":"gpu.nvidia.com","allocationMode":"All"}}"#;
+        add("ResourceClaimTemplate", "all", &template(all));
+        let either = r#"{"firstAvailable":[{"deviceClassName":"gpu.nvidia.com","count":1},{"deviceClassName":"ours","count":2}]}"#;
+        add("ResourceClaimTemplate", "either", &template(either));
+        let driver =
+            |d: &str| format!(r#"{{"selectors":[{{"cel":{{"expression":"device.driver == '{d}'"}}}}]}}"#);
+        add("DeviceClass", "ours", &driver("gpu.nvidia.com"));
+        add("DeviceClass", "dranet", &driver("dra.net"));
+        builder.build()
+    }
+
+    fn of(claims: &str, used: &[&str]) -> Claimed {
+        let containers: Vec<String> =
+            used.iter().map(|u| format!(r#"{{"resources":{{"claims":[{u}]}}}}"#)).collect();
+        let json =
+            format!(r#"{{"spec":{{"resourceClaims":[{claims}],"containers":[{}]}}}}"#, containers.join(","));
+        claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot())
+    }
+
+    fn whole(claims: &str, used: &[&str]) -> Vec<u32> {
+        let found = of(claims, used);
+        assert!(found.unread.is_empty());
+        found.demands.values().map(|d| d.whole).collect()
+    }
+
+    #[test]
+    fn counts_what_classes_are_known_to_be() {
+        let four = r#"{"name":"c","resourceClaimTemplateName":"four"}"#;
+        assert_eq!(whole(four, &[r#"{"name":"c"}"#]), [4]);
+        assert!(whole(four, &[r#"{"name":"c","request":"other"}"#]).is_empty());
+        // One set of four, for two containers, however they name it.
+        assert_eq!(whole(four, &[r#"{"name":"c"}"#, r#"{"name":"c","request":"gpus"}"#]), [2, 2]);
+        assert_eq!(whole(four, &[r#"{"name":"c"},{"name":"c","request":"gpus"}"#]), [4]);
+        assert_eq!(whole(r#"{"name":"c","resourceClaimName":"two"}"#, &[r#"{"name":"c"}"#]), [2]);
+        assert!(whole(four, &[]).is_empty());
+    }
+
+    /// As with resources: the devices of an ordinary init container are those of the pod, while no other one has them.
+    #[test]
+    fn an_init_container_has_the_whole_claim() {
+        let used = r#""resources":{"claims":[{"name":"c"}]}"#;
+        for (inits, apps, whole) in [
+            (format!("{{{used}}}"), "{}".to_owned(), vec![(1, 4)]),
+            (format!("{{{used}}},{{{used}}}"), "{}".to_owned(), vec![(1, 4), (2, 4)]),
+            (format!("{{{used}}}"), format!("{{{used}}}"), vec![(0, 4), (1, 0)]),
+            (format!("{{\"restartPolicy\":\"Always\",{used}}}"), format!("{{{used}}}"), vec![(0, 2), (1, 2)]),
+        ] {
+            let json = format!(
+                r#"{{"spec":{{"resourceClaims":[{{"name":"c","resourceClaimTemplateName":"four"}}],"initContainers":[{inits}],"containers":[{apps}]}}}}"#
+            );
+            let found = claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot());
+            let demands: Vec<(usize, u32)> = found.demands.iter().map(|(i, d)| (*i, d.whole)).collect();
+            assert_eq!(demands, whole, "{json}");
+            assert!(found.demands.values().all(|d| d.any && d.nccl));
+        }
+    }
+
+    /// Beyond the limit a claim is not known, and its users count as containers with accelerators.
+    #[test]
+    fn devices_of_so_many_requests_are_classified() {
+        let mut builder = Builder::default();
+        let option = r#"{"name":"a","deviceClassName":"else"}"#;
+        let request = format!(r#"{{"name":"r","firstAvailable":[{}]}}"#, [option; 8].join(","));
+        let spec = format!(r#"{{"devices":{{"requests":[{}]}}}}"#, vec![request; 32].join(","));
+        let json = format!(r#"{{"metadata":{{"name":"t","namespace":"t"}},"spec":{{"spec":{spec}}}}}"#);
+        builder.add(Layer::Input, "resource.k8s.io", "ResourceClaimTemplate", &json, "t").unwrap();
+        let snapshot = builder.build();
+        for (claims, unread) in [(8, None), (9, Some(8)), (128, Some(8))] {
+            let listed = |i: usize| format!(r#"{{"name":"c{i}","resourceClaimTemplateName":"t"}}"#);
+            let listed: Vec<String> = (0..claims).map(listed).collect();
+            let json = format!(
+                r#"{{"spec":{{"resourceClaims":[{}],"containers":[{{"resources":{{"claims":[{{"name":"c{}"}}]}}}}]}}}}"#,
+                listed.join(","),
+                claims - 1
+            );
+            let found = claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
+            assert_eq!(found.fabric.unread.map(|on| on.index), unread, "{claims}");
+            assert_eq!(found.demands.values().any(|d| d.any && d.unknown), unread.is_some(), "{claims}");
+        }
+    }
+
+    #[test]
+    fn knows_network_devices() {
+        let nic = r#"{"name":"c","resourceClaimTemplateName":"nic"}"#;
+        let on = ClaimOn { index: 0, claim: "c".to_owned(), class: "dranet".to_owned() };
+        for used in [r#"{"name":"c"}"#, "null"] {
+            assert_eq!(of(nic, &[used]).fabric, FabricClaims { nic: Some(on.clone()), ..Default::default() });
+        }
+    }
+
+    #[test]
+    fn unknown_claims_are_reported() {
+        let four = of(r#"{"name":"c","resourceClaimTemplateName":"four"}"#, &[r#"{"name":"c"}"#]).fabric;
+        assert_eq!(four.unknown.map(|on| on.class).as_deref(), Some("else"));
+        assert_eq!((four.nic, four.unread), (None, None));
+        for template in ["all", "either"] {
+            let claim = format!(r#"{{"name":"c","resourceClaimTemplateName":"{template}"}}"#);
+            let demand = of(&claim, &[r#"{"name":"c"}"#]).demands[&0];
+            assert!(demand.any && demand.unknown, "{template}");
+        }
+        let absent = of(r#"{"name":"c","resourceClaimTemplateName":"absent"}"#, &["null", r#"{"name":"c"}"#]);
+        assert!(absent.fabric.unread.is_some_and(|on| on.claim == "c"));
+        assert_eq!((absent.unread, absent.demands.len()), (vec![1], 0));
+        assert_eq!(of("null", &[r#"{"name":"c"}"#]).unread, [0]);
+    }
+}

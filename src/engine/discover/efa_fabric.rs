@@ -1,0 +1,20 @@
+//! EFA on AWS: devices without a network.
+
+use super::fields_with_origin::{Outcome, Sourced, resource, unattached};
+use super::groups_of_nodes::{EFA, Group};
+use crate::profile::schema::Transport;
+
+pub(super) fn outcome(group: &Group<'_>, accelerators: u64) -> Outcome {
+    let Some(count) = group.resources.get(EFA) else { return super::nodes_without_nics::nothing() };
+    let from = format!("capacity of {}: {} {EFA}, {accelerators} accelerators", count.nodes(), count.units);
+    let devices =
+        resource(Sourced::new(EFA.to_owned(), "capacity of the nodes"), count.units, accelerators, from);
+    let transport = Sourced::new(Transport::Efa, format!("resource {EFA} of the nodes"));
+    let none = "EFA devices need no network attachment";
+    let base = match count.units.checked_div(accelerators) {
+        Some(1) => "aws-efa-1-per-gpu",
+        Some(2) => "aws-efa-2-per-gpu",
+        _ => "aws-efa",
+    };
+    Outcome::Fabric(Box::new(unattached("efa", Some(base), transport, none, vec![devices])))
+}

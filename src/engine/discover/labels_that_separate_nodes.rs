@@ -1,0 +1,153 @@
+//! Labels that separate the nodes of a fabric from all other nodes with accelerators.
+
+use super::groups_of_nodes::POOLS;
+use super::node_as_shown::{GKE_ACCELERATOR, INSTANCE_TYPE, Node, PRODUCT, Provider};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most values of a label in a selector; more values are of the nodes and not of their fabric.
+const MAX_VALUES: usize = 8;
+/// Most labels that are tried in pairs.
+const MAX_CANDIDATES: usize = 24;
+
+/// Keys and beginnings of keys that do not describe a fabric: places, names, versions, and states.
+const OTHERS: &[&str] = &[
+    "alpha.eksctl.io/cluster-name",
+    "app.kubernetes.io/",
+    "beta.kubernetes.io/",
+    "container.googleapis.com/",
+    "cloud.google.com/",
+    "csi.",
+    "failure-domain.beta.kubernetes.io/",
+    "feature.node.kubernetes.io/",
+    "kubernetes.azure.com/",
+    "kubernetes.io/",
+    "k8s.io/",
+    "node-role.kubernetes.io/",
+    "node.kubernetes.io/",
+    "nvidia.com/",
+    "network.nvidia.com/",
+    "oci.oraclecloud.com/",
+    "topology.",
+    "backend.coreweave.cloud/",
+    "ib.coreweave.cloud/",
+    "displayName",
+    "hostname",
+    "last-",
+    "internal_addr",
+];
+
+/// A label with the values of the nodes; without values, one that no node of the fabric has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Label {
+    pub(super) key: String,
+    pub(super) values: BTreeSet<String>,
+}
+
+impl Label {
+    fn holds(&self, node: &Node) -> bool {
+        if self.values.is_empty() {
+            return !node.labels.contains_key(&self.key);
+        }
+        node.label(&self.key).is_some_and(|value| self.values.contains(value))
+    }
+}
+
+/// How well a label names a fabric's machines: the lower, the better. `None` if it does not.
+fn rank(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {
+    let cloud = matches!(provider, Provider::Aws | Provider::Azure | Provider::Oci);
+    match key {
+        GKE_ACCELERATOR => (provider == Provider::Gce).then_some(0),
+        INSTANCE_TYPE => Some(if cloud { 0 } else { 3 }),
+        "node.coreweave.cloud/type" => Some(0),
+        PRODUCT => Some(2),
+        "nvidia.com/gpu.machine" => Some(3),
+        // The MIG manager of the GPU operator splits the GPUs of a node as this label says.
+        "nvidia.com/mig.config" => Some(5),
+        _ if hints.contains(key) => Some(if key.starts_with("feature.node.kubernetes.io/") { 4 } else { 1 }),
+        _ if POOLS.contains(&key) => Some(4),
+        _ if OTHERS.iter().any(|other| key.starts_with(other)) => None,
+        _ => Some(5),
+    }
+}
+
+/// Labels that all nodes inside have with few values, best first.
+fn candidates(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
+    let Some(first) = inside.first() else { return Vec::new() };
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for key in first.labels.keys() {
+        for node in inside {
+            match node.label(key) {
+                Some(value) => drop(values.entry(key).or_default().insert(value.to_owned())),
+                None => {
+                    values.remove(key.as_str());
+                    break;
+                }
+            }
+        }
+        // A value of its own for each node is the node's name or place.
+        if values.get(key.as_str()).is_some_and(|v| {
+            v.len() > MAX_VALUES || inside.len() > 1 && v.len() == inside.len() && v.len() > 2
+        }) {
+            values.remove(key.as_str());
+        }
+    }
+    let ranked = values.into_iter().filter_map(|(key, values)| {
+        Some((rank(key, first.provider(), hints)?, Label { key: key.to_owned(), values }))
+    });
+    let mut all: Vec<(u8, Label)> = ranked.collect();
+    all.sort_by(|a, b| (a.0, a.1.values.len(), &a.1.key).cmp(&(b.0, b.1.values.len(), &b.1.key)));
+    all.truncate(MAX_CANDIDATES);
+    all
+}
+
+/// The nodes outside that have every label of the nodes inside which could select them.
+pub(super) fn alike<'a>(inside: &[&Node], outside: &[&'a Node], hints: &BTreeSet<String>) -> Vec<&'a Node> {
+    let all = candidates(inside, hints);
+    outside.iter().copied().filter(|node| all.iter().all(|(_, label)| label.holds(node))).collect()
+}
+
+/// The labels of a selector for exactly the nodes inside: one, or two together. Labels that nodes without accelerators do
+/// not have are better.
+pub(super) fn separate(
+    inside: &[&Node],
+    outside: &[&Node],
+    bare: &[&Node],
+    hints: &BTreeSet<String>,
+) -> Option<Vec<Label>> {
+    let all = candidates(inside, hints);
+    let mut single: Vec<(bool, &(u8, Label))> = all
+        .iter()
+        .filter(|(_, label)| !outside.iter().any(|node| label.holds(node)))
+        .map(|ranked| (bare.iter().any(|node| ranked.1.holds(node)), ranked))
+        .collect();
+    single.sort_by_key(|(on_bare, (rank, _))| (*on_bare, *rank));
+    if let Some((_, (_, label))) = single.first() {
+        return Some(vec![label.clone()]);
+    }
+    for (at, (_, first)) in all.iter().enumerate() {
+        for (_, second) in all.iter().skip(at + 1) {
+            if !outside.iter().any(|node| first.holds(node) && second.holds(node)) {
+                return Some(vec![first.clone(), second.clone()]);
+            }
+        }
+    }
+    all.iter().find_map(|(_, label)| absent(label, inside, outside, hints))
+}
+
+/// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
+fn absent(
+    label: &Label,
+    inside: &[&Node],
+    outside: &[&Node],
+    hints: &BTreeSet<String>,
+) -> Option<Vec<Label>> {
+    let alike: Vec<&Node> = outside.iter().copied().filter(|node| label.holds(node)).collect();
+    let first = alike.first()?;
+    let marks = |key: &&String| {
+        rank(key, first.provider(), hints).is_some()
+            && alike.iter().all(|node| node.label(key).is_some())
+            && !inside.iter().any(|node| node.labels.contains_key(*key))
+    };
+    let mark = first.labels.keys().find(marks)?;
+    Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])
+}

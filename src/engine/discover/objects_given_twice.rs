@@ -1,0 +1,30 @@
+//! Objects that files contain more than once. Copies of different times, or of two clusters, contradict each other; which
+//! one is current is not in them, so no value that depends on them is observed.
+
+use super::contents_of_one_object::About;
+use super::fields_with_origin::{Outcome, withheld};
+use super::groups_of_nodes::{EFA, Group};
+use super::objects_of_cluster::Sources;
+use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_other};
+use crate::pod::Accelerators;
+
+/// No profile for nodes that depend on an object with two contents.
+pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
+    let known = Accelerators::default();
+    let lists = |wanted: &dyn Fn(&str) -> bool| {
+        group.nodes.iter().flat_map(|node| node.resources()).any(|name| !known.contains(name) && wanted(name))
+    };
+    // As in the choice of a fabric: addresses of a network are not its NICs.
+    let gke = |name: &str| name.starts_with(GKE_NETWORKS) && !is_gke_address(name);
+    let depends = |about: &About| match about {
+        About::Nodes(names) => group.nodes.iter().any(|node| names.contains(&node.name)),
+        About::Attached => lists(&|name| name != EFA && !gke(name) && !is_other(name)),
+        About::Gke => lists(&gke),
+        About::Nothing => false,
+    };
+    let (object, _) = sources.twice.iter().find(|(_, about)| depends(about))?;
+    Some(withheld(
+        format!("{object} is in the files more than once, with different content"),
+        "Which content is current? Remove the outdated object from the files.",
+    ))
+}

@@ -1,0 +1,257 @@
+//! The objects of a cluster, as far as they say something about a fabric. Objects come one by one, from files or from a
+//! list, and only small parts of them are kept: a cluster has up to 130,000 nodes.
+
+use super::contents_of_one_object::{About, keep};
+use super::gke_network_objects::{GkeNetwork, GkeParameters};
+use super::karpenter_node_pool::NodePool;
+use super::node_as_shown::Node;
+use crate::facts::{self, Fact, Kind, NicPolicy, NodePolicy, NodeState, ResourceFact};
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::multus::NetworkFact;
+use crate::profile::FabricProfile;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Group of GKE's networks.
+const GKE: &str = "networking.gke.io";
+/// Group of Karpenter.
+const KARPENTER: &str = "karpenter.sh";
+
+/// Kinds that are not facts of a decision, with their group, version and plural.
+pub const FURTHER_KINDS: &[(&str, &str, &str, &str)] = &[
+    (GKE, "v1", "networks", "Network"),
+    (GKE, "v1", "gkenetworkparamsets", "GKENetworkParamSet"),
+    (KARPENTER, "v1", "nodepools", NODE_POOL),
+];
+
+/// Kind of Karpenter's pools. They show which machines may come, and no fabric.
+pub(super) const NODE_POOL: &str = "NodePool";
+
+/// A network by the name that pods use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Network {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) fact: NetworkFact,
+    /// The object that defines it, by kind, namespace and name.
+    pub(super) object: String,
+}
+
+/// What was read of a cluster.
+#[derive(Debug, Default)]
+pub struct Sources {
+    pub(super) nodes: BTreeMap<String, Node>,
+    /// Networks by namespace and name; see [`Sources::with_networks`].
+    pub(super) networks: BTreeMap<(String, String), Network>,
+    networks_by_kind: BTreeMap<(String, String, Kind), Network>,
+    pub(super) policies: BTreeMap<String, Arc<NodePolicy>>,
+    pub(super) states: BTreeMap<String, Arc<NodeState>>,
+    pub(super) pools: BTreeMap<String, Vec<ResourceFact>>,
+    pub(super) gke_networks: BTreeMap<String, GkeNetwork>,
+    pub(super) gke_parameters: BTreeMap<String, GkeParameters>,
+    pub(super) slices: BTreeMap<String, Value>,
+    pub(super) node_pools: BTreeMap<String, NodePool>,
+    pub(super) profiles: BTreeMap<String, FabricProfile>,
+    pub(super) unread: BTreeMap<String, String>,
+    /// Kinds of which at least one object was read.
+    pub(super) kinds: BTreeSet<String>,
+    /// Whether every kind was asked for: then a kind without objects has none.
+    pub(super) complete: bool,
+    /// Objects of files with different contents.
+    pub(super) twice: BTreeMap<String, About>,
+}
+
+impl Sources {
+    /// Whether objects of a kind say something about a fabric.
+    #[must_use]
+    pub fn takes(group: &str, kind: &str) -> bool {
+        let further = FURTHER_KINDS.iter().any(|(g, _, _, k)| *g == group && *k == kind);
+        further || Kind::of(group, kind).is_some_and(Self::reads)
+    }
+
+    /// Whether a kind of facts says something about a fabric. Claims and classes are of pods.
+    #[must_use]
+    pub fn reads(kind: Kind) -> bool {
+        kind.makes_network().is_some()
+            || matches!(
+                kind,
+                Kind::Node
+                    | Kind::FabricProfile
+                    | Kind::NodePolicy
+                    | Kind::NodeState
+                    | Kind::NicClusterPolicy
+                    | Kind::NicNodePolicy
+                    | Kind::ConfigMap
+                    | Kind::ResourceSlice
+            )
+    }
+
+    /// Takes an object; `namespace` is that of an object without one.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if a field that is read has another type.
+    pub fn add(&mut self, group: &str, kind: &str, json: &str, namespace: &str) -> Result<(), DecodeError> {
+        if group == GKE {
+            let object: Value = decode(json)?;
+            match kind {
+                "Network" => {
+                    if let Some(network) = GkeNetwork::read(&object) {
+                        let object = format!("{kind} {}", network.name);
+                        let differs = self.put(|s| &mut s.gke_networks, network.name.clone(), network);
+                        self.note(differs, object, About::Gke);
+                    }
+                }
+                "GKENetworkParamSet" => {
+                    if let Some(parameters) = GkeParameters::read(&object) {
+                        let object = format!("{kind} {}", parameters.name);
+                        let differs =
+                            self.put(|s| &mut s.gke_parameters, parameters.name.clone(), parameters);
+                        self.note(differs, object, About::Gke);
+                    }
+                }
+                _ => return Ok(()),
+            }
+            self.kinds.insert(kind.to_owned());
+            return Ok(());
+        }
+        if group == KARPENTER {
+            if kind == NODE_POOL {
+                if let Some(pool) = NodePool::read(&decode(json)?) {
+                    let object = format!("{kind} {}", pool.name);
+                    let differs = self.put(|s| &mut s.node_pools, pool.name.clone(), pool);
+                    self.note(differs, object, About::Nothing);
+                }
+                self.kinds.insert(kind.to_owned());
+            }
+            return Ok(());
+        }
+        let Some(of) = Kind::of(group, kind) else { return Ok(()) };
+        self.kinds.insert(kind.to_owned());
+        match of {
+            Kind::Node => {
+                if let Some(node) = Node::read(&decode(json)?) {
+                    let name = node.name.clone();
+                    let known = self.nodes.get_mut(&name).filter(|_| !self.complete);
+                    if known.is_some_and(|known| known.merge(&node)) {
+                        return Ok(());
+                    }
+                    let differs = self.put(|s| &mut s.nodes, name.clone(), node);
+                    self.note(differs, format!("{kind} {name}"), About::Nodes([name].into()));
+                }
+                return Ok(());
+            }
+            Kind::FabricProfile => {
+                let profile = FabricProfile::read(json)?;
+                let name = profile.metadata.name.clone();
+                let differs = self.put(|s| &mut s.profiles, name.clone(), profile);
+                self.note(differs, format!("{kind} {name}"), About::Nothing);
+                return Ok(());
+            }
+            Kind::ResourceSlice => {
+                let object: Value = decode(json)?;
+                self.slice(&object);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let Some(entry) = facts::read(of, json, namespace)? else { return Ok(()) };
+        let object = match entry.namespace.as_str() {
+            "" => format!("{kind} {}", entry.name),
+            namespace => format!("{kind} {namespace}/{}", entry.name),
+        };
+        match entry.fact {
+            Some(Fact::Network(rendered)) => {
+                let network = Network {
+                    namespace: rendered.namespace.clone(),
+                    name: rendered.name.clone(),
+                    fact: rendered.fact.clone(),
+                    object,
+                };
+                let object = network.object.clone();
+                let key = (network.namespace.clone(), network.name.clone(), of);
+                let differs = self.put(|s| &mut s.networks_by_kind, key, network);
+                self.note(differs, object, About::Attached);
+            }
+            Some(Fact::NodePolicy(policy)) => {
+                let differs = self.put(|s| &mut s.policies, object.clone(), policy);
+                self.note(differs, object, About::Attached);
+            }
+            Some(Fact::NodeState(state)) => {
+                let differs = self.put(|s| &mut s.states, entry.name.clone(), state);
+                self.note(differs, object, About::Nodes([entry.name].into()));
+            }
+            Some(Fact::NicPolicy(policy)) => self.pools(object, NicPolicy::clone(&policy).pools),
+            Some(Fact::Pools(pools)) => self.pools(object, pools.to_vec()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A kind whose objects could not be read, with the reason.
+    pub fn unread(&mut self, kind: &str, why: &str) {
+        self.unread.insert(kind.to_owned(), why.to_owned());
+    }
+
+    /// Keeps a part of an object; whether another object of the same name differs.
+    fn put<K: Ord, T: PartialEq + Debug>(
+        &mut self,
+        of: impl FnOnce(&mut Self) -> &mut BTreeMap<K, T>,
+        key: K,
+        value: T,
+    ) -> bool {
+        if !self.complete {
+            return keep(of(self), key, value);
+        }
+        // A list of a live cluster may begin again; what is read last is newer.
+        of(self).insert(key, value);
+        false
+    }
+
+    /// Notes an object of files with two contents. In a list of a live cluster, an object that comes again is newer.
+    fn note(&mut self, differs: bool, object: String, about: About) {
+        if !differs {
+            return;
+        }
+        let known = self.twice.entry(object).or_insert_with(|| about.clone());
+        if let (About::Nodes(known), About::Nodes(nodes)) = (known, about) {
+            known.extend(nodes);
+        }
+    }
+
+    /// Objects that were read more than once, with different content.
+    pub fn read_twice(&self) -> impl Iterator<Item = &str> {
+        self.twice.keys().map(String::as_str)
+    }
+
+    fn pools(&mut self, object: String, pools: Vec<ResourceFact>) {
+        let differs = self.put(|s| &mut s.pools, object.clone(), pools);
+        self.note(differs, object, About::Attached);
+    }
+
+    fn slice(&mut self, object: &Value) {
+        let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
+        let name = text("/metadata/name").to_owned();
+        let node = |spec: &Value| spec.pointer("/nodeName").and_then(Value::as_str).map(str::to_owned);
+        // The metadata of two copies may differ.
+        let spec = object.get("spec").cloned().unwrap_or_default();
+        let nodes = self.slices.get(&name).and_then(node).into_iter().chain(node(&spec)).collect();
+        let differs = self.put(|s| &mut s.slices, name.clone(), spec);
+        self.note(differs, format!("ResourceSlice {name}"), About::Nodes(nodes));
+    }
+
+    /// The networks by the names that pods use. A definition is more exact than the custom resource that it is rendered from.
+    pub(super) fn with_networks(mut self) -> Self {
+        let all = std::mem::take(&mut self.networks_by_kind);
+        self.networks =
+            all.into_iter().map(|((namespace, name, _), network)| ((namespace, name), network)).collect();
+        self
+    }
+
+    /// The objects of a live cluster, of which every kind is asked for: a kind without objects has none.
+    #[must_use]
+    pub fn of_a_cluster() -> Self {
+        Self { complete: true, ..Self::default() }
+    }
+}

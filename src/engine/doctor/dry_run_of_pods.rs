@@ -1,0 +1,31 @@
+//! Dry runs of two pods, judged.
+
+use super::check_outcome::Outcome;
+use super::facts_that_were_read::{Facts, Tried};
+use super::is_webhook_called::{Wrong, not_changed, not_refused};
+
+fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
+    facts.calls.as_ref().map_err(|not| {
+        let skipped = Outcome::skipped_with(&not.why, &not.hint);
+        // Whoever may opt in later chose so. A failed read was not chosen, and hides whether the webhook works.
+        if not.unread { skipped.unproven() } else { skipped }
+    })
+}
+
+fn judged(tried: &Tried, done: &str, wrong: Option<Wrong>) -> Outcome {
+    let place = format!("in namespace {}, with profile {:?}", tried.namespace, tried.profile);
+    match wrong {
+        None => Outcome::found(format!("{done} {place}")),
+        Some(Wrong { problem, fix }) => Outcome::error(format!("{place}: {problem}"), fix),
+    }
+}
+
+pub(super) fn changed(facts: &Facts) -> Result<Outcome, Outcome> {
+    let tried = tried(facts)?;
+    Ok(judged(tried, "changed", not_changed(&tried.good)))
+}
+
+pub(super) fn refused(facts: &Facts) -> Result<Outcome, Outcome> {
+    let tried = tried(facts)?;
+    Ok(judged(tried, "refused", not_refused(&tried.bad)))
+}

@@ -1,0 +1,114 @@
+//! Multus and device plugins.
+
+use super::check_outcome::Outcome;
+use super::facts_that_were_read::{Facts, list, text};
+use super::what_is_read::{DAEMON_SETS, NETWORKS, NODES};
+use crate::resolve::{Missing, missing_anywhere};
+use crate::text::count;
+use serde_json::Value;
+
+fn number(value: &Value, pointer: &str) -> u64 {
+    value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Whether a DaemonSet runs Multus: its name differs from installer to installer, its image has the name.
+fn is_multus(set: &Value) -> bool {
+    let images = list(set, "/spec/template/spec/containers").iter().map(|c| text(c, "/image"));
+    text(set, "/metadata/name").contains("multus") || images.into_iter().any(|image| image.contains("multus"))
+}
+
+pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
+    let sets: Vec<&Value> = facts.read(&DAEMON_SETS)?.iter().filter(|set| is_multus(set)).collect();
+    if sets.is_empty() {
+        return Ok(Outcome::warning(
+            "no DaemonSet runs Multus: pods keep their networks annotation, and get no interface from it",
+            "Install Multus, or ignore this if the profiles attach no networks, or if a distribution runs Multus outside \
+             of DaemonSets.",
+        ));
+    }
+    let mut problems = Vec::new();
+    let places: u64 = sets.iter().map(|set| number(set, "/status/desiredNumberScheduled")).sum();
+    if places == 0 {
+        facts.known(&NODES)?;
+        let nodes = super::nodes_with_accelerators::nodes(facts).total;
+        if nodes > 0 {
+            return Ok(Outcome::warning(
+                format!(
+                    "the DaemonSet of Multus selects no node, and {} accelerators: their pods get no interface from \
+                     their networks annotation",
+                    if nodes == 1 { "1 node has".to_owned() } else { format!("{nodes} nodes have") }
+                ),
+                "Compare the node selector and the tolerations of the DaemonSet with the labels and taints of these nodes.",
+            ));
+        }
+    }
+    for set in sets {
+        let (ready, wanted) =
+            (number(set, "/status/numberReady"), number(set, "/status/desiredNumberScheduled"));
+        if ready < wanted {
+            let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
+            problems.push(format!(
+                "DaemonSet {namespace}/{name} is ready on {ready} of {wanted} nodes: pods on the other nodes do not start"
+            ));
+        }
+    }
+    Ok(Outcome::warnings(
+        &problems,
+        "Look at the pods of this DaemonSet that are not ready: kubectl describe, kubectl logs.",
+    ))
+}
+
+fn lacks(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
+    let of_profile = |profile: &crate::profile::Profile| {
+        let missing = missing_anywhere(profile, &facts.snapshot);
+        missing
+            .into_iter()
+            .filter(wanted)
+            .map(|what| format!("{what} of profile {:?}", profile.name))
+            .collect()
+    };
+    facts.snapshot.profiles().flat_map(|profile| -> Vec<String> { of_profile(profile) }).collect()
+}
+
+/// Networks that profiles name.
+pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.profiles_known()?;
+    facts.known(&NETWORKS)?;
+    let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Network(_)))
+        .into_iter()
+        .map(|what| format!("{what} does not exist: the webhook does not inject the profile"))
+        .collect();
+    Ok(Outcome::errors(
+        &problems,
+        "Create the NetworkAttachmentDefinition, or the object of the operator that creates it, or correct \
+         spec.rails of the profile.",
+    ))
+}
+
+/// Resources that profiles request.
+pub(super) fn plugins(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.profiles_known()?;
+    facts.known(&NODES)?;
+    let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Resource(_)))
+        .into_iter()
+        .map(|what| format!("{what} is on none of the profile's nodes: pods with the profile stay Pending"))
+        .collect();
+    Ok(Outcome::errors(
+        &problems,
+        "Check the device plugin on these nodes (kubectl describe node shows allocatable resources), and the \
+         resource's name in the profile.",
+    ))
+}
+
+/// Before an installation: whether there is anything to fit.
+pub(super) fn accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NODES)?;
+    let nodes = super::nodes_with_accelerators::nodes(facts);
+    Ok(match nodes.total {
+        0 => Outcome::warning(
+            "no node has an accelerator now: the webhook changes only pods that request one",
+            "Install the device plugin of the accelerators, or ignore this if the node pools are at zero.",
+        ),
+        total => Outcome::found(count(total, "node")),
+    })
+}

@@ -1,0 +1,97 @@
+//! Namespaces of users: who opted in, and with which labels.
+
+use super::check_outcome::Outcome;
+use super::facts_that_were_read::{Facts, text};
+use super::what_is_read::NAMESPACES;
+use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION, PodSecurity};
+use crate::profile::Memlock;
+use crate::resolve::users;
+use crate::rules::{Event, ObjectContext, check_object};
+use crate::text::{count, misspelt};
+use serde_json::Value;
+
+pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NAMESPACES)?;
+    let all = facts.snapshot.namespaces();
+    let of = |mode| all.values().filter(|found| found.mode() == Some(mode)).count();
+    let (enforce, audit) = (of(Mode::Enforce), of(Mode::Audit));
+    Ok(if enforce + audit == 0 {
+        Outcome::warning(
+            "no namespace opted in: the API server does not call the webhook for any pod",
+            "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
+        )
+    } else {
+        Outcome::found(format!("{} in mode enforce, {audit} in mode audit", count(enforce, "namespace")))
+    })
+}
+
+/// Labels and annotations with a mistyped domain and the name of a key that the webhook reads, each with the key that was
+/// meant. FAB817 looks only at keys of the domain `fabric-admission.dev`.
+fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
+    let keys = ["/metadata/labels", "/metadata/annotations"]
+        .into_iter()
+        .filter_map(|pointer| namespace.pointer(pointer)?.as_object())
+        .flat_map(|found| found.keys());
+    let near = |key: &str| {
+        let (domain, name) = key.split_once('/')?;
+        [MODE_LABEL, PROFILE_ANNOTATION].into_iter().find(|meant| {
+            meant
+                .split_once('/')
+                .is_some_and(|(ours, known)| name == known && misspelt(domain, [ours].into_iter()).is_some())
+        })
+    };
+    keys.filter_map(|key| Some((key.as_str(), near(key)?))).collect()
+}
+
+/// By the rule on namespaces: mistyped modes, keys and annotations.
+pub(super) fn labels(facts: &Facts) -> Result<Outcome, Outcome> {
+    let mut problems = Vec::new();
+    let mut fix = None;
+    for namespace in facts.read(&NAMESPACES)? {
+        for (key, meant) in mistyped_domains(namespace) {
+            problems.push(format!(
+                "namespace {}: {key} has no effect; did you mean {meant}?",
+                text(namespace, "/metadata/name")
+            ));
+            fix.get_or_insert(format!("Write {meant}."));
+        }
+        let json = namespace.to_string();
+        if !json.contains("fabric-admission") {
+            continue;
+        }
+        let context = ObjectContext::new(("", "Namespace"), &json, Event::Given, &facts.snapshot);
+        for finding in check_object(&context) {
+            problems.push(format!("namespace {}: {}", text(namespace, "/metadata/name"), finding.message));
+            fix.get_or_insert(finding.fix);
+        }
+    }
+    Ok(Outcome::warnings(&problems, fix.unwrap_or_default()))
+}
+
+pub(super) fn pod_security(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.known(&NAMESPACES)?;
+    facts.profiles_known()?;
+    let snapshot = &facts.snapshot;
+    let mut problems = Vec::new();
+    for profile in snapshot.profiles() {
+        if !matches!(profile.memlock, Some(Memlock::IpcLock | Memlock::Nri)) {
+            continue;
+        }
+        for namespace in users(profile, snapshot) {
+            let labelled = snapshot.namespace(namespace).and_then(|found| found.pod_security());
+            let level = labelled.unwrap_or(snapshot.settings().pod_security_default);
+            if level != PodSecurity::Privileged {
+                problems.push(format!(
+                    "namespace {namespace} enforces Pod Security level {level}: the webhook does not add IPC_LOCK of \
+                     profile {:?}, and RDMA fails if the runtime limits pinned memory",
+                    profile.name
+                ));
+            }
+        }
+    }
+    Ok(Outcome::warnings(
+        &problems,
+        "Raise the memlock limit of the container runtime and set spec.memlock: runtime in the profile, or label the \
+         namespace pod-security.kubernetes.io/enforce=privileged.",
+    ))
+}

@@ -1,0 +1,35 @@
+//! Nodes with accelerators, by classes.
+
+use super::facts_that_were_read::Facts;
+
+/// Nodes that have accelerators.
+pub(super) struct Nodes {
+    /// All of them (count).
+    pub(super) total: usize,
+    /// Those that no profile selects (count).
+    pub(super) without: usize,
+    /// Names of some of those.
+    pub(super) names: Vec<String>,
+}
+
+/// Most names that are given.
+const NAMED: usize = 3;
+
+pub(super) fn nodes(facts: &Facts) -> Nodes {
+    let (view, snapshot) = (facts.snapshot.all_nodes(), &facts.snapshot);
+    let accelerators = &snapshot.settings().accelerators;
+    let mut bare = view.classes().none();
+    let (mut total, mut without) = (0, 0);
+    for (number, class, nodes) in view.members(view.classes().all()) {
+        if !class.resources.iter().any(|name| accelerators.contains(name)) {
+            continue;
+        }
+        total += nodes;
+        if snapshot.catalog().fabric(snapshot.catalog().fabric_of(number)).is_empty() {
+            without += nodes;
+            bare.insert(number);
+        }
+    }
+    let names = view.names(&bare, NAMED).into_iter().map(str::to_owned).collect();
+    Nodes { total, without, names }
+}

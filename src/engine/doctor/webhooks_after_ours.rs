@@ -1,0 +1,71 @@
+//! Mutating webhooks that change pods after ours.
+
+use super::check_outcome::{Outcome, joined};
+use super::facts_that_were_read::{Facts, list, text};
+use super::names_of_our_objects::MUTATING;
+use super::what_is_read::MUTATING_CONFIGURATIONS;
+use serde_json::Value;
+
+/// Parts of the names of injectors that add containers, networks or devices to pods. Configurations are sorted by name
+/// (k8s.io/apiserver pkg/admission/configuration/mutating_webhook_manager.go).
+const INJECTORS: [&str; 7] =
+    ["network-resources-injector", "istio", "linkerd", "consul", "kuma", "spiderpool", "ib-kubernetes"];
+
+fn holds(list: &[Value], wanted: &str) -> bool {
+    list.iter().filter_map(Value::as_str).any(|value| value == wanted || value == "*")
+}
+
+/// Whether a webhook is called for the creation of pods.
+fn takes_pods(webhook: &Value) -> bool {
+    list(webhook, "/rules").iter().any(|rule| {
+        holds(list(rule, "/apiGroups"), "")
+            && holds(list(rule, "/resources"), "pods")
+            && holds(list(rule, "/operations"), "CREATE")
+    })
+}
+
+pub(super) fn order(facts: &Facts) -> Result<Outcome, Outcome> {
+    let Some(ours) = facts.named(&MUTATING_CONFIGURATIONS, MUTATING)? else {
+        return Err(Outcome::skipped(format!("MutatingWebhookConfiguration {MUTATING} does not exist")));
+    };
+    let again = list(ours, "/webhooks").iter().all(|w| text(w, "/reinvocationPolicy") == "IfNeeded");
+    let mut later: Vec<String> = facts
+        .read(&MUTATING_CONFIGURATIONS)?
+        .iter()
+        .filter(|found| {
+            text(found, "/metadata/name") > MUTATING && list(found, "/webhooks").iter().any(takes_pods)
+        })
+        .map(|found| text(found, "/metadata/name").to_owned())
+        .collect();
+    later.sort_unstable();
+    let injectors: Vec<String> =
+        later.iter().filter(|name| INJECTORS.iter().any(|known| name.contains(known))).cloned().collect();
+    if !later.is_empty() && !again {
+        return Ok(Outcome::warning(
+            format!(
+                "{} changes pods after {MUTATING}, and the API server does not call our webhook again: \
+                 reinvocationPolicy is not IfNeeded",
+                joined(&later)
+            ),
+            format!("Set reinvocationPolicy: IfNeeded in MutatingWebhookConfiguration {MUTATING}."),
+        ));
+    }
+    if !injectors.is_empty() {
+        return Ok(Outcome::warning(
+            format!(
+                "{} changes pods after {MUTATING}: the API server calls our webhook a second time, and our webhook \
+                 cannot see changes after this call",
+                joined(&injectors)
+            ),
+            format!("Rename that configuration, so that its name sorts before {MUTATING}."),
+        ));
+    }
+    Ok(if later.is_empty() {
+        Outcome::success()
+    } else {
+        Outcome::found(format!(
+            "later configurations: {}; the API server calls our webhook again after their changes",
+            joined(&later)
+        ))
+    })
+}

@@ -1,0 +1,38 @@
+//! The annotations of an object of any kind.
+
+use super::null_as_absent::{Pairs, Text, mapping};
+use super::reader;
+use serde::Deserialize;
+
+/// An object, of which only the annotations are read.
+#[derive(Debug, Default, Deserialize)]
+pub struct Annotated<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    annotations: Option<Pairs<'a, Text<'a>>>,
+}
+
+impl<'a> Annotated<'a> {
+    /// The annotations of an object; none if they cannot be read, which FAB809 reports.
+    #[must_use]
+    pub fn of(json: &'a str) -> Self {
+        reader::read(json).unwrap_or_default()
+    }
+
+    /// Keys and values, in the order of the object.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let annotations = self.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+        annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value))
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        Some(&**self.metadata.as_ref()?.annotations.as_ref()?.get(key)?)
+    }
+}

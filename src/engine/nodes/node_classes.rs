@@ -1,0 +1,220 @@
+//! Node classes: nodes that are alike in labels, lasting taints and extended resources. A pod is matched against
+//! classes, never against nodes, so that a decision costs the same at ten nodes and at a hundred thousand.
+
+use super::label_requirement::{Relation, Requirement};
+use super::sets_of_classes::Members;
+use super::taint::Taint;
+use fixedbitset::FixedBitSet;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A set of classes.
+pub type ClassSet = FixedBitSet;
+
+/// Nodes that are alike. Labels whose value differs on every node are not part of it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Labels by key.
+    pub labels: Vec<(Arc<str>, Arc<str>)>,
+    /// Lasting taints.
+    pub taints: Vec<Taint>,
+    /// Names of the extended resources that its nodes list. The number of units changes no answer.
+    pub resources: Vec<Arc<str>>,
+    /// Whether its nodes list resources at all, such as `cpu`. A Node in a file may have only labels.
+    pub lists: bool,
+}
+
+impl Class {
+    /// Value of a label.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&str> {
+        let at = self.labels.binary_search_by(|(k, _)| (**k).cmp(key)).ok()?;
+        self.labels.get(at).map(|(_, value)| &**value)
+    }
+
+    /// Whether its nodes list an extended resource, even with 0 units while its plugin restarts.
+    #[must_use]
+    pub fn offers(&self, resource: &str) -> bool {
+        self.resources.binary_search_by(|name| (**name).cmp(resource)).is_ok()
+    }
+}
+
+/// Every class, and which of them have a label.
+#[derive(Debug, Default)]
+pub struct Classes {
+    /// By number; the number of a class without nodes is empty.
+    slots: Vec<Option<Arc<Class>>>,
+    all: ClassSet,
+    keys: HashMap<Arc<str>, Key>,
+    /// Each taint once, with the classes that have it: machines of one kind differ in one of their taints.
+    taints: Vec<(Taint, Members)>,
+    /// Which classes list an extended resource.
+    offering: BTreeMap<Arc<str>, ClassSet>,
+    /// Which classes list resources at all.
+    listing: ClassSet,
+}
+
+#[derive(Debug, Default)]
+struct Key {
+    present: ClassSet,
+    values: BTreeMap<Arc<str>, ClassSet>,
+    /// The values that are whole numbers, in order, each with a class that has it.
+    numbers: Vec<(i64, usize)>,
+}
+
+impl Key {
+    /// The numbers that satisfy a comparison.
+    fn numbers_within(&self, requirement: Requirement<'_>) -> &[(i64, usize)] {
+        let Some(bound) = requirement.bound() else { return &[] };
+        let within = match requirement.relation {
+            Relation::Gt => self.numbers.get(self.numbers.partition_point(|(n, _)| *n <= bound)..),
+            _ => self.numbers.get(..self.numbers.partition_point(|(n, _)| *n < bound)),
+        };
+        within.unwrap_or_default()
+    }
+}
+
+impl Classes {
+    pub(super) fn new(slots: Vec<Option<Arc<Class>>>) -> Self {
+        let empty = || ClassSet::with_capacity(slots.len());
+        let mut classes = Self { all: empty(), listing: empty(), ..Self::default() };
+        let mut taints: BTreeMap<&Taint, Vec<usize>> = BTreeMap::new();
+        for (number, class) in slots.iter().enumerate() {
+            let Some(class) = class else { continue };
+            classes.all.insert(number);
+            classes.listing.set(number, class.lists);
+            for taint in &class.taints {
+                taints.entry(taint).or_default().push(number);
+            }
+            for resource in &class.resources {
+                classes.offering.entry(Arc::clone(resource)).or_insert_with(empty).insert(number);
+            }
+            for (key, value) in &class.labels {
+                let key = classes.keys.entry(Arc::clone(key)).or_insert_with(|| Key {
+                    present: empty(),
+                    values: BTreeMap::new(),
+                    numbers: Vec::new(),
+                });
+                key.present.insert(number);
+                key.numbers.extend(value.parse().ok().map(|value: i64| (value, number)));
+                key.values.entry(Arc::clone(value)).or_insert_with(empty).insert(number);
+            }
+        }
+        classes.keys.values_mut().for_each(|key| key.numbers.sort_unstable());
+        let members =
+            |(taint, having): (&Taint, Vec<usize>)| (taint.clone(), Members::listed(&having, slots.len()));
+        classes.taints = taints.into_iter().map(members).collect();
+        classes.slots = slots;
+        classes
+    }
+
+    /// A class by its number.
+    #[must_use]
+    pub fn get(&self, number: usize) -> Option<&Class> {
+        self.slots.get(number)?.as_deref()
+    }
+
+    /// Every class.
+    #[must_use]
+    pub fn all(&self) -> &ClassSet {
+        &self.all
+    }
+
+    /// No class.
+    #[must_use]
+    pub fn none(&self) -> ClassSet {
+        ClassSet::with_capacity(self.slots.len())
+    }
+
+    /// Removes from `set` the classes that do not satisfy a requirement.
+    pub fn retain(&self, set: &mut ClassSet, requirement: Requirement<'_>) {
+        let key = self.keys.get(requirement.key);
+        match (requirement.relation, key) {
+            (Relation::In, Some(key)) => {
+                let mut values = requirement.values.iter();
+                match (values.next(), values.next()) {
+                    (Some(one), None) => match key.values.get(one) {
+                        Some(have) => set.intersect_with(have),
+                        None => set.clear(),
+                    },
+                    _ => set.intersect_with(&self.any_of(key, requirement)),
+                }
+            }
+            (Relation::NotIn, Some(key)) => {
+                for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
+                    set.difference_with(have);
+                }
+            }
+            (Relation::Exists, Some(key)) => set.intersect_with(&key.present),
+            (Relation::DoesNotExist, Some(key)) => set.difference_with(&key.present),
+            (Relation::Gt | Relation::Lt, Some(key)) => {
+                let mut holding = self.none();
+                key.numbers_within(requirement).iter().for_each(|(_, class)| holding.insert(*class));
+                set.intersect_with(&holding);
+            }
+            (Relation::NotIn | Relation::DoesNotExist, None) => {}
+            (Relation::In | Relation::Exists | Relation::Gt | Relation::Lt, None) => set.clear(),
+        }
+    }
+
+    fn any_of(&self, key: &Key, requirement: Requirement<'_>) -> ClassSet {
+        let mut any = self.none();
+        for have in requirement.values.iter().filter_map(|v| key.values.get(v)) {
+            any.union_with(have);
+        }
+        any
+    }
+
+    /// Extended resources, and the classes that list them.
+    pub fn offering(&self) -> impl Iterator<Item = (&str, &ClassSet)> {
+        self.offering.iter().map(|(name, set)| (&**name, set))
+    }
+
+    /// The classes that list an extended resource.
+    #[must_use]
+    pub fn offering_of(&self, resource: &str) -> Option<&ClassSet> {
+        self.offering.get(resource)
+    }
+
+    /// The classes that list resources at all.
+    #[must_use]
+    pub fn listing(&self) -> &ClassSet {
+        &self.listing
+    }
+
+    /// Whether any class has a label.
+    #[must_use]
+    pub fn has_key(&self, key: &str) -> bool {
+        self.keys.contains_key(key)
+    }
+
+    /// Keys of the labels of classes.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.keys.keys().map(|key| &**key)
+    }
+
+    /// Values of a label.
+    pub(super) fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.keys.get(key).into_iter().flat_map(|key| key.values.keys().map(|value| &**value))
+    }
+
+    /// Whether any class has a label with this value.
+    pub(super) fn has_value(&self, key: &str, value: &str) -> bool {
+        self.keys.get(key).is_some_and(|key| key.values.contains_key(value))
+    }
+
+    /// Whether any class has a taint with this key.
+    pub(crate) fn has_taint(&self, key: &str) -> bool {
+        let at = self.taints.partition_point(|(taint, _)| *taint.key < *key);
+        self.taints.get(at).is_some_and(|(taint, _)| *taint.key == *key)
+    }
+
+    /// The classes whose taints are all tolerated.
+    pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
+        let mut set = self.all.clone();
+        for (_, having) in self.taints.iter().filter(|(taint, _)| !tolerates(taint)) {
+            having.leave(&mut set);
+        }
+        set
+    }
+}

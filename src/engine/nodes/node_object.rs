@@ -1,0 +1,116 @@
+//! The fields that are read of a Node object. No others are kept: a GPU node is about 34 kB of JSON.
+
+use super::taint::Taint;
+use crate::json::null_as_absent::{Objects, Pairs, QuantityText, Text, mapping};
+use crate::pod::Quantity;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The part of a Node that resolution and rules need.
+#[derive(Debug, Default, Deserialize)]
+pub struct NodeObject<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<Metadata<'a>>,
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    spec: Option<Spec<'a>>,
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    status: Option<Status<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    name: Option<Text<'a>>,
+    /// In a file it may have any type: a fact does not depend on it.
+    #[serde(borrow, default)]
+    resource_version: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    labels: Option<Pairs<'a, Text<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Spec<'a> {
+    #[serde(borrow, default)]
+    taints: Option<Objects<TaintObject<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct TaintObject<'a> {
+    #[serde(borrow, default)]
+    key: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    value: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    effect: Option<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Status<'a> {
+    #[serde(borrow, default)]
+    allocatable: Option<Pairs<'a, QuantityText<'a>>>,
+}
+
+impl NodeObject<'_> {
+    /// Name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.metadata.as_ref()?.name.as_deref().filter(|n| !n.is_empty())
+    }
+
+    /// Version of the object.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        serde_json::from_str(self.metadata.as_ref()?.resource_version?.get()).ok()
+    }
+
+    /// Labels by key, each once; the last of a repeated key counts.
+    pub(super) fn labels(&self) -> Vec<(&str, &str)> {
+        let pairs = self.metadata.as_ref().and_then(|m| m.labels.as_ref());
+        sorted(pairs.into_iter().flat_map(|p| p.iter().map(|(k, v)| (k, &**v))).collect())
+    }
+
+    /// Taints that describe the node permanently, sorted.
+    pub(super) fn taints(&self) -> Vec<Taint> {
+        let listed = self.spec.as_ref().and_then(|s| s.taints.as_deref()).unwrap_or_default();
+        let mut taints: Vec<Taint> = listed
+            .iter()
+            .filter_map(|t| {
+                Taint::lasting(
+                    t.key.as_deref().unwrap_or_default(),
+                    t.value.as_deref().unwrap_or_default(),
+                    t.effect.as_deref().unwrap_or_default(),
+                )
+            })
+            .collect();
+        taints.sort();
+        taints.dedup();
+        taints
+    }
+
+    /// Whether it lists allocatable resources at all. A kubelet does from its first status on.
+    pub(super) fn lists(&self) -> bool {
+        let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
+        pairs.is_some_and(|pairs| pairs.iter().next().is_some())
+    }
+
+    /// Allocatable extended resources with their units, sorted by name; of a repeated name the last. Native resources
+    /// have no domain, or Kubernetes' own.
+    pub(super) fn resources(&self) -> Vec<(&str, u64)> {
+        let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
+        let extended = |name: &str| name.split_once('/').is_some_and(|(d, _)| !d.ends_with("kubernetes.io"));
+        let units = |text: &QuantityText<'_>| {
+            Quantity::parse(&text.0).ok().and_then(|q| u64::try_from(q.units()).ok()).unwrap_or(0)
+        };
+        let pairs = pairs.into_iter().flat_map(Pairs::iter).filter(|(name, _)| extended(name));
+        sorted(pairs.map(|(name, text)| (name, units(text))).collect())
+    }
+}
+
+fn sorted<V>(mut pairs: Vec<(&str, V)>) -> Vec<(&str, V)> {
+    // A stable sort, so that of a repeated key the last stays.
+    pairs.reverse();
+    pairs.sort_by(|a, b| a.0.cmp(b.0));
+    pairs.dedup_by(|later, kept| later.0 == kept.0);
+    pairs
+}

@@ -1,0 +1,96 @@
+//! The nodes that two selectors have in common, without regard to taints, as operators select nodes.
+
+use super::conditions_on_single_nodes::Behind;
+use super::label_requirement::{Relation, Requirement};
+use super::node_classes::ClassSet;
+use super::nodes_view::{NodeEntry, NodeView};
+use crate::deadline::Deadline;
+
+/// A node that satisfies two selectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InCommon<'v> {
+    /// No known node does.
+    None,
+    /// This node does, the first by name.
+    Node(&'v str),
+    /// The decision may look at no more nodes.
+    Unknown,
+}
+
+/// A selector of nodes that is compared with many others. There may be 130,000 nodes, and hundreds of other selectors:
+/// classes of nodes are compared, and single nodes only for labels that are not part of the classes.
+#[derive(Debug)]
+pub struct NodeSelection<'v, 'r> {
+    view: &'v NodeView,
+    classes: ClassSet,
+    /// The requirements on labels that are not part of the classes.
+    single: Vec<Requirement<'r>>,
+}
+
+impl<'v, 'r> NodeSelection<'v, 'r> {
+    /// The nodes that satisfy every requirement.
+    #[must_use]
+    pub fn new(view: &'v NodeView, requirements: &[Requirement<'r>]) -> Self {
+        let mut classes = view.classes().all().clone();
+        Self { view, single: retained(view, &mut classes, requirements), classes }
+    }
+
+    /// The first node by name that satisfies other requirements too.
+    #[must_use]
+    pub fn first_with(&self, other: &[Requirement<'_>], deadline: &Deadline<'_>) -> InCommon<'v> {
+        let mut classes = self.classes.clone();
+        let theirs = retained(self.view, &mut classes, other);
+        if classes.is_clear() {
+            return InCommon::None;
+        }
+        let single: Vec<&Requirement<'_>> = self.single.iter().chain(&theirs).collect();
+        let first = match single.is_empty() {
+            true => self.view.first_of(&classes),
+            false => match self.first_single(&classes, &single, deadline) {
+                Some(first) => first,
+                None => return InCommon::Unknown,
+            },
+        };
+        first.map_or(InCommon::None, InCommon::Node)
+    }
+
+    /// The first node of some classes that satisfies requirements on its own labels; `None` where it takes more looks than
+    /// are left.
+    fn first_single(
+        &self,
+        classes: &ClassSet,
+        single: &[&Requirement<'_>],
+        deadline: &Deadline<'_>,
+    ) -> Option<Option<&'v str>> {
+        let view = self.view;
+        let fits = |name: &str, entry: &NodeEntry| {
+            classes.contains(entry.class()) && single.iter().all(|r| r.holds(entry.own(name, r.key)))
+        };
+        // The requirement whose values the fewest nodes have.
+        let listing = single.iter().filter(|r| r.relation == Relation::In);
+        let behind =
+            listing.map(|r| r.values.iter().map(|value| view.behind(r.key, value)).collect::<Vec<_>>());
+        let count = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
+        let looks = |nodes: usize| deadline.looks(nodes.saturating_mul(single.len()));
+        let first = |(name, entry): (&'v str, &'v NodeEntry)| fits(name, entry).then_some(name);
+        match behind.min_by_key(|listed| count(listed)) {
+            Some(listed) => looks(count(&listed)).then(|| {
+                let names = listed.iter().flat_map(Behind::names);
+                names.filter_map(|name| view.nodes.get_key_value(name)).filter_map(first).min()
+            }),
+            None => looks(view.len()).then(|| view.nodes.iter().filter_map(first).min()),
+        }
+    }
+}
+
+/// Retains the classes that satisfy the requirements, and returns those requirements that need single nodes.
+fn retained<'r>(
+    view: &NodeView,
+    classes: &mut ClassSet,
+    requirements: &[Requirement<'r>],
+) -> Vec<Requirement<'r>> {
+    let (single, of_classes): (Vec<_>, Vec<_>) =
+        requirements.iter().copied().partition(|r| view.own_keys.contains_key(r.key));
+    of_classes.into_iter().for_each(|requirement| view.classes().retain(classes, requirement));
+    single
+}

@@ -1,0 +1,225 @@
+//! The immutable view of all nodes for one decision.
+
+use super::HOSTNAME_LABEL;
+use super::label_requirement::Requirement;
+use super::node_classes::{Class, ClassSet, Classes};
+use super::resource_amounts::{Amounts, ListNumber};
+use super::sharded_map::Shards;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// A node: its class, and the labels that are its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NodeEntry {
+    /// Number of its class: four bytes, as there is an entry for every node.
+    class: u32,
+    /// Its units of extended resources, by the number of the list.
+    pub(super) amounts: ListNumber,
+    /// Whether its label `kubernetes.io/hostname` is its name, as on nearly every node.
+    pub(super) named: bool,
+    /// Labels whose value differs on every node, by key.
+    pub(super) own: Box<[(Arc<str>, Box<str>)]>,
+}
+
+impl NodeEntry {
+    pub(super) fn new(
+        class: usize,
+        amounts: ListNumber,
+        named: bool,
+        own: Vec<(Arc<str>, Box<str>)>,
+    ) -> Self {
+        // No cluster has four billion classes; such a number would name none.
+        let class = u32::try_from(class).unwrap_or(u32::MAX);
+        Self { class, amounts, named, own: own.into_boxed_slice() }
+    }
+
+    /// Number of its class.
+    pub(super) fn class(&self) -> usize {
+        usize::try_from(self.class).unwrap_or(usize::MAX)
+    }
+
+    /// Value of a label that is not part of the class.
+    pub(super) fn own<'a>(&'a self, name: &'a str, key: &str) -> Option<&'a str> {
+        if self.named && key == HOSTNAME_LABEL {
+            return Some(name);
+        }
+        self.own.iter().find(|(k, _)| **k == *key).map(|(_, value)| &**value)
+    }
+}
+
+/// Nodes with the number of their class.
+type Firsts = Vec<(Box<str>, usize)>;
+
+/// All nodes, as classes and by name. Cheap to copy.
+#[derive(Debug, Clone, Default)]
+pub struct NodeView {
+    pub(super) classes: Arc<Classes>,
+    /// Nodes of each class (count).
+    pub(super) counts: Vec<usize>,
+    pub(super) nodes: Shards<NodeEntry>,
+    pub(super) amounts: Arc<Amounts>,
+    /// Names of the nodes behind `key\0value` of a label that is not part of the classes.
+    pub(super) values: Shards<Vec<Arc<str>>>,
+    /// The labels that are not part of the classes, and how many nodes of each class have them.
+    pub(super) own_keys: BTreeMap<Arc<str>, Vec<usize>>,
+    /// The first node by name of each class, in order of names; made at the first question.
+    pub(super) firsts: Arc<OnceLock<Firsts>>,
+}
+
+impl NodeView {
+    /// Whether any node is known. If not, the nodes that a pod runs on are unknown.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 0
+    }
+
+    /// Whether another view has the same classes, by number.
+    #[must_use]
+    pub fn same_classes(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.classes, &other.classes)
+    }
+
+    /// Nodes (count).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The classes.
+    #[must_use]
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Number of a node's class.
+    #[must_use]
+    pub fn class_of(&self, node: &str) -> Option<usize> {
+        self.nodes.get(node).map(|entry| entry.class())
+    }
+
+    /// Whether a node satisfies every requirement; `None` where the node is not known.
+    #[must_use]
+    pub fn selects(&self, requirements: &[Requirement<'_>], node: &str) -> Option<bool> {
+        let entry = self.nodes.get(node)?;
+        Some(self.holds(requirements, node, entry))
+    }
+
+    /// The first node by name of a set of classes. All nodes are visited once for a view, not at each question.
+    pub(super) fn first_of(&self, set: &ClassSet) -> Option<&str> {
+        let firsts = self.firsts.get_or_init(|| {
+            let mut first: BTreeMap<usize, &str> = BTreeMap::new();
+            for (name, entry) in self.nodes.iter() {
+                first.entry(entry.class()).and_modify(|first| *first = name.min(*first)).or_insert(name);
+            }
+            let mut firsts: Firsts = first.into_iter().map(|(class, name)| (name.into(), class)).collect();
+            firsts.sort_unstable();
+            firsts
+        });
+        firsts.iter().find(|(_, class)| set.contains(*class)).map(|(name, _)| &**name)
+    }
+
+    /// Whether any node satisfies every requirement, without regard to taints, as operators select nodes. It stops at the
+    /// first one.
+    #[must_use]
+    pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
+        self.all_selected(requirements).next().is_some()
+    }
+
+    /// Whether any node has a label.
+    #[must_use]
+    pub fn has_label(&self, key: &str) -> bool {
+        self.classes.has_key(key) || self.own_keys.contains_key(key)
+    }
+
+    /// Whether any node may have a label with this value; a label that differs on every node may have any.
+    #[must_use]
+    pub fn may_have(&self, key: &str, value: &str) -> bool {
+        self.own_keys.contains_key(key) || self.classes.has_value(key, value)
+    }
+
+    /// Keys of the labels that nodes have, in no order.
+    pub fn label_keys(&self) -> impl Iterator<Item = &str> {
+        self.classes.keys().chain(self.own_keys.keys().map(|key| &**key))
+    }
+
+    /// Values of a label that several nodes may share.
+    pub fn label_values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.classes.values(key)
+    }
+
+    fn all_selected<'s, 'q>(&'s self, requirements: &'q [Requirement<'q>]) -> impl Iterator<Item = &'s str> {
+        let mut set = self.classes.all().clone();
+        for requirement in requirements.iter().filter(|r| !self.own_keys.contains_key(r.key)) {
+            self.classes.retain(&mut set, *requirement);
+        }
+        let none = set.is_clear();
+        let in_set = self.nodes.iter().filter(move |(_, entry)| set.contains(entry.class()));
+        let held = in_set.filter(move |(name, entry)| self.holds(requirements, name, entry));
+        held.map(|(name, _)| name).take(if none { 0 } else { usize::MAX })
+    }
+
+    fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &NodeEntry) -> bool {
+        let class = self.classes.get(entry.class());
+        requirements.iter().all(|r| {
+            let value = entry.own(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
+            r.holds(value)
+        })
+    }
+
+    /// The classes of a set, with their number of nodes.
+    pub fn members<'a>(&'a self, set: &'a ClassSet) -> impl Iterator<Item = (usize, &'a Class, usize)> {
+        set.ones().filter_map(|n| Some((n, self.classes.get(n)?, self.counts.get(n).copied().unwrap_or(0))))
+    }
+
+    /// Units of an extended resource on the node of a set of classes that lists most of them. `None` if none lists
+    /// it, or if a node may have more than is known.
+    #[must_use]
+    pub fn most_units(&self, set: &ClassSet, resource: &str) -> Option<u64> {
+        self.amounts.most(set, resource)
+    }
+
+    /// Nodes in a set of classes (count).
+    #[must_use]
+    pub fn count(&self, set: &ClassSet) -> usize {
+        set.ones().filter_map(|n| self.counts.get(n)).sum()
+    }
+
+    /// Names of nodes of a set of classes, in order, at most `most`.
+    #[must_use]
+    pub fn names(&self, set: &ClassSet, most: usize) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.nodes.iter().filter(|(_, e)| set.contains(e.class())).map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.truncate(most);
+        names
+    }
+}
+
+/// Key of the index of labels that are not part of the classes. No label key holds a NUL.
+pub(super) fn value_key(key: &str, value: &str) -> String {
+    format!("{key}\0{value}")
+}
+
+/// Views are equal when the same nodes have the same properties; the numbers of classes do not count.
+impl PartialEq for NodeView {
+    fn eq(&self, other: &Self) -> bool {
+        let labels = |view: &Self, name: &str, entry: &NodeEntry| {
+            let class = view.classes.get(entry.class())?;
+            let mut labels: Vec<(String, String)> =
+                class.labels.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            labels.extend(entry.own.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+            if entry.named {
+                labels.push((HOSTNAME_LABEL.to_owned(), name.to_owned()));
+            }
+            labels.sort();
+            let amounts = view.amounts.list(entry.amounts).to_vec();
+            Some((labels, class.taints.clone(), class.resources.clone(), amounts))
+        };
+        self.len() == other.len()
+            && self.nodes.iter().all(|(name, entry)| {
+                other.nodes.get(name).is_some_and(|o| labels(self, name, entry) == labels(other, name, o))
+            })
+    }
+}
+
+impl Eq for NodeView {}

@@ -1,0 +1,330 @@
+//! The node filter: which nodes a pod can run on, by the rules of kube-scheduler (plugins NodeName, NodeAffinity and
+//! TaintToleration), without cordons and passing taints.
+
+use super::conditions_on_single_nodes::{Budget, SingleNodeCondition, refine};
+use super::label_requirement::{Relation, Requirement, Values};
+use super::node_classes::ClassSet;
+use super::nodes_view::NodeView;
+use super::taint::{Taint, Toleration, Tolerations};
+use crate::deadline::{Deadline, NEVER};
+use crate::pod::PodView;
+use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
+use crate::profile::schema::LabelSelector;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
+
+/// Most conditions and values, and most tolerations, that are read; real pods have a handful. Without a limit one pod
+/// could take minutes.
+const MAX_STATED: usize = 4096;
+
+/// All fields of a pod that restrict its nodes.
+#[derive(Debug, Default)]
+pub struct Constraints<'a> {
+    /// `spec.nodeName`.
+    pub node_name: Option<&'a str>,
+    /// `spec.nodeSelector`; of a repeated key the last value, as in Go.
+    pub selector: Vec<Requirement<'a>>,
+    /// Terms of the required node affinity, one of which must hold; `None` without such an affinity.
+    pub terms: Option<Vec<Term<'a>>>,
+    /// `spec.tolerations`.
+    pub tolerations: Tolerations<'a>,
+    /// Extended resources that the pod requests.
+    pub resources: BTreeSet<&'a str>,
+    /// Whether the pod has more conditions than are read: then its selector and affinity count as absent, so that a long
+    /// list does not lead past the profiles of its nodes.
+    pub any_labels: bool,
+    /// Whether it has more tolerations than are read: then it counts as tolerating every taint.
+    pub any_taints: bool,
+}
+
+/// One term of a node affinity; every requirement must hold.
+#[derive(Debug, Default, Hash)]
+pub struct Term<'a> {
+    /// On labels.
+    pub labels: Vec<Requirement<'a>>,
+    /// On the node's name.
+    pub names: Vec<Requirement<'a>>,
+    /// Whether it can match nothing: it is empty, or has a value that the API server refuses.
+    pub void: bool,
+}
+
+impl<'a> Constraints<'a> {
+    /// Reads the constraints of a pod.
+    #[must_use]
+    pub fn of(pod: &'a PodView<'a>) -> Self {
+        let Some(spec) = &pod.spec else { return Self::default() };
+        // The API server itself adds tolerations, so that they have a limit of their own.
+        let any_labels = Self::stated(pod) > MAX_STATED;
+        let any_taints = pod.tolerations().len() > MAX_STATED;
+        let pairs = spec.node_selector.iter().filter(|_| !any_labels).flat_map(|s| s.iter());
+        let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut selector: Vec<Requirement<'_>> = Vec::new();
+        for requirement in pairs.map(|(key, value)| Requirement::equals(key, value)) {
+            let place = *at.entry(requirement.key).or_insert(selector.len());
+            match selector.get_mut(place) {
+                Some(earlier) => *earlier = requirement,
+                None => selector.push(requirement),
+            }
+        }
+        let asked = pod.containers().iter().chain(pod.init_containers()).flat_map(|c| {
+            let positive = |name: &&str| c.units(name).is_some_and(|units| units > 0);
+            c.resource_names().filter(|name| name.contains('/')).filter(positive)
+        });
+        let required = pod.affinity().and_then(|a| a.node_affinity.as_ref()?.required.as_ref());
+        let required = required.filter(|_| !any_labels);
+        let tolerations = if any_taints { &[] } else { pod.tolerations() };
+        Self {
+            node_name: pod.node_name(),
+            selector,
+            terms: required
+                .map(|r| r.node_selector_terms.as_deref().unwrap_or_default().iter().map(term).collect()),
+            tolerations: tolerations
+                .iter()
+                .map(|t| Toleration {
+                    key: t.key.as_deref().unwrap_or_default(),
+                    operator: t.operator.as_deref().unwrap_or_default(),
+                    value: t.value.as_deref().unwrap_or_default(),
+                    effect: t.effect.as_deref().unwrap_or_default(),
+                })
+                .collect(),
+            resources: asked.collect(),
+            any_labels,
+            any_taints,
+        }
+    }
+
+    /// Whether the pod states more than is read: more nodes may count than it can run on.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.any_labels || self.any_taints
+    }
+
+    /// What decides where it can run, beside taints.
+    pub(crate) fn of_labels(&self) -> impl Hash {
+        (self.node_name, &self.selector, &self.terms)
+    }
+
+    /// The same with a profile's selector in every term, as placement writes it into a pod.
+    #[must_use]
+    pub fn kept_to(mut self, selector: &'a LabelSelector) -> Self {
+        let terms = self.terms.take().filter(|terms| !terms.is_empty());
+        let mut terms = terms.unwrap_or_else(|| vec![Term::default()]);
+        for term in terms.iter_mut().filter(|t| !t.void) {
+            term.labels.extend(selector.conditions());
+        }
+        self.terms = Some(terms);
+        self
+    }
+
+    /// The number of conditions on nodes: entries of the selector, requirements and their values. A comparison of
+    /// numbers counts for many, since it can select many values.
+    fn stated(pod: &PodView<'_>) -> usize {
+        let requirement = |r: &NodeSelectorRequirement<'_>| {
+            let compares = matches!(r.operator.as_deref(), Some("Gt" | "Lt"));
+            1 + r.values().len() + if compares { 64 } else { 0 }
+        };
+        let terms = pod.affinity().and_then(|a| a.required_terms()).unwrap_or_default().iter();
+        let selector = pod.spec.as_ref().and_then(|s| s.node_selector.as_ref());
+        terms
+            .map(|t| 1 + t.expressions().iter().chain(t.fields()).map(requirement).sum::<usize>())
+            .sum::<usize>()
+            + selector.map_or(0, |s| s.0.len())
+    }
+
+    /// Whether a taint is tolerated. A taint named like a resource that the pod requests counts as tolerated: if the
+    /// plugin ExtendedResourceToleration is on, the API server adds that toleration later (kubernetes/kubernetes
+    /// plugin/pkg/admission/extendedresourcetoleration/admission.go); if it is off, the pod stays Pending and no harm
+    /// is done.
+    #[must_use]
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        self.any_taints || self.resources.contains(&*taint.key) || self.tolerations.tolerate(taint)
+    }
+}
+
+fn term<'a>(term: &'a NodeSelectorTerm<'a>) -> Term<'a> {
+    let mut read = Term { void: term.is_empty(), ..Term::default() };
+    for expression in term.expressions() {
+        match requirement(expression) {
+            Some(requirement) => read.labels.push(requirement),
+            None => read.void = true,
+        }
+    }
+    for field in term.fields() {
+        // The only supported field (kubernetes/kubernetes pkg/apis/core/validation,
+        // `ValidateNodeFieldSelectorRequirement`).
+        match requirement(field).filter(|r| r.key == "metadata.name") {
+            Some(requirement) => read.names.push(requirement),
+            None => read.void = true,
+        }
+    }
+    read
+}
+
+fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<Requirement<'a>> {
+    Some(Requirement {
+        key: read.key.as_deref()?,
+        relation: Relation::parse(read.operator.as_deref()?)?,
+        values: Values::Texts(read.values.as_deref().unwrap_or_default()),
+    })
+}
+
+/// A constraint that excludes some nodes, and how many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// `taint dedicated=ib:NoSchedule`, `nodeSelector pool=a`, `affinity zone in (a, b)`.
+    pub by: String,
+    /// Nodes (count).
+    pub nodes: usize,
+}
+
+/// The classes that have a node the pod can run on.
+#[must_use]
+pub fn landing(constraints: &Constraints<'_>, view: &NodeView) -> ClassSet {
+    let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
+    landing_of(tolerated, constraints, view, &NEVER)
+}
+
+/// The same, with the classes whose taints the pod tolerates; incomplete if the time is over in between.
+#[must_use]
+pub(crate) fn landing_of(
+    tolerated: impl FnOnce() -> ClassSet,
+    constraints: &Constraints<'_>,
+    view: &NodeView,
+    deadline: &Deadline<'_>,
+) -> ClassSet {
+    if let Some(name) = constraints.node_name {
+        return named(name, view);
+    }
+    let mut set = tolerated();
+    let mut shared: Vec<SingleNodeCondition<'_>> = Vec::new();
+    let mut budget = Budget::new(deadline);
+    for requirement in &constraints.selector {
+        if view.own_keys.contains_key(requirement.key) {
+            shared.push(SingleNodeCondition::of(requirement));
+        } else {
+            view.classes.retain(&mut set, *requirement);
+        }
+    }
+    match &constraints.terms {
+        None => refine(view, set, [&shared, &[]], &[], &mut budget),
+        Some(terms) => {
+            let mut any = view.classes.none();
+            for term in terms.iter().filter(|t| !t.void).take_while(|_| !deadline.is_over()) {
+                let mut fits = set.clone();
+                let mut own: Vec<SingleNodeCondition<'_>> = Vec::new();
+                for requirement in &term.labels {
+                    if view.own_keys.contains_key(requirement.key) {
+                        own.push(SingleNodeCondition::of(requirement));
+                    } else {
+                        view.classes.retain(&mut fits, *requirement);
+                    }
+                }
+                if !fits.is_clear() {
+                    let names: Vec<_> = term.names.iter().map(SingleNodeCondition::of).collect();
+                    any.union_with(&refine(view, fits, [&shared, &own], &names, &mut budget));
+                }
+            }
+            any
+        }
+    }
+}
+
+fn named(name: &str, view: &NodeView) -> ClassSet {
+    let mut set = view.classes.none();
+    if let Some(class) = view.class_of(name) {
+        set.insert(class);
+    }
+    set
+}
+
+/// The constraints that exclude nodes of a set, in the order of the pod's fields; incomplete if the decision may take no
+/// more looks. Slower than [`landing`]; for people.
+#[must_use]
+pub fn dropped(
+    constraints: &Constraints<'_>,
+    view: &NodeView,
+    of: &ClassSet,
+    deadline: &Deadline<'_>,
+) -> Vec<Dropped> {
+    let mut found: Vec<Dropped> = Vec::new();
+    let mut left = of.clone();
+    if constraints.node_name.is_none() {
+        let mut places: BTreeMap<&Taint, usize> = BTreeMap::new();
+        for (number, class, nodes) in view.members(of) {
+            let Some(taint) = class.taints.iter().find(|t| !constraints.tolerates(t)) else { continue };
+            left.remove(number);
+            if nodes == 0 {
+                continue;
+            }
+            let place = *places.entry(taint).or_insert(found.len());
+            match found.get_mut(place) {
+                Some(known) => known.nodes += nodes,
+                None => found.push(Dropped { by: format!("taint {taint}"), nodes }),
+            }
+        }
+        if left.is_clear() {
+            return found;
+        }
+    }
+    let mut step = |left: &mut ClassSet, after: ClassSet, by: &str| {
+        let mut gone = left.clone();
+        gone.difference_with(&after);
+        let nodes = view.count(&gone);
+        if nodes > 0 {
+            match found.iter_mut().find(|known| known.by == by) {
+                Some(known) => known.nodes += nodes,
+                None => found.push(Dropped { by: by.to_owned(), nodes }),
+            }
+        }
+        *left = after;
+    };
+    if let Some(name) = constraints.node_name {
+        let mut after = left.clone();
+        after.intersect_with(&named(name, view));
+        step(&mut left, after, &format!("nodeName {}", crate::text::printable(name, 80)));
+        return found;
+    }
+    let mut budget = Budget::new(deadline);
+    let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
+        if view.own_keys.contains_key(requirement.key) {
+            refine(view, set.clone(), [&[SingleNodeCondition::of(requirement)], &[]], &[], &mut budget)
+        } else {
+            let mut after = set.clone();
+            view.classes.retain(&mut after, *requirement);
+            after
+        }
+    };
+    for requirement in &constraints.selector {
+        let after = narrow(&left, requirement);
+        step(&mut left, after, &format!("nodeSelector {requirement}"));
+    }
+    let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
+    let mut fits = landing_of(tolerated, constraints, view, deadline);
+    fits.intersect_with(&left);
+    if fits == left {
+        return found;
+    }
+    let Some(terms) = &constraints.terms else {
+        // Each holds for some node of a class, and no node has all of them.
+        step(&mut left, fits, "its nodeSelector as a whole");
+        return found;
+    };
+    let mut by = Vec::new();
+    for term in terms {
+        // Of each term, the first requirement that nothing of the rest satisfies says enough.
+        let mut rest = left.clone();
+        let culprit = term.labels.iter().find(|requirement| {
+            rest = narrow(&rest, requirement);
+            rest.is_clear()
+        });
+        by.push(match (culprit, term.names.first()) {
+            _ if term.void => "an empty term".to_owned(),
+            (Some(requirement), _) => requirement.to_string(),
+            (None, Some(name)) => name.to_string(),
+            (None, None) => term.labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
+        });
+    }
+    let by = if by.is_empty() { "without terms".to_owned() } else { by.join(" or ") };
+    step(&mut left, fits, &format!("affinity {by}"));
+    found
+}

@@ -1,0 +1,304 @@
+//! The operations of a plan, edit by edit.
+
+use super::document::Patch;
+use super::document::Writer;
+use crate::json::write::{array, object, push_format, push_list, push_object, string};
+use crate::plan::{Change, Edit, Plan, ResourceList, TERMS_PATH, file_field_path};
+use crate::pod::Bytes;
+use crate::pod::pod_fields::{Container, PodView};
+use crate::profile::schema::Requirement;
+use crate::text::{push_json, push_number, push_token};
+use std::collections::BTreeMap;
+
+/// Size of the volume of our own containers: four times the program.
+const IN_POD_SIZE: &str = "64Mi";
+
+/// Operations for a plan over the object it was made for. Empty where the plan is.
+#[must_use]
+pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Patch {
+    let mut out = Writer::default();
+    let edits = || plan.of_pod().iter().map(|change| &change.edit);
+    annotations(pod, plan, &mut out);
+    let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
+    append(&mut out, has, at("/spec/volumes"), edits().filter(|e| is_volume(e)), volume);
+    let init = edits().filter_map(|edit| match edit {
+        Edit::InitContainer { text, .. } => Some(text),
+        _ => None,
+    });
+    let has = pod.spec.as_ref().is_some_and(|s| s.init_containers.is_some());
+    append(&mut out, has, at("/spec/initContainers"), init, |out, text| out.push_str(text));
+    node_selector(pod, plan, &mut out);
+    node_affinity(pod, plan, &mut out);
+    for (index, container) in pod.containers().iter().enumerate() {
+        let changes = plan.of_container(index);
+        if !changes.is_empty() {
+            container_operations(index, container, changes, &mut out);
+        }
+    }
+    out.finish()
+}
+
+fn is_volume(edit: &Edit) -> bool {
+    matches!(edit, Edit::ShmVolume { .. } | Edit::FilesVolume { .. } | Edit::InPodVolume { .. })
+}
+
+fn volume(out: &mut String, edit: &Edit) {
+    push_object(out, |volume| match edit {
+        Edit::ShmVolume { name, size, .. } => {
+            volume.text("name", name);
+            volume.object("emptyDir", |memory| {
+                memory.text("medium", "Memory");
+                push_format(memory.key("sizeLimit"), format_args!("{}", Bytes(*size)));
+            });
+        }
+        Edit::FilesVolume { name, items, .. } => {
+            volume.text("name", name);
+            volume.object("downwardAPI", |files| {
+                push_list(files.key("items"), items.iter(), |out, file| {
+                    push_object(out, |item| {
+                        item.text("path", file);
+                        item.object("fieldRef", |field| field.text("fieldPath", &file_field_path(file)));
+                    });
+                });
+            });
+        }
+        Edit::InPodVolume { name, image: None, .. } => {
+            volume.text("name", name);
+            volume.object("emptyDir", |disk| disk.text("sizeLimit", IN_POD_SIZE));
+        }
+        Edit::InPodVolume { name, image: Some(image), .. } => {
+            volume.text("name", name);
+            volume.object("image", |reference| {
+                reference.text("reference", image);
+                reference.text("pullPolicy", "IfNotPresent");
+            });
+        }
+        _ => {}
+    });
+}
+
+fn annotations(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
+    let planned = || plan.of_pod().iter().filter_map(|c| c.edit.annotation());
+    if planned().next().is_none() {
+        return;
+    }
+    let metadata = pod.metadata.as_ref();
+    if metadata.is_some_and(|m| m.annotations.is_some()) {
+        for (key, value, present) in planned() {
+            let op = if present { "replace" } else { "add" };
+            out.push(op, below("/metadata/annotations/", &key), |out| push_json(out, value));
+        }
+        return;
+    }
+    let pairs = |out: &mut String| {
+        push_object(out, |pairs| planned().for_each(|(key, value, _)| push_json(pairs.name(&key), value)));
+    };
+    if metadata.is_some() {
+        out.push("add", at("/metadata/annotations"), pairs);
+    } else {
+        out.push("add", at("/metadata"), |out| {
+            push_object(out, |metadata| pairs(metadata.key("annotations")));
+        });
+    }
+}
+
+fn node_selector(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
+    let labels = || {
+        plan.of_pod().iter().filter_map(|c| match &c.edit {
+            Edit::NodeSelector { key, value } => Some((key, value)),
+            _ => None,
+        })
+    };
+    if labels().next().is_none() {
+        return;
+    }
+    if pod.spec.as_ref().is_some_and(|s| s.node_selector.is_some()) {
+        for (key, value) in labels() {
+            out.push("add", below("/spec/nodeSelector/", key), |out| push_json(out, value));
+        }
+    } else {
+        out.push("add", at("/spec/nodeSelector"), |out| {
+            push_object(out, |pairs| labels().for_each(|(key, value)| push_json(pairs.name(key), value)));
+        });
+    }
+}
+
+/// Requirements of the node affinity: below the deepest object that is there, the rest is made whole.
+fn node_affinity(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
+    let mut terms: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for change in plan.of_pod() {
+        if let Edit::NodeRequirement { term, requirement, .. } = &change.edit {
+            terms.entry(*term).or_default().push(node_requirement(requirement));
+        }
+    }
+    let affinity = pod.affinity();
+    let node = affinity.and_then(|a| a.node_affinity.as_ref());
+    let required = node.and_then(|n| n.required.as_ref());
+    let list = required.and_then(|r| r.node_selector_terms.as_deref());
+    for (index, requirements) in terms {
+        if let Some(own) = list.and_then(|l| l.get(index)) {
+            let (has, requirements) = (own.match_expressions.is_some(), requirements.iter());
+            let path = format!("{TERMS_PATH}/{index}/matchExpressions");
+            append(out, has, at(&path), requirements, |out, requirement| out.push_str(requirement));
+            continue;
+        }
+        let mut value = object(&[("matchExpressions", array(&requirements))]);
+        let mut path = format!("{TERMS_PATH}/-");
+        for there in [list.is_some(), required.is_some(), node.is_some(), affinity.is_some()] {
+            if there {
+                break;
+            }
+            // One step up: of a list that is not there, or of an object.
+            let Some((above, name)) = path.rsplit_once('/') else { break };
+            value = if name == "-" { array(&[value]) } else { object(&[(name, value)]) };
+            path = above.to_owned();
+        }
+        out.push("add", at(&path), |out| out.push_str(&value));
+    }
+}
+
+fn node_requirement(requirement: &Requirement) -> String {
+    let mut members =
+        vec![("key", string(&requirement.key)), ("operator", string(requirement.operator.word()))];
+    if !requirement.values.is_empty() {
+        let values: Vec<String> = requirement.values.iter().map(|v| string(v)).collect();
+        members.push(("values", array(&values)));
+    }
+    object(&members)
+}
+
+fn container_operations(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
+    quantities(index, container, changes, out);
+    if changes.iter().any(|c| matches!(c.edit, Edit::Capability { .. })) {
+        capability(index, container, out);
+    }
+    let env = changes.iter().filter_map(|c| match &c.edit {
+        Edit::Env { name, value, .. } => Some((name, value)),
+        _ => None,
+    });
+    let path = of_container(index, "/env");
+    append(out, container.env.is_some(), path, env, |out, (name, value)| {
+        push_object(out, |variable| {
+            variable.text("name", name);
+            variable.text("value", value);
+        });
+    });
+    let mounts = changes.iter().map(|c| &c.edit).filter(|edit| edit.is_mount());
+    let path = of_container(index, "/volumeMounts");
+    append(out, container.volume_mounts.is_some(), path, mounts, |out, edit| edit.push_mount(out));
+}
+
+/// `IPC_LOCK`, below the deepest object that is there.
+fn capability(index: usize, container: &Container<'_>, out: &mut Writer) {
+    let context = container.security_context.as_ref();
+    let capabilities = context.and_then(|s| s.capabilities.as_ref());
+    let (path, value) = if capabilities.is_some_and(|c| c.add.is_some()) {
+        ("/securityContext/capabilities/add/-", r#""IPC_LOCK""#)
+    } else if capabilities.is_some() {
+        ("/securityContext/capabilities/add", r#"["IPC_LOCK"]"#)
+    } else if context.is_some() {
+        ("/securityContext/capabilities", r#"{"add":["IPC_LOCK"]}"#)
+    } else {
+        ("/securityContext", r#"{"capabilities":{"add":["IPC_LOCK"]}}"#)
+    };
+    out.push("add", of_container(index, path), |out| out.push_str(value));
+}
+
+fn quantities(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
+    for list in [ResourceList::Limits, ResourceList::Requests] {
+        let items = || {
+            changes.iter().filter_map(move |c| match &c.edit {
+                Edit::Quantity { list: of, name, units, present, .. } if *of == list => {
+                    Some((name.as_str(), *units, *present))
+                }
+                _ => None,
+            })
+        };
+        if items().next().is_none() {
+            continue;
+        }
+        let (field, exists) = match list {
+            ResourceList::Limits => (list.field(), container.limits().is_some()),
+            ResourceList::Requests => (list.field(), container.requests().is_some()),
+        };
+        let path = match list {
+            ResourceList::Limits => of_container(index, "/resources/limits"),
+            ResourceList::Requests => of_container(index, "/resources/requests"),
+        };
+        if exists {
+            for (name, units, present) in items() {
+                let op = if present { "replace" } else { "add" };
+                let value = |out: &mut String| push_units(out, units);
+                let path = |out: &mut String| {
+                    path(out);
+                    out.push('/');
+                    push_token(out, name);
+                };
+                out.push(op, path, value);
+            }
+            continue;
+        }
+        let pairs = |out: &mut String| {
+            push_object(out, |pairs| {
+                items().for_each(|(name, units, _)| push_units(pairs.name(name), units));
+            });
+        };
+        if container.resources.is_some() {
+            out.push("add", path, pairs);
+        } else {
+            out.push("add", of_container(index, "/resources"), |out| {
+                push_object(out, |resources| pairs(resources.key(field)))
+            });
+        }
+    }
+}
+
+/// Writes a quantity, which is a text.
+fn push_units(out: &mut String, units: i64) {
+    push_format(out, format_args!("{units}"));
+}
+
+/// Writes a path that has nothing to escape.
+fn at(path: &str) -> impl Fn(&mut String) {
+    move |out| out.push_str(path)
+}
+
+/// Writes the path of a member.
+fn below(path: &str, key: &str) -> impl Fn(&mut String) {
+    move |out| {
+        out.push_str(path);
+        push_token(out, key);
+    }
+}
+
+/// Writes the path of a field of an app container.
+fn of_container(index: usize, field: &'static str) -> impl Fn(&mut String) + Copy {
+    move |out| {
+        out.push_str("/spec/containers/");
+        push_number(out, index);
+        out.push_str(field);
+    }
+}
+
+/// Appends to a list, or creates it whole.
+fn append<T>(
+    out: &mut Writer,
+    exists: bool,
+    path: impl Fn(&mut String),
+    values: impl Iterator<Item = T>,
+    mut write: impl FnMut(&mut String, T),
+) {
+    let mut values = values.peekable();
+    if values.peek().is_none() {
+        return;
+    }
+    if exists {
+        let end = |out: &mut String| {
+            path(out);
+            out.push_str("/-");
+        };
+        values.for_each(|value| out.push("add", end, |out| write(out, value)));
+    } else {
+        out.push("add", path, |out| push_list(out, values, write));
+    }
+}

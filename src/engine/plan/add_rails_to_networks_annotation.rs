@@ -1,0 +1,199 @@
+//! The networks annotation: the profile's rails merged with the pod's own networks.
+
+use super::namespaces_of_usable_networks::serves_namespace;
+use super::planned_attachment::Attachment;
+use super::user_fabric::{of_rails, visible};
+use super::{Change, Edit, Kept, RAILS_ANNOTATION};
+use crate::demands::Subject;
+use crate::multus::facts_of_network::is_extended;
+use crate::multus::{Networks, Selection};
+use crate::profile::schema::Inject;
+use crate::profile::{Profile, Rail};
+use crate::resolve::Evidence;
+use crate::text::{Count, formatted};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The attachments of a pod once its rails are added.
+pub(super) struct PlannedNetworks<'a> {
+    /// Each of them, in the order of the final annotation.
+    pub(super) attached: Vec<Attachment<'a>>,
+    /// Interfaces of the profile's rails that the pod does not get.
+    pub(super) unused_interfaces: Vec<String>,
+    /// The annotation, where it changes.
+    pub(super) change: Option<Change>,
+    /// Rails that the pod has no devices for, if there are any.
+    pub(super) kept: Option<Kept>,
+}
+
+/// The attachments of the pod. `complete`: its own ones stand for all of the rails.
+pub(super) fn plan<'a>(
+    subject: &'a Subject<'a>,
+    profile: &'a Profile,
+    rails: &[Rail],
+    evidence: &Evidence,
+    mut room: BTreeMap<String, i64>,
+    complete: bool,
+) -> PlannedNetworks<'a> {
+    let existing: Option<&Networks<'_>> = subject.readable_networks();
+    let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
+    let mut missing = missing(rails, items, subject.namespace);
+    let have = rails.len() - missing.len();
+    if complete {
+        missing.clear();
+    }
+    // A pod that requests devices itself gets at most one network for each.
+    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
+        Some(left) => {
+            *left -= 1;
+            *left >= 0
+        }
+        None => true,
+    });
+    if profile.inject == Inject::Annotations {
+        with_devices(subject, rails, items, &mut missing);
+    }
+    let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
+    // A rail keeps its own interface; if the user gave that name to another network, the rail gets a name that no
+    // rail has.
+    let taken: BTreeSet<&str> = items.iter().filter_map(|i| i.interface.as_deref()).collect();
+    let mut spare = (profile.rails.len()..)
+        .map(|n| format!("rail{n}"))
+        .filter(|name| !taken.contains(name.as_str()) && profile.rails.iter().all(|r| r.interface != *name));
+    let added: Vec<Selection<'_>> = missing
+        .iter()
+        .map(|rail| Selection {
+            namespace: rail.network.namespace.as_deref().map(Cow::Borrowed),
+            name: Cow::Borrowed(&rail.network.name),
+            interface: if taken.contains(rail.interface.as_str()) {
+                spare.next().map(Cow::Owned)
+            } else {
+                Some(Cow::Borrowed(rail.interface.as_str()))
+            },
+            requests: None,
+        })
+        .collect();
+    let networks = || items.iter().chain(&added);
+    let attached: Vec<Attachment<'a>> =
+        networks().map(|item| attached(subject, profile, item, complete)).collect();
+    let is_rail = |item: &&Selection<'_>| {
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+        profile.inject == Inject::Networks
+            || profile.rail_on(namespace, &item.name, subject.namespace).is_some()
+    };
+    let on_rails = networks().filter(is_rail);
+    let mut there: Vec<&str> = Vec::with_capacity(items.len() + added.len());
+    there.extend(on_rails.filter_map(|item| item.interface.as_deref()));
+    there.sort_unstable();
+    let is_there = |name: &str| there.binary_search(&name).is_ok();
+    let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !is_there(name));
+    let unused_interfaces = unused.cloned().collect();
+    let kept = (left_out > 0).then_some(Kept::Rails { left_out, rails: rails.len() });
+    if missing.is_empty() {
+        return PlannedNetworks { attached, unused_interfaces, change: None, kept };
+    }
+    let value = existing.map_or_else(|| short(&added), |n| n.append(&added));
+    let subset = subject.pod.annotation(RAILS_ANNOTATION).map(|subset| format!(" of subset {subset}"));
+    let (count, of_subset) = (Count(rails.len(), "rail"), subset.as_deref().unwrap_or_default());
+    let whole = format_args!("{count}{of_subset} of profile {}", profile.name);
+    let reason = if left_out > 0 {
+        let devices = Count(rails.len() - left_out, "rail");
+        format!("the pod requests devices for {devices}; {have} of {whole} are attached so far")
+    } else if have == 0 {
+        formatted(128, format_args!("{whole} ({})", evidence.words()))
+    } else {
+        format!("{have} of {whole} are attached, {} missing", missing.len())
+    };
+    let change =
+        Change { edit: Edit::Networks { value, present: existing.is_some() }, reason: reason.into() };
+    PlannedNetworks { attached, unused_interfaces, change: Some(change), kept }
+}
+
+/// The resource whose unit an attachment takes. A network that is not the profile's may take units of a rail's
+/// resource too; then it counts, or one of the rails would be left without a device. Where such attachments stand in
+/// for the rails, their units are distributed over the containers like those of rails.
+fn attached<'a>(
+    subject: &'a Subject<'a>,
+    profile: &'a Profile,
+    item: &Selection<'_>,
+    complete: bool,
+) -> Attachment<'a> {
+    let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+    if let Some(rail) = profile.rail_on(namespace, &item.name, subject.namespace) {
+        return Attachment { resource: rail.resource.as_deref(), rail: true };
+    }
+    let fact = subject.snapshot.network(namespace, &item.name);
+    if profile.inject == Inject::Networks {
+        let fact = fact.filter(|_| serves_namespace(subject.namespace, namespace));
+        let resource = fact.and_then(|f| f.resource.as_ref()?.full());
+        return Attachment { resource: resource.filter(|name| is_extended(name)), rail: true };
+    }
+    let fact = visible(subject, profile, namespace, &item.name);
+    let resource = fact.and_then(|fact| of_rails(profile, fact));
+    Attachment { resource, rail: complete && resource.is_some() }
+}
+
+/// The rails that no attachment of the pod serves. A network with the interface of a rail is that rail; beyond that,
+/// a network named n times serves n rails.
+fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
+    let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for item in items {
+        let namespace = item.namespace.as_deref().unwrap_or(pod_namespace);
+        let (times, interfaces) = left.entry((namespace, &item.name)).or_default();
+        *times += 1;
+        interfaces.extend(item.interface.as_deref());
+    }
+    let key = |rail: &'a Rail| {
+        (rail.network.namespace.as_deref().unwrap_or(pod_namespace), rail.network.name.as_str())
+    };
+    let mut by_name = |rail: &&'a Rail| {
+        let Some((times, interfaces)) = left.get_mut(&key(rail)) else { return true };
+        let found = interfaces.remove(rail.interface.as_str());
+        *times -= usize::from(found);
+        !found
+    };
+    let mut rest: Vec<&Rail> = Vec::with_capacity(rails.len());
+    rest.extend(rails.iter().filter(|rail| by_name(rail)));
+    rest.retain(|rail| match left.get_mut(&key(rail)) {
+        Some((times, _)) if *times > 0 => {
+            *times -= 1;
+            false
+        }
+        _ => true,
+    });
+    rest
+}
+
+/// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
+/// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
+/// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
+fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
+    let named = rails.iter().filter_map(|r| r.resource.as_deref());
+    let mut room = super::rdma_resources::held(subject.pod, named);
+    room.retain(|_, held| *held > 0);
+    for item in items {
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+        let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, subject.namespace));
+        if let Some(left) = rail.and_then(|r| room.get_mut(r.resource.as_deref()?)) {
+            *left -= 1;
+        }
+    }
+    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
+        Some(left) => {
+            *left -= 1;
+            *left >= 0
+        }
+        None => true,
+    });
+}
+
+fn short(added: &[Selection<'_>]) -> String {
+    let mut text = String::with_capacity(added.iter().map(|item| item.short_length() + 1).sum());
+    for (nth, item) in added.iter().enumerate() {
+        if nth > 0 {
+            text.push(',');
+        }
+        item.push_short(&mut text);
+    }
+    text
+}

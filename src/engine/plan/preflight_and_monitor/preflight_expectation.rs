@@ -1,0 +1,82 @@
+//! What the profile expects of the pod, for preflight.
+
+use super::preflight_resources::devices;
+use super::which_are_added::Place;
+use crate::demands::Subject;
+use crate::multus;
+use crate::nccl::Transport;
+use crate::plan::annotation_names_and_paths::NCCL_CONF;
+use crate::plan::{Edit, Plan, nccl_conf_and_small_files, nccl_conf_lines};
+use crate::pod::which_containers_webhook_added::RUN_PATH;
+use crate::preflight::expectation_document::{Expectation, Policy};
+use crate::profile::{CheckVerdict, PreflightVerdict, Profile, mark};
+
+/// The expectation for a pod that gets this plan.
+pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &Place<'_>) -> Expectation {
+    let preflight = profile.preflight.as_ref();
+    let checks = preflight.into_iter().flat_map(|p| &p.checks);
+    let policy = |verdict: &CheckVerdict| match verdict {
+        CheckVerdict::Warn => Policy::Warn,
+        CheckVerdict::Fail => Policy::Fail,
+        CheckVerdict::Skip => Policy::Skip,
+    };
+    let planned = plan.of_pod().iter().find_map(|c| match &c.edit {
+        Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
+        _ => None,
+    });
+    let lines =
+        planned.or_else(|| nccl_conf_and_small_files::text(subject.pod, NCCL_CONF)).unwrap_or_default();
+    let shm = plan.of_pod().iter().find_map(|c| match &c.edit {
+        Edit::ShmVolume { size, .. } => u64::try_from(*size).ok(),
+        _ => None,
+    });
+    // Slices and shares of accelerators are not whole ones, and an unknown number is none.
+    let gpus = subject.accelerators.filter(|_| plan.targets.iter().all(|t| t.nccl));
+    Expectation {
+        profile: Some(mark(profile)),
+        transport: Some(profile.transport),
+        devices: expected_devices(subject, profile, plan),
+        interfaces: interfaces(subject, profile, plan),
+        gpus: gpus.filter(|n| *n > 0 && *n == plan.accelerators),
+        rate: preflight.and_then(|p| p.rate),
+        shm,
+        checks: checks.map(|(id, verdict)| (id.clone(), policy(verdict))).collect(),
+        default: Some(match preflight.map(|p| p.verdict).unwrap_or_default() {
+            PreflightVerdict::Warn => Policy::Warn,
+            PreflightVerdict::Fail => Policy::Fail,
+        }),
+        write: place.conf().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
+        facts: Some(format!("{RUN_PATH}/facts.json")),
+        conf: nccl_conf_lines::variables(lines).map(|(name, value)| format!("{name}={value}")).collect(),
+        peers: preflight.map(|p| p.peers.clone()).unwrap_or_default(),
+        ..Expectation::default()
+    }
+}
+
+/// RDMA devices of the targets: the units of the rails, or the units of EFA. A slot of a shared HCA says nothing of the
+/// number of devices.
+fn expected_devices(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Option<u32> {
+    if !profile.transport.is_verbs() && profile.transport != Transport::Efa {
+        return None;
+    }
+    let held = devices(subject.pod, plan);
+    let of_rail = |name: &str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(name));
+    let efa = profile.transport == Transport::Efa;
+    let counts = |name: &str| of_rail(name) || efa && profile.serves_resource(name);
+    let sum = held.iter().filter(|(name, _)| counts(name)).fold(0_i64, |sum, (_, n)| sum.saturating_add(*n));
+    u32::try_from(sum).ok().filter(|n| *n > 0)
+}
+
+/// Interfaces of the profile's rails in the final annotation.
+fn interfaces(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Vec<String> {
+    let planned = plan.of_pod().iter().find_map(|c| match &c.edit {
+        Edit::Networks { value, .. } => multus::parse(value).ok(),
+        _ => None,
+    });
+    let Some(networks) = planned.as_ref().or(subject.readable_networks()) else { return Vec::new() };
+    let rails = networks.items.iter().filter(|item| {
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+        profile.rail_on(namespace, &item.name, subject.namespace).is_some()
+    });
+    rails.filter_map(|item| item.interface.as_deref().map(str::to_owned)).collect()
+}

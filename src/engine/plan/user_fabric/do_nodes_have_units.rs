@@ -1,0 +1,49 @@
+//! Whether a node that the pod can run on has all the units that the pod would request.
+
+use super::count_attachments::Attachments;
+use crate::demands::Subject;
+use crate::plan::Withheld;
+use crate::pod::Container;
+use crate::profile::Rail;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Checks that some node which the pod can run on has units for the pod's own attachments beside all rails. Nodes
+/// whose number of units is not known, or is 0 while a device plugin restarts, count as having enough.
+///
+/// # Errors
+/// [`Withheld::NodesTooSmall`] with the numbers.
+pub(super) fn hold(
+    subject: &Subject<'_>,
+    rails: &[Rail],
+    attachments: &Attachments<'_>,
+) -> Result<(), Withheld> {
+    let view = subject.snapshot.all_nodes();
+    if view.is_empty() {
+        return Ok(());
+    }
+    let mut wanted: BTreeMap<&str, i64> = BTreeMap::new();
+    for resource in rails.iter().filter_map(|rail| rail.resource.as_deref()) {
+        *wanted.entry(resource).or_default() += 1;
+    }
+    for resource in attachments.stand_ins() {
+        *wanted.entry(resource).or_default() += 1;
+    }
+    let mut landing = subject.landing().clone();
+    // A node without the pod's accelerators has room for nothing.
+    let accelerators = &subject.snapshot.settings().accelerators;
+    let names = subject.pod.containers().iter().flat_map(Container::resource_names);
+    let names: BTreeSet<&str> = names.filter(|name| accelerators.contains(name)).collect();
+    for name in names {
+        match view.classes().offering_of(name) {
+            Some(offering) => landing.intersect_with(offering),
+            None => landing.clear(),
+        }
+    }
+    for (resource, wanted) in wanted {
+        let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
+        if i64::try_from(most).unwrap_or(i64::MAX) < wanted {
+            return Err(Withheld::NodesTooSmall { resource: resource.to_owned(), wanted });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Reading a pod. Not generic: a generic decoder is compiled again in every crate that calls it.
+
+use super::PodView;
+use super::pod_fields::Source;
+use crate::json::decode_with_place::{self, DecodeError};
+
+impl<'a> PodView<'a> {
+    /// Reads a pod.
+    ///
+    /// # Errors
+    /// [`DecodeError`] with the place of the first value that does not fit.
+    pub fn read(json: &'a str) -> Result<Self, DecodeError> {
+        let mut pod: Self = decode_with_place::object(json)?;
+        pod.source = Source::Pod(json);
+        Ok(pod)
+    }
+}

@@ -1,0 +1,90 @@
+//! How the ranks of a job are started, by the pod's fields.
+
+use super::pod_fields::PodView;
+use super::shell::code;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// Annotation that settles it: `ssh`.
+pub const RANKS_ANNOTATION: &str = "fabric-admission.dev/ranks";
+
+/// Whether ranks are started over ssh inside the pod: the annotation says so, mpi-operator's labels mark a worker
+/// (kubeflow/mpi-operator pkg/controller; kubeflow/training-operator sets the same labels), or a container runs sshd.
+#[must_use]
+pub fn over_ssh(pod: &PodView<'_>) -> bool {
+    if let Some(ranks) = pod.annotation(RANKS_ANNOTATION) {
+        return ranks == "ssh";
+    }
+    let labels = pod.metadata.as_ref().and_then(|m| m.labels.as_ref());
+    let label = |key: &str| labels.and_then(|l| l.get(key)).map(|v| &**v);
+    let operator = label("training.kubeflow.org/operator-name").or_else(|| label("group-name"));
+    let role = label("training.kubeflow.org/job-role")
+        .or_else(|| label("training.kubeflow.org/replica-type"))
+        .or_else(|| label("mpi-job-role"));
+    let mpi_worker = role.is_some_and(|r| r.eq_ignore_ascii_case("worker"))
+        && (operator.is_some_and(|o| o.starts_with("mpi")) || label("mpi-job-role").is_some());
+    mpi_worker
+        || pod
+            .containers()
+            .iter()
+            .any(|c| c.shell_text().any(runs_sshd) && !c.shell_text().any(launches_ranks))
+}
+
+static SSHD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("sshd"));
+
+/// A program by its path in sbin, or `sshd` as the first word of a command.
+fn runs_sshd(text: &str) -> bool {
+    SSHD.find(text.as_bytes()).is_some() && is_sshd_run(text)
+}
+
+fn is_sshd_run(text: &str) -> bool {
+    text.trim_start().split(char::is_whitespace).next() == Some("sshd")
+        || code(text)
+            .flat_map(|(_, part)| {
+                part.split(|c: char| {
+                    c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'')
+                })
+            })
+            .any(|word| word.ends_with("/sbin/sshd"))
+}
+
+/// Launchers that start ranks as their own children, which see the container's variables.
+fn launches_ranks(text: &str) -> bool {
+    let launchers = ["torchrun", "torch.distributed", "deepspeed", "accelerate launch"];
+    code(text).any(|(_, part)| launchers.iter().any(|word| part.contains(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ssh(json: &str) -> bool {
+        over_ssh(&serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn evidence() {
+        assert!(ssh(r#"{"spec":{"containers":[{"command":["/usr/sbin/sshd","-De"]}]}}"#));
+        assert!(ssh(
+            r#"{"spec":{"containers":[{"args":["-c","mkdir /run/sshd; exec /usr/sbin/sshd -D"]}]}}"#
+        ));
+        assert!(ssh(
+            r#"{"metadata":{"labels":{"training.kubeflow.org/operator-name":"mpi-operator","training.kubeflow.org/job-role":"worker"}}}"#
+        ));
+        assert!(ssh(r#"{"metadata":{"annotations":{"fabric-admission.dev/ranks":"ssh"}}}"#));
+    }
+
+    #[test]
+    fn no_evidence() {
+        assert!(!ssh(
+            r#"{"spec":{"containers":[{"command":["torchrun","train.py"],"args":["sshd_config"]}]}}"#
+        ));
+        assert!(!ssh(
+            r#"{"spec":{"containers":[{"args":["-c","mkdir -p /var/run/sshd; torchrun train.py"]}]}}"#
+        ));
+        assert!(!ssh(r##"{"spec":{"containers":[{"args":["-c","run # after /usr/sbin/sshd"]}]}}"##));
+        assert!(!ssh(
+            r#"{"metadata":{"labels":{"training.kubeflow.org/operator-name":"pytorchjob-controller","training.kubeflow.org/replica-type":"worker"}}}"#
+        ));
+    }
+}

@@ -1,0 +1,284 @@
+//! What has changed since a baseline. A finding that one of the two runs could not see is incomparable: it is neither new
+//! nor resolved.
+
+use super::baseline_file::{Baseline, Entry, Unseen, severity};
+use super::finding_identity::Fingerprint;
+use super::unread_by_audit::{Reach, group, reach};
+use crate::rules::Severity;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Comparison {
+    /// Findings that the baseline does not have.
+    pub new: Vec<Entry>,
+    /// Findings of the baseline that are gone.
+    pub resolved: Vec<Entry>,
+    /// Findings that both have (count).
+    pub unchanged: usize,
+    /// Findings and kinds that cannot be compared.
+    pub incomparable: Vec<Incomparable>,
+}
+
+/// What cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Incomparable {
+    /// The finding; null where a whole kind or namespace cannot be compared.
+    pub finding: Option<Entry>,
+    /// Reason.
+    pub reason: String,
+}
+
+impl Comparison {
+    /// Compares a run with an earlier one.
+    #[must_use]
+    pub fn new(before: &Baseline, now: &Baseline) -> Self {
+        let changes = Changes::between(before, now);
+        let mut result = Self::default();
+        let coverage =
+            changes.lost.iter().map(|reason| Incomparable { finding: None, reason: reason.clone() });
+        result.incomparable.extend(coverage);
+        let counts = |baseline: &Baseline| -> BTreeMap<Fingerprint, (usize, String)> {
+            let mut all: BTreeMap<Fingerprint, (usize, String)> = BTreeMap::new();
+            for entry in &baseline.entries {
+                let count = all.entry(entry.fingerprint.clone()).or_insert((0, entry.severity.clone()));
+                count.0 += entry.count;
+                if severity(&entry.severity) > severity(&count.1) {
+                    count.1.clone_from(&entry.severity);
+                }
+            }
+            all
+        };
+        let (mut old, new) = (counts(before), counts(now));
+        for (fingerprint, (count, severity)) in new {
+            // A finding that has become more severe counts as new.
+            let known = old.remove(&fingerprint);
+            let known = known.filter(|(_, then)| self::severity(&severity) <= self::severity(then));
+            let known = known.map_or(0, |(count, _)| count);
+            result.unchanged += known.min(count);
+            let entry = |count| Entry { fingerprint: fingerprint.clone(), severity: severity.clone(), count };
+            if count > known {
+                result.put(entry(count - known), &changes, true);
+            } else if known > count {
+                result.put(entry(known - count), &changes, false);
+            }
+        }
+        for (fingerprint, (count, severity)) in old {
+            result.put(Entry { fingerprint, severity, count }, &changes, false);
+        }
+        result
+    }
+
+    /// For a run that had unreadable inputs: what is gone may be in one of them.
+    #[must_use]
+    pub fn with_unreadable_inputs(mut self) -> Self {
+        let reason = "this run could not read all inputs";
+        let doubtful = self.resolved.drain(..);
+        self.incomparable
+            .extend(doubtful.map(|entry| Incomparable { finding: Some(entry), reason: reason.to_owned() }));
+        self
+    }
+
+    /// Adds a finding of the baseline that is gone.
+    pub(super) fn gone(&mut self, entry: Entry, changes: &Changes) {
+        self.put(entry, changes, false);
+    }
+
+    /// Adds the result for other inputs.
+    pub fn extend(&mut self, other: Self) {
+        self.new.extend(other.new);
+        self.resolved.extend(other.resolved);
+        self.unchanged += other.unchanged;
+        self.incomparable.extend(other.incomparable);
+    }
+
+    fn put(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
+        match changes.reason(&entry.fingerprint) {
+            Some(reason) => self.incomparable.push(Incomparable { finding: Some(entry), reason }),
+            None if is_new => self.new.push(entry),
+            None => self.resolved.push(entry),
+        }
+    }
+
+    /// The most severe new finding.
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.new.iter().filter_map(|entry| severity(&entry.severity)).max()
+    }
+}
+
+/// What one of two runs could see and the other could not.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// Kinds that this run could not read and the earlier one could, and a smaller namespace: they may hide findings.
+    lost: Vec<String>,
+    /// Rules of only one of the versions.
+    rules: BTreeSet<String>,
+    /// Namespace of the run that saw less; `None` where both saw the same.
+    only: Option<Option<String>>,
+    kinds: Vec<(Unseen, String)>,
+}
+
+impl Changes {
+    pub(super) fn between(before: &Baseline, now: &Baseline) -> Self {
+        let mut changes = Self {
+            rules: before.rules.symmetric_difference(&now.rules).cloned().collect(),
+            ..Self::default()
+        };
+        let (then, at_present) = (&before.coverage, &now.coverage);
+        if then.namespace != at_present.namespace {
+            // Both saw nothing in common if each was about one namespace.
+            changes.only = Some(match (&then.namespace, &at_present.namespace) {
+                (Some(_), Some(_)) => None,
+                (one, other) => one.clone().or_else(|| other.clone()),
+            });
+            if let Some(namespace) = &at_present.namespace {
+                changes
+                    .lost
+                    .push(format!("this run is only about namespace {namespace}, the baseline is not"));
+            }
+        }
+        // Another version of the tool may read a kind in another version.
+        let kind = |unseen: &Unseen| (group(&unseen.api_version).to_owned(), unseen.kind.clone());
+        let [before, now] = [&then.gaps, &at_present.gaps]
+            .map(|gaps| gaps.iter().map(|unseen| (kind(unseen), unseen)).collect::<BTreeMap<_, _>>());
+        let lost =
+            now.iter().filter(|(kind, _)| !before.contains_key(*kind)).map(|(_, unseen)| (*unseen, true));
+        let found =
+            before.iter().filter(|(kind, _)| !now.contains_key(*kind)).map(|(_, unseen)| (*unseen, false));
+        for (unseen, lost) in lost.chain(found) {
+            let which = if lost { "this run" } else { "the baseline" };
+            let reason = format!("{} objects are unknown to {which}", unseen.kind);
+            if lost {
+                changes.lost.push(reason.clone());
+            }
+            changes.kinds.push((unseen.clone(), reason));
+        }
+        changes
+    }
+
+    /// Why a finding that only one of the two has proves nothing.
+    fn reason(&self, fingerprint: &Fingerprint) -> Option<String> {
+        if self.rules.contains(&fingerprint.rule) {
+            return Some(format!("only one of the two versions has rule {}", fingerprint.rule));
+        }
+        let object = &fingerprint.object;
+        if let Some(only) = &self.only
+            && (only.is_none() || object.namespace != *only)
+        {
+            return Some("the namespace is part of only one of the two runs".to_owned());
+        }
+        let touched = |unseen: &Unseen| match reach(&unseen.api_version, &unseen.kind) {
+            Reach::All => true,
+            Reach::Own => unseen.kind == object.kind && group(&unseen.api_version) == object.group(),
+        };
+        self.kinds.iter().find(|(unseen, _)| touched(unseen)).map(|(_, reason)| reason.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::baseline_file::Coverage;
+    use super::super::finding_identity::ObjectName;
+    use super::*;
+
+    fn entry(rule: &str, namespace: &str, kind: &str, count: usize) -> Entry {
+        let object = ObjectName {
+            namespace: Some(namespace.to_owned()),
+            api_version: "batch/v1".to_owned(),
+            kind: kind.to_owned(),
+            name: Some("a".to_owned()),
+            generate_name: None,
+        };
+        let fingerprint = Fingerprint { rule: rule.to_owned(), object, path: "/spec".to_owned() };
+        Entry { fingerprint, severity: "warning".to_owned(), count }
+    }
+
+    fn of(entries: Vec<Entry>) -> Baseline {
+        Baseline::new("0.1.0", Coverage::default(), entries)
+    }
+
+    fn without(mut baseline: Baseline, api_version: &str, kind: &str) -> Baseline {
+        let unseen = Unseen { api_version: api_version.to_owned(), kind: kind.to_owned() };
+        baseline.coverage.gaps.insert(unseen);
+        baseline
+    }
+
+    #[test]
+    fn new_resolved_and_unchanged() {
+        let before = of(vec![entry("FAB501", "n", "Job", 2), entry("FAB412", "n", "Job", 1)]);
+        let now = of(vec![entry("FAB501", "n", "Job", 3), entry("FAB416", "n", "Job", 1)]);
+        let found = Comparison::new(&before, &now);
+        let rules = |entries: &[Entry]| -> Vec<(String, usize)> {
+            entries.iter().map(|e| (e.fingerprint.rule.clone(), e.count)).collect()
+        };
+        assert_eq!(rules(&found.new), [("FAB416".to_owned(), 1), ("FAB501".to_owned(), 1)]);
+        assert_eq!(rules(&found.resolved), [("FAB412".to_owned(), 1)]);
+        assert_eq!((found.unchanged, found.incomparable.len()), (2, 0));
+        assert_eq!(found.worst(), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn a_finding_that_is_more_severe_now_is_new() {
+        let mut worse = entry("FAB501", "n", "Job", 1);
+        worse.severity = "error".to_owned();
+        let found = Comparison::new(&of(vec![entry("FAB501", "n", "Job", 1)]), &of(vec![worse.clone()]));
+        assert_eq!((found.new.len(), found.resolved.len(), found.worst()), (1, 0, Some(Severity::Error)));
+        let found = Comparison::new(&of(vec![worse]), &of(vec![entry("FAB501", "n", "Job", 1)]));
+        assert_eq!((found.new.len(), found.unchanged), (0, 1));
+    }
+
+    #[test]
+    fn what_one_run_could_not_see_is_incomparable() {
+        let one = || of(vec![entry("FAB501", "n", "Job", 1)]);
+        // A kind that is lost: the finding is not resolved, and the loss itself is reported.
+        let found = Comparison::new(&one(), &without(of(Vec::new()), "batch/v1", "Job"));
+        assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 2));
+        // A kind that was not read then: the finding is not new.
+        let found = Comparison::new(&without(of(Vec::new()), "v1", "Pod"), &one());
+        assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 1));
+        // A kind that does not matter for the object.
+        let found = Comparison::new(&without(of(Vec::new()), "apps/v1", "Deployment"), &one());
+        assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
+        // The same kind of another group.
+        let found = Comparison::new(&without(of(Vec::new()), "batch.volcano.sh/v1alpha1", "Job"), &one());
+        assert_eq!((found.new.len(), found.incomparable.len()), (1, 0));
+        // A kind that the two versions of the tool read in two versions.
+        let found = Comparison::new(
+            &without(one(), "resource.k8s.io/v1beta1", "DeviceClass"),
+            &without(one(), "resource.k8s.io/v1", "DeviceClass"),
+        );
+        assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));
+        // The same gap in both changes nothing.
+        let found = Comparison::new(&without(one(), "v1", "Pod"), &without(one(), "v1", "Pod"));
+        assert_eq!((found.unchanged, found.incomparable.len()), (1, 0));
+    }
+
+    #[test]
+    fn other_rules_and_other_namespaces_are_incomparable() {
+        let mut older = of(vec![entry("FAB999", "n", "Job", 1)]);
+        older.rules.insert("FAB999".to_owned());
+        older.rules.remove("FAB501");
+        let found = Comparison::new(&older, &of(vec![entry("FAB501", "n", "Job", 1)]));
+        assert_eq!((found.new.len(), found.resolved.len(), found.incomparable.len()), (0, 0, 2));
+        let all = of(vec![entry("FAB501", "n", "Job", 1), entry("FAB501", "m", "Job", 1)]);
+        let mut narrow = of(Vec::new());
+        narrow.coverage.namespace = Some("n".to_owned());
+        let found = Comparison::new(&all, &narrow);
+        assert_eq!((found.resolved.len(), found.incomparable.len()), (1, 2));
+    }
+
+    #[test]
+    fn a_file_of_something_else_says_what_it_is() {
+        let wrong = |text: &str| Baseline::read(text).unwrap_err().to_string();
+        assert!(wrong("{").starts_with("not a baseline: "));
+        assert!(wrong("{}").contains("the file has no \"schema\""));
+        assert!(wrong(r#"{"schema":"fabric-admission.dev/audit/v1"}"#).contains("--write-baseline"));
+        assert!(wrong(r#"{"schema":"fabric-admission.dev/baseline/v7"}"#).contains("another version"));
+        assert!(wrong(r#"{"schema":"kubescape/v1"}"#).contains("kubescape/v1"));
+        let text = serde_json::to_string(&of(vec![entry("FAB501", "n", "Job", 1)])).unwrap();
+        assert_eq!(Baseline::read(&text).unwrap(), of(vec![entry("FAB501", "n", "Job", 1)]));
+    }
+}

@@ -1,0 +1,46 @@
+//! The comparison with a baseline as text.
+
+use super::baseline_comparison::Comparison;
+use super::baseline_file::Entry;
+use super::review_text::{BOLD, GREEN, RED, YELLOW};
+use crate::text::printable;
+use std::io::{self, Write};
+
+/// Writes the counts, and a line for each finding that is new, resolved or incomparable.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(out: &mut dyn Write, c: &Comparison) -> io::Result<()> {
+    writeln!(
+        out,
+        "{BOLD}Since the baseline{BOLD:#}: {} new, {} resolved, {} unchanged, {} incomparable",
+        total(&c.new),
+        total(&c.resolved),
+        c.unchanged,
+        c.incomparable.len()
+    )?;
+    for (style, word, entries) in [(RED, "new     ", &c.new), (GREEN, "resolved", &c.resolved)] {
+        for entry in entries {
+            writeln!(out, "  {style}{word}{style:#} {}", line(entry))?;
+        }
+    }
+    for incomparable in &c.incomparable {
+        let what =
+            incomparable.finding.as_ref().map(|entry| format!("{}: ", line(entry))).unwrap_or_default();
+        writeln!(out, "  {YELLOW}incomparable{YELLOW:#} {what}{}", incomparable.reason)?;
+    }
+    Ok(())
+}
+
+fn total(entries: &[Entry]) -> usize {
+    entries.iter().map(|entry| entry.count).sum()
+}
+
+fn line(entry: &Entry) -> String {
+    let Entry { fingerprint, severity, count } = entry;
+    let object = fingerprint.object.title();
+    let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+    let (severity, rule, path) =
+        (printable(severity, 10), printable(&fingerprint.rule, 20), printable(&fingerprint.path, 300));
+    format!("{severity} {rule} {object} {path}{times}")
+}

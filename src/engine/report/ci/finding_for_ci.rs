@@ -1,0 +1,101 @@
+//! A finding with what CI systems ask of one: a place in a file, and a fingerprint (`fingerprints`).
+
+use super::fingerprints::Fingerprints;
+use crate::report::is_finding_new::BaselineState;
+use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::source_line_snippet::{Lines, word};
+use crate::report::{Located, Place, Reviewed, message};
+use crate::rules::{Finding, Severity};
+
+/// A part of one line, from 1. The end column is the one behind the last character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// Line.
+    pub line: u32,
+    /// First column.
+    pub column: u32,
+    /// Column behind the last one.
+    pub end_column: u32,
+}
+
+impl Region {
+    /// The key or value at a place.
+    #[must_use]
+    pub fn new(place: Place, lines: &Lines<'_>) -> Self {
+        let Place { line, column } = place;
+        let text = lines.get(line).filter(|text| text.chars().count() >= column as usize);
+        let length = text.map_or(1, |text| word(text, column).len());
+        let end_column = column.saturating_add(u32::try_from(length).unwrap_or(1));
+        Self { line, column, end_column }
+    }
+}
+
+/// A finding for CI.
+pub struct Issue<'a> {
+    /// The finding.
+    pub finding: &'a Finding,
+    /// Its message.
+    pub message: String,
+    /// Its place.
+    pub region: Region,
+    /// Whether it makes the command fail.
+    pub fails: bool,
+    /// What the baseline says about it; `None` without one.
+    pub baseline: Option<BaselineState>,
+    /// Its identity: the same in the next run, also if lines before it move.
+    pub fingerprint: String,
+}
+
+impl<'a> Issue<'a> {
+    /// A finding of a result. `paths` are those of its object.
+    pub fn new(
+        (r, found): (&'a Reviewed, &'a Located<Finding>),
+        (file, paths): (&str, &NamedPaths),
+        lines: &Lines<'_>,
+        fails: Option<Severity>,
+        fingerprints: &mut Fingerprints,
+    ) -> Self {
+        let finding = &found.item;
+        let mut message = message(&r.decision, finding).into_owned();
+        if found.repeats > 0 {
+            message.push_str(&format!(" ({} more like this)", found.repeats));
+        }
+        if found.is_known() {
+            message.push_str(" (in the baseline)");
+        }
+        Self {
+            finding,
+            message,
+            region: Region::new(found.place, lines),
+            fails: found.fails(fails),
+            baseline: found.baseline,
+            fingerprint: fingerprints.of(r, finding, file, paths),
+        }
+    }
+
+    /// The message and the fix.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}\nFix: {}", self.message, self.finding.fix)
+    }
+
+    /// The severity.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.finding.severity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_the_key_or_the_value() {
+        let lines = Lines::new(b"spec:\n  isRdma: true\n", 1);
+        let region = |line, column| Region::new(Place { line, column }, &lines);
+        assert_eq!(region(2, 3), Region { line: 2, column: 3, end_column: 9 });
+        assert_eq!(region(2, 99), Region { line: 2, column: 99, end_column: 100 });
+        assert_eq!(region(9, 1), Region { line: 9, column: 1, end_column: 2 });
+    }
+}

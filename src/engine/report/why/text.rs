@@ -1,0 +1,106 @@
+//! How a profile was found, as text: the steps, the excluded nodes, and what each profile would need.
+
+use super::beginning;
+use crate::report::Reviewed;
+use crate::report::review_text::{BOLD, DIM, GREEN, View, body, head};
+use crate::resolve::why_sentences::Candidate;
+use crate::text::count;
+use std::io::{self, Write};
+
+/// Writes one result as text.
+///
+/// # Errors
+/// Those of the writer.
+pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
+    head(out, reviewed)?;
+    let Some(why) = &reviewed.why else { return Ok(()) };
+    if let Some(then) = &why.then {
+        writeln!(out, "{BOLD}created with{BOLD:#}  {}", then.mark)?;
+        writeln!(out, "     {}", then.words())?;
+    }
+    writeln!(out, "{BOLD}steps{BOLD:#}")?;
+    for step in &why.steps {
+        let mark = if step.decides { "->" } else { "  " };
+        writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<11} {}", step.name, step.said)?;
+    }
+    let (held, more) = beginning(&reviewed.decision.also_held);
+    for name in held {
+        writeln!(
+            out,
+            "     also holds  the required and forbidden values of profile {name} of the pod's nodes"
+        )?;
+    }
+    if more > 0 {
+        writeln!(out, "     also holds  those of {more} more profiles of the pod's nodes")?;
+    }
+    if let Some(landing) = why.landing.as_ref().filter(|l| !l.dropped.shown.is_empty()) {
+        writeln!(out, "{BOLD}excluded nodes{BOLD:#}")?;
+        for d in &landing.dropped.shown {
+            writeln!(out, "     {} by {}", count(d.nodes, "node"), d.by)?;
+        }
+        let shown: usize = landing.dropped.shown.iter().map(|d| d.nodes).sum();
+        let rest = landing.nodes.saturating_sub(landing.fits + shown);
+        more_reasons(out, "     ", rest, landing.dropped.more)?;
+    }
+    if !why.profiles.shown.is_empty() {
+        writeln!(out, "{BOLD}profiles{BOLD:#}")?;
+    }
+    let width = why.profiles.shown.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
+    for profile in &why.profiles.shown {
+        candidate(out, profile, width)?;
+    }
+    if why.profiles.more > 0 {
+        writeln!(out, "     {} more profiles", why.profiles.more)?;
+    }
+    if !why.open.shown.is_empty() {
+        writeln!(out, "{BOLD}profiles without spec.namespaces, which every namespace can use{BOLD:#}")?;
+        let more = why.open.more;
+        let more = if more > 0 { format!(", {more} more") } else { String::new() };
+        writeln!(out, "     {}{more}", why.open.shown.join(", "))?;
+    }
+    if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
+        writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;
+        writeln!(out, "     networks    {}", user_fabric.attachments())?;
+        writeln!(out, "     units       {}", user_fabric.held())?;
+        writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.consequence())?;
+    }
+    let plain = reviewed.decision.plan.changes.is_empty() && reviewed.findings.is_empty();
+    if !plain {
+        writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
+    }
+    body(out, reviewed, View::WHOLE, None).map(drop)
+}
+
+/// The line for the reasons that are not listed.
+fn more_reasons(out: &mut dyn Write, before: &str, nodes: usize, reasons: usize) -> io::Result<()> {
+    if reasons == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{before}{DIM}{} by {} more taints, selectors or affinities{DIM:#}",
+        count(nodes, "node"),
+        reasons
+    )
+}
+
+fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
+    let mark = if profile.chosen { "->" } else { "  " };
+    let nodes = match profile.nodes {
+        Some((all, fits)) => format!("the pod can run on {fits} of the profile's {}", count(all, "node")),
+        None => "no known nodes".to_owned(),
+    };
+    writeln!(out, "  {GREEN}{mark}{GREEN:#} {:<width$}  {nodes}", profile.name)?;
+    for d in &profile.dropped.shown {
+        writeln!(out, "     {:<width$}  {DIM}{} excluded by {}{DIM:#}", "", count(d.nodes, "node"), d.by)?;
+    }
+    if let Some((all, fits)) = profile.nodes.filter(|_| profile.dropped.more > 0) {
+        let shown: usize = profile.dropped.shown.iter().map(|d| d.nodes).sum();
+        let before = format!("     {:<width$}  ", "");
+        more_reasons(out, &before, all.saturating_sub(fits + shown), profile.dropped.more)?;
+    }
+    for need in &profile.needs {
+        writeln!(out, "     {:<width$}  needs {need}", "")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! The pod's own evidence: resources it asks for and networks it attaches.
+
+use super::profile_by_nodes::is_idle;
+use super::{Conditions, Evidence};
+use crate::demands::Subject;
+use crate::nodes::{ClassSet, Constraints};
+use crate::profile::Profile;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The profiles that the pod's own resources and networks select.
+pub(super) enum Own {
+    Nothing,
+    One(Arc<Profile>, Evidence),
+    /// Two profiles: with either, the pod would have rails of both.
+    Several(Vec<Arc<Profile>>),
+}
+
+/// Most resources and networks that are checked; a pod has far fewer.
+const MAX_EVIDENCE: usize = 64;
+
+/// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
+/// counts, so that the answer does not depend on its order, or on which webhook added what.
+pub(super) fn evidence(subject: &Subject<'_>) -> Own {
+    let snapshot = subject.snapshot;
+    let only = |having: &[Arc<Profile>], fits: &dyn Fn(&Profile) -> bool| {
+        let mut found = having.iter().filter(|p| fits(p) && snapshot.admits(p, subject.namespace));
+        let first = found.next()?;
+        found.next().is_none().then(|| Arc::clone(first))
+    };
+    let mut evidence: BTreeMap<String, (Arc<Profile>, Evidence)> = BTreeMap::new();
+    let mut add = |found: Option<Arc<Profile>>, what: &dyn Fn() -> Evidence| {
+        if let Some(profile) = found
+            && !evidence.contains_key(&profile.name)
+        {
+            evidence.insert(profile.name.clone(), (profile, what()));
+        }
+    };
+    let mut attached: BTreeSet<String> = BTreeSet::new();
+    let asked =
+        subject.pod.containers().iter().flat_map(|c| {
+            c.resource_names().filter(move |name| c.units(name).is_some_and(|units| units > 0))
+        });
+    for resource in asked.take(MAX_EVIDENCE) {
+        add(only(snapshot.catalog().with_resource(resource), &|_| true), &|| {
+            Evidence::Resource(resource.to_owned())
+        });
+    }
+    for item in subject.readable_networks().iter().flat_map(|n| &n.items).take(MAX_EVIDENCE) {
+        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+        let has =
+            |p: &Profile| p.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace));
+        let found = only(snapshot.catalog().with_network(&item.name), &has);
+        attached.extend(found.iter().map(|profile| profile.name.clone()));
+        add(found, &|| Evidence::Network(format!("{namespace}/{}", item.name)));
+    }
+    // What a network proves too is the same whatever nodes there are (docs/adr/0021-audiences.md).
+    let nodes = OnceCell::new();
+    let excluded = |p: &Profile| nodes.get_or_init(|| ByLabels::of(subject)).exclude_nodes_of(p, subject);
+    evidence.retain(|name, (profile, _)| attached.contains(name) || !excluded(profile));
+    if evidence.len() > 1 {
+        return Own::Several(evidence.into_values().map(|(profile, _)| profile).collect());
+    }
+    evidence.into_values().next().map_or(Own::Nothing, |(profile, what)| Own::One(profile, what))
+}
+
+/// The nodes that fit the labels that a pod asks for. Taints do not count, because controllers add tolerations to a
+/// workload's pods.
+pub(super) struct ByLabels<'a> {
+    constraints: Constraints<'a>,
+    landing: ClassSet,
+    /// A pod may list thousands of values, and name dozens of profiles.
+    conditions: OnceCell<Conditions<'a>>,
+    idle: OnceCell<bool>,
+}
+
+impl<'a> ByLabels<'a> {
+    pub(super) fn of(subject: &Subject<'a>) -> Self {
+        let constraints = Constraints { any_taints: true, ..Constraints::of(subject.pod) };
+        let landing = subject.snapshot.landing(&constraints, subject.deadline);
+        Self { constraints, landing, conditions: OnceCell::new(), idle: OnceCell::new() }
+    }
+
+    /// Whether the pod's selectors exclude the nodes of a profile. A resource then proves nothing: nodes of different
+    /// fabrics may have it, such as CoreWeave's `rdma/ib` on InfiniBand and on RoCE, and the networks of this profile do not
+    /// exist where the pod runs.
+    pub(super) fn exclude_nodes_of(&self, profile: &Profile, subject: &Subject<'a>) -> bool {
+        let (snapshot, catalog) = (subject.snapshot, subject.snapshot.catalog());
+        if self.constraints.any_labels || !profile.has_nodes() {
+            return false;
+        }
+        let conditions = || Conditions::of(&self.constraints, catalog, subject.deadline);
+        let may_meet = || self.conditions.get_or_init(conditions).may_meet(profile);
+        let Some(carrying) = catalog.classes_of(&profile.name).filter(|carrying| !carrying.is_clear()) else {
+            return !may_meet();
+        };
+        let idle = || is_idle(&self.constraints, &self.landing, subject.namespace, snapshot);
+        // See `awaits`.
+        self.landing.is_disjoint(carrying) && !(*self.idle.get_or_init(idle) && may_meet())
+    }
+}

@@ -1,0 +1,45 @@
+//! The profiles whose `require` and `forbid` hold for a pod beside the profile that it gets (docs/adr/0022).
+
+use super::{Evidence, Resolution, profile_by_nodes};
+use crate::demands::Subject;
+use crate::nodes::Constraints;
+use crate::profile::Profile;
+use std::sync::Arc;
+
+/// The changes of a pod that decide where it can run, if the answer carries them.
+#[derive(Debug, Default)]
+pub(crate) struct PlannedForNodes<'a> {
+    /// Whether the webhook restricts it to the nodes of its profile.
+    pub(crate) placed: bool,
+    /// Extended resources that it gets.
+    pub(crate) resources: Vec<&'a str>,
+}
+
+/// Finds them. Where the pod itself chooses its profile, by name, resource or network, or keeps two profiles from being
+/// chosen, the profiles of its nodes hold as well: a tenant writes pods, and the platform team writes profiles. The same
+/// holds for a pod with the profile of the highest priority that is not kept to the nodes of that profile.
+pub(crate) fn also_held(
+    subject: &Subject<'_>,
+    resolution: &Resolution,
+    planned: &PlannedForNodes<'_>,
+) -> Vec<Arc<Profile>> {
+    use Evidence::{Network, PodAnnotation, Priority, Resource};
+    let named = match resolution {
+        Resolution::Profile { profile, evidence: PodAnnotation | Resource(_) | Network(_) | Priority } => {
+            Some(profile)
+        }
+        // Of a profile that does not apply nothing holds, and it replaces none.
+        Resolution::Outside { evidence: Resource(_) | Network(_), .. } | Resolution::Ambiguous { .. } => None,
+        _ => return Vec::new(),
+    };
+    if !subject.snapshot.catalog().restricts() {
+        return Vec::new();
+    }
+    let mut constraints = Constraints::of(subject.pod);
+    constraints.resources.extend(&planned.resources);
+    let selector = named.and_then(|profile| profile.node_selector.as_ref()).filter(|_| planned.placed);
+    if let Some(selector) = selector {
+        constraints = constraints.kept_to(selector);
+    }
+    profile_by_nodes::beside(&constraints, subject, named)
+}

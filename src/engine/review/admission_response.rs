@@ -1,0 +1,206 @@
+//! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
+
+use super::response_warnings::warnings;
+use super::verdict_for_metrics::Verdict;
+use super::webhook_body::{Answer, WebhookEntry};
+use crate::json::write::{Members, push_format, push_list, push_object};
+use crate::plan::ChangeKind;
+use crate::rules::{Finding, Severity, folded};
+use crate::text::{count, printable, push_json};
+use base64::Engine;
+use std::time::Duration;
+
+/// First line of a denial (bytes): event lists show little more.
+const MAX_FIRST_LINE: usize = 300;
+/// Most findings in a denial.
+const MAX_DENIALS: usize = 20;
+/// Ends the first line of a denial.
+const HINT: &str = "; run `fabric-admission review` on the manifest";
+/// Longest text of an evidence in the logs (characters).
+pub const MAX_EVIDENCE: usize = 300;
+/// Longest list of names of profiles in the logs (characters).
+pub const MAX_PROFILES: usize = 1_000;
+/// Whole denial (bytes).
+const MAX_MESSAGE: usize = 8 * 1024;
+
+/// What the server knows of a request beside the decision, for the audit annotations.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Noted<'a> {
+    /// The controller that creates the object, as `KIND/NAME`; empty without one. It is in the object's namespace.
+    pub owner: &'a str,
+    /// How long the decision took.
+    pub took: Option<Duration>,
+}
+
+/// JSON text of the answer.
+#[must_use]
+pub fn render(outcome: &Answer) -> Vec<u8> {
+    render_noted(outcome, &Noted::default())
+}
+
+/// JSON text of the answer, with what the server knows of the request.
+#[must_use]
+pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Vec<u8> {
+    let decision = &outcome.decision;
+    // The patch in base64, four bytes for three, and what stands around it.
+    let mut out = String::with_capacity(768 + decision.patch.text().len() / 3 * 4);
+    out.push_str(r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":"#);
+    push_object(&mut out, |response| {
+        response.text("uid", &outcome.uid);
+        response.key("allowed").push_str(if decision.denied { "false" } else { "true" });
+        if decision.denied {
+            response.object("status", |status| {
+                status.key("code").push_str("403");
+                // kubectl drops the message of reason Invalid, and prints that of Forbidden with its newlines.
+                status.text("reason", "Forbidden");
+                status.text("message", &denial(&decision.findings));
+            });
+        }
+        if !decision.patch.is_empty() {
+            // Both or neither: the API server refuses one without the other.
+            response.text("patchType", "JSONPatch");
+            // Not searched for characters to escape: base64 has none.
+            let out = response.key("patch");
+            out.push('"');
+            base64::engine::general_purpose::STANDARD.encode_string(decision.patch.text(), out);
+            out.push('"');
+        }
+        // The denial lists the warnings too; kubectl would print them twice.
+        let warnings = if decision.denied { Vec::new() } else { warnings(outcome) };
+        if !warnings.is_empty() {
+            push_list(response.key("warnings"), warnings.iter(), |out, warning| push_json(out, warning));
+        }
+        if has_audit(outcome) {
+            response.object("auditAnnotations", |annotations| audit(annotations, outcome, noted));
+        }
+    });
+    out.push('}');
+    out.into_bytes()
+}
+
+/// The text of a denial. Its first line stands alone; the rest is most severe first.
+#[must_use]
+pub fn denial(findings: &[Finding]) -> String {
+    let errors: Vec<&Finding> = findings.iter().filter(|f| f.severity == Severity::Error).collect();
+    let worst = errors.first().map(|f| format!(", {} {}", f.rule, f.message)).unwrap_or_default();
+    let first = format!("{}{worst}", count(errors.len(), "error"));
+    let mut message = cut(&first, MAX_FIRST_LINE - HINT.len());
+    message.push_str(HINT);
+    let mut shown = 0;
+    let reported = folded(findings.iter().filter(|f| f.severity >= Severity::Warning));
+    for (finding, more) in reported.iter().take(MAX_DENIALS) {
+        let path = if finding.path.is_empty() { "object" } else { &finding.path };
+        let more = if *more == 0 { String::new() } else { format!(" ({more} more like this)") };
+        let line = format!("\n{} {path}: {}{more}", finding.rule, finding.line());
+        if message.len() + line.len() > MAX_MESSAGE - 32 {
+            break;
+        }
+        message.push_str(&line);
+        shown += 1;
+    }
+    let left = reported.len() - shown;
+    if left > 0 {
+        message.push_str(&format!("\n{left} more"));
+    }
+    message
+}
+
+/// At most `max` bytes, on a character.
+fn cut(text: &str, max: usize) -> String {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Whether the answer has audit annotations: the mutating entry has some only where it changes something.
+fn has_audit(outcome: &Answer) -> bool {
+    let mutates = outcome.entry == WebhookEntry::Mutate;
+    outcome.decision.in_scope && (!mutates || counts_changes(outcome))
+}
+
+/// Whether the answer counts its changes. If the mutating entry is called again and changes more, the API server keeps
+/// the first value of a key. The validating entry sees the final state.
+fn counts_changes(outcome: &Answer) -> bool {
+    let decision = &outcome.decision;
+    let reports = match outcome.entry {
+        WebhookEntry::Audit => true,
+        WebhookEntry::Mutate => !decision.patch.is_empty(),
+        _ => false,
+    };
+    reports && !decision.plan.changes.is_empty()
+}
+
+/// Audit annotations, by key. They have what the log has; the API server adds the user, the object and the times.
+fn audit(annotations: &mut Members<'_>, outcome: &Answer, noted: &Noted<'_>) {
+    let decision = &outcome.decision;
+    let mutates = outcome.entry == WebhookEntry::Mutate;
+    if counts_changes(outcome) {
+        let counts = ChangeKind::counts(decision.plan.changes.iter().map(|c| &c.edit));
+        // Names of kinds and numbers: nothing to escape.
+        let out = annotations.key("changes");
+        out.push('"');
+        counts.push(out);
+        out.push('"');
+    }
+    if !mutates {
+        annotations.text("decision", Verdict::of(outcome).name());
+    }
+    if let Some(took) = noted.took {
+        push_format(annotations.key("duration_seconds"), format_args!("{:.6}", took.as_secs_f64()));
+    }
+    // The API server logs a warning about a key that it has already.
+    if mutates {
+        return;
+    }
+    if let Some(evidence) = &decision.evidence {
+        annotations.text("evidence", &printable(evidence, MAX_EVIDENCE));
+    }
+    ids(annotations, "ignored", decision.suppressed.iter().map(|s| s.finding.rule));
+    if !noted.owner.is_empty() {
+        annotations.text("owner", noted.owner);
+    }
+    if let Some(profile) = &decision.profile {
+        annotations.text("profile", &printable(profile, MAX_PROFILES));
+    }
+    ids(annotations, "rules", decision.findings.iter().map(|f| f.rule));
+}
+
+/// Ids of rules, each once, where there are any.
+fn ids(annotations: &mut Members<'_>, key: &'static str, rules: impl Iterator<Item = &'static str>) {
+    let mut rules: Vec<&str> = rules.collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if !rules.is_empty() {
+        annotations.text(key, &rules.join(","));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(n: usize) -> Finding {
+        let text = "x".repeat(300);
+        Finding {
+            rule: "FAB201",
+            severity: Severity::Error,
+            path: format!("/spec/{n}"),
+            spot: None,
+            message: text.clone(),
+            fix: text,
+            because: None,
+            other: None,
+        }
+    }
+
+    #[test]
+    fn a_denial_keeps_its_bounds() {
+        let message = denial(&(0..100).map(finding).collect::<Vec<_>>());
+        let first = message.lines().next().unwrap();
+        assert!(first.len() <= MAX_FIRST_LINE, "{}", first.len());
+        assert!(message.len() <= MAX_MESSAGE && message.ends_with(" more"), "{}", message.len());
+        assert!(message.lines().count() <= MAX_DENIALS + 2);
+    }
+}

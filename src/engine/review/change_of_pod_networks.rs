@@ -1,0 +1,38 @@
+//! A change of the networks annotations of a stored pod. Multus reads them whenever it makes a sandbox: after scheduling
+//! gates, a missing ConfigMap or a restart of the node, however long after the pod was created.
+
+use super::admission_review::{EnvelopeError, Request};
+use super::decide_pod::decide_view;
+use super::facts_for_request::Known;
+use super::{Decision, PodRequest, Stage};
+use crate::deadline::Deadline;
+use crate::json::decode_with_place;
+use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
+use crate::pod::PodView;
+
+/// Decides on an update of a pod: only networks that namespace isolation newly forbids deny.
+pub(super) fn decide(
+    request: &Request<'_>,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Decision, EnvelopeError> {
+    let kind = (&*request.kind.group, &*request.kind.kind);
+    let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
+    let isolates = known.snapshot.settings().namespace_isolation;
+    let judged = isolates && kind == ("", "Pod") && &*request.operation == "UPDATE" && whole;
+    let (Some(new), Some(old)) = (request.object.filter(|_| judged), request.old_object) else {
+        return Ok(Decision::default());
+    };
+    let stored: PodView<'_> = decode_with_place::object(old.get()).map_err(EnvelopeError::Object)?;
+    let changed: PodView<'_> = decode_with_place::object(new.get()).map_err(EnvelopeError::Object)?;
+    let same = |key: &str| stored.annotation(key) == changed.annotation(key);
+    if same(NETWORKS_ANNOTATION) && same(DEFAULT_NETWORK_ANNOTATION) {
+        return Ok(Decision::default());
+    }
+    let namespace = request.namespace();
+    let before = Some(&stored);
+    let pod = PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::new(namespace) };
+    let mut decision = decide_view(&changed, pod, &known.of(namespace));
+    decision.patch.clear();
+    Ok(decision)
+}

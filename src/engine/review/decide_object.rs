@@ -1,0 +1,21 @@
+//! Decides on an object that is not a pod and makes none.
+
+use super::decision::Decision;
+use super::is_denied::judge;
+use super::pod_request::Stage;
+use crate::facts::Mode;
+use crate::json::annotations_of_object::Annotated;
+use crate::rules::suppression::{Limit, apply_ignores};
+use crate::rules::{ObjectContext, check_object};
+
+/// Decides on an object that is not a pod.
+#[must_use]
+pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
+    let mut findings = check_object(context);
+    let limit = Limit { ignorable: context.snapshot.settings().ignorable, profile: None };
+    let suppressed =
+        apply_ignores(Annotated::of(context.json).iter(), limit, &mut findings, context.deadline);
+    let mut decision = Decision { in_scope: true, findings, suppressed, ..Decision::default() };
+    judge(&mut decision, Stage::Final, mode, true);
+    decision
+}

@@ -1,0 +1,309 @@
+//! Decides on a pod, or on the template of one.
+
+use super::{Decision, PodRequest, Stage, judge};
+use crate::demands::{Demands, Subject};
+use crate::facts::PROFILE_ANNOTATION;
+use crate::json::decode_with_place::DecodeError;
+use crate::json::null_as_absent::{Pairs, Quantities};
+use crate::multus;
+use crate::patch::operations;
+use crate::plan::overlay::Overlay;
+use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
+use crate::pod::list_length_limits::{
+    CLAIM, CONTAINER, ENTRIES_PER_VALUE, RESOURCE, RESOURCE_NAME, compared_claims,
+};
+use crate::pod::{FabricSigns, PodView};
+use crate::profile::schema::Inject;
+use crate::profile::{Ignorable, Profile};
+use crate::resolve::why_sentences::{Why, why};
+use crate::resolve::{
+    Because, IfAccelerated, PlannedForNodes, Resolution, also_held, default_profile, if_accelerated, resolve,
+};
+use crate::rules::suppression::{Limit, apply_ignores};
+use crate::rules::{Asked, PodContext, Scope, check_pod};
+use crate::snapshot::Snapshot;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Tells how the profile of a pod was found, for people; `None` where the pod is out of scope.
+///
+/// # Errors
+/// As [`decide_pod`].
+pub fn why_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
+    let pod = PodView::read(json)?;
+    let subject = subject(&pod, request, snapshot).filter(|(_, scope)| *scope == Scope::Injection);
+    Ok(subject.map(|(subject, _)| why(&subject, request.profile)))
+}
+
+/// The facts about a pod, and why it is looked at; `None` where it is not.
+fn subject<'a>(
+    pod: &'a PodView<'a>,
+    request: PodRequest<'a>,
+    snapshot: &'a Snapshot,
+) -> Option<(Subject<'a>, Scope)> {
+    let demands = Demands::of(pod, request.namespace, snapshot);
+    let scope = scope(pod, &demands, request, snapshot)?;
+    let known = Subject::with_demands(pod, demands, request.namespace, snapshot);
+    let subject = Subject {
+        ranks_over_ssh: request.ranks_over_ssh || known.ranks_over_ssh,
+        gang: request.gang,
+        siblings: request.siblings,
+        dev_shm: request.dev_shm,
+        deadline: request.deadline,
+        ..known
+    };
+    Some((subject, scope))
+}
+
+fn scope(
+    pod: &PodView<'_>,
+    demands: &Demands,
+    request: PodRequest<'_>,
+    snapshot: &Snapshot,
+) -> Option<Scope> {
+    let injection = demands.any()
+        || pod.annotation(PROFILE_ANNOTATION).is_some()
+        || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
+            && serves_networks(request.namespace, snapshot);
+    if injection {
+        return Some(Scope::Injection);
+    }
+    let signs = FabricSigns::of(pod);
+    // Variables alone cannot keep a pod from starting: the entry that refuses pods has no part in them.
+    let variables = signs.variable && request.stage != Stage::Final;
+    (signs.annotation || signs.device || variables).then_some(Scope::Rules)
+}
+
+/// Whether pods of a namespace get what the networks need that they name, accelerators or not.
+fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
+    let default = default_profile(snapshot.namespace(namespace), snapshot);
+    default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
+}
+
+/// Decides on a pod.
+///
+/// # Errors
+/// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
+/// before it asks us.
+pub fn decide_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
+    Ok(decide_view(&PodView::read(json)?, request, snapshot))
+}
+
+/// Decides on a pod that is decoded.
+pub(super) fn decide_view(pod: &PodView<'_>, request: PodRequest<'_>, snapshot: &Snapshot) -> Decision {
+    match Examined::of(pod, request, snapshot) {
+        Some(examined) => examined.decide(request),
+        None => Decision::default(),
+    }
+}
+
+/// A pod that is looked at, with what was found about it and is not judged yet.
+pub(super) struct Examined<'p> {
+    scope: Scope,
+    subject: Subject<'p>,
+    resolution: Resolution,
+    plan: Plan,
+    also_held: Vec<Arc<Profile>>,
+    if_accelerated: IfAccelerated,
+    not_injected: bool,
+}
+
+impl<'p> Examined<'p> {
+    /// Looks at a pod; `None` where nothing about it matters, or where the decision is cut short.
+    pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
+        let containers = pod.containers().len() + pod.init_containers().len();
+        let claims = compared_claims(pod).0.len();
+        if !request.deadline.plans(containers.saturating_mul(CONTAINER) + claims.saturating_mul(CLAIM)) {
+            return None;
+        }
+        let (mut subject, scope) = subject(pod, request, snapshot)?;
+        let resolution = match scope {
+            Scope::Injection => resolve(&subject, request.profile),
+            Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
+        };
+        let variables = resolution.profile().map_or(0, |(profile, _)| profile.env.len());
+        if !request.deadline.plans(containers.saturating_mul(variables)) {
+            return None;
+        }
+        let plan = match resolution.profile() {
+            Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
+            _ => Plan::default(),
+        };
+        // A change that this answer does not carry restricts no pod: what was to be added before is there, or is missing.
+        let carried = request.stage != Stage::Final && !snapshot.settings().withhold_changes;
+        let mut planned = PlannedForNodes::default();
+        for change in plan.changes.iter().filter(|_| carried) {
+            match &change.edit {
+                Edit::NodeRequirement { .. } => planned.placed = true,
+                Edit::Quantity { name, .. } => planned.resources.push(name),
+                _ => {}
+            }
+        }
+        let also_held = also_held(&subject, &resolution, &planned);
+        let now = (&resolution, also_held.as_slice());
+        let if_accelerated = if_accelerated(&mut subject, now, request.profile, &planned);
+        let not_injected = request.stage == Stage::Final && lacks_everything(&subject, &plan, &resolution);
+        let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
+        Some(Self { scope, subject, resolution, plan, also_held, if_accelerated, not_injected })
+    }
+
+    /// Whether the pod is one for a profile, and not only for rules.
+    pub(super) fn injects(&self) -> bool {
+        self.scope == Scope::Injection
+    }
+
+    /// Values that are planned, or would be: variables and resources of each target (count).
+    pub(super) fn planned(&self) -> usize {
+        let variables = self.resolution.profile().map_or(0, |(profile, _)| profile.env.len());
+        match self.plan.withheld {
+            None => self.plan.changes.len().max(self.plan.targets.len() * variables),
+            Some(_) => 1,
+        }
+    }
+
+    /// What it takes to plan and judge, as a number of planned values.
+    pub(super) fn work(&self) -> usize {
+        let pod = self.subject.pod;
+        let containers = || pod.containers().iter().chain(pod.init_containers());
+        let resources =
+            containers().flat_map(|c| [c.limits(), c.requests()]).flatten().flat_map(Quantities::iter);
+        let (entries, names) = resources.fold((0, BTreeSet::new()), |(entries, mut names), (name, _)| {
+            names.insert(name);
+            (entries + 1, names)
+        });
+        let resources = names.len() * RESOURCE_NAME + entries * RESOURCE;
+        let claims = compared_claims(pod).0.len() * CLAIM;
+        let variables: usize = containers().map(|c| c.env().len()).sum();
+        let profiles = self.also_held.len() + self.if_accelerated.holding.len();
+        let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
+        let parts = [containers().count() * CONTAINER, resources, claims, variables, compared];
+        parts.into_iter().fold(self.planned(), usize::saturating_add)
+    }
+
+    fn overlay(&self) -> Overlay<'_> {
+        Overlay::new(self.subject.pod, &self.plan).with_profiles(self.subject.snapshot.catalog())
+    }
+
+    /// What the rules on workloads see of it.
+    pub(super) fn asked(&self) -> Option<Asked<'_>> {
+        self.injects().then(|| Asked {
+            subject: &self.subject,
+            resolution: &self.resolution,
+            plan: &self.plan,
+            overlay: self.overlay(),
+        })
+    }
+
+    /// How far the pod's annotations set findings aside: as far as each profile that holds for it allows.
+    pub(super) fn limit(&self) -> Limit<'_> {
+        let own = self.resolution.profile().map(|(profile, _)| profile);
+        let mut holding = own.into_iter().chain(&self.also_held);
+        match holding.find(|p| p.ignorable == Ignorable::Warnings).or(own) {
+            Some(profile) => Limit { ignorable: profile.ignorable, profile: Some(&profile.name) },
+            None => Limit { ignorable: self.subject.snapshot.settings().ignorable, profile: None },
+        }
+    }
+
+    /// Judges it by every rule.
+    pub(super) fn decide(self, request: PodRequest<'_>) -> Decision {
+        let pod = self.subject.pod;
+        let overlay = self.overlay();
+        let planned = overlay.planned_networks().map(multus::parse);
+        let context = PodContext {
+            deadline: request.deadline,
+            scope: self.scope,
+            is_final: request.stage == Stage::Final,
+            not_injected: self.not_injected,
+            before: request.before,
+            overlay,
+            subject: &self.subject,
+            plan: &self.plan,
+            resolution: &self.resolution,
+            also_held: &self.also_held,
+            if_accelerated: &self.if_accelerated,
+            final_networks: planned.as_ref().or(self.subject.networks.as_ref()),
+            variables: OnceCell::new(),
+            devices: OnceCell::new(),
+            shm_volumes: OnceCell::new(),
+            attachments: OnceCell::new(),
+        };
+        let mut findings = check_pod(&context);
+        let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
+        let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
+        let suppressed = match request.before {
+            None => apply_ignores(annotations, self.limit(), &mut findings, self.subject.deadline),
+            Some(_) => Vec::new(),
+        };
+        let patch = operations(pod, &self.plan);
+        let mut decision = Decision {
+            in_scope: true,
+            profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
+            also_held: self.also_held.iter().map(|p| p.name.clone()).collect(),
+            evidence: (self.scope == Scope::Injection)
+                .then(|| words(&self.resolution, self.subject.snapshot)),
+            outcome: (self.scope == Scope::Injection).then(|| self.resolution.outcome()),
+            rules_only: self.scope == Scope::Rules,
+            plan: self.plan,
+            patch,
+            findings,
+            suppressed,
+            ..Decision::default()
+        };
+        judge(&mut decision, request.stage, request.mode, request.opted_in);
+        decision
+    }
+}
+
+/// Whether the profile wants networks or resources on the pod and none of them is there: the sign of a
+/// mutating webhook that did not run.
+fn lacks_everything(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution) -> bool {
+    let Some((profile, _)) = resolution.profile() else { return false };
+    let attaches = |edit: &Edit| match edit {
+        Edit::Networks { .. } | Edit::Quantity { .. } => true,
+        Edit::Annotation { key, .. } => key.starts_with(GKE_DOMAIN),
+        _ => false,
+    };
+    let planned = plan.changes.iter().any(|c| attaches(&c.edit));
+    planned
+        && !subject
+            .pod
+            .containers()
+            .iter()
+            .any(|c| c.resource_names().any(|name| profile.serves_resource(name)))
+        && !subject.readable_networks().is_some_and(|networks| {
+            networks.items.iter().any(|item| {
+                let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
+                profile.rails.iter().any(|r| r.network.is(namespace, &item.name, subject.namespace))
+            })
+        })
+}
+
+/// Why the pod has its profile, or none. Anyone learns which profile, but not whether nodes for the pod exist.
+fn words(resolution: &Resolution, snapshot: &Snapshot) -> String {
+    let by_nodes = match resolution {
+        Resolution::Profile { evidence, .. } => evidence.is_of_nodes(),
+        Resolution::Ambiguous { because, .. } => *because != Because::Own,
+        _ => false,
+    };
+    if by_nodes && snapshot.is_for_anyone() {
+        let one = matches!(resolution, Resolution::Profile { .. });
+        let fits = if one { "the one that fits" } else { "several profiles fit" };
+        return format!("{fits} the nodes that the pod asks for");
+    }
+    match resolution {
+        Resolution::Profile { evidence, .. } => evidence.words(),
+        Resolution::Refused { reason, .. } => reason.clone(),
+        Resolution::Outside { profile, reason, .. } => {
+            format!("profile {} does not apply: {reason}", profile.name)
+        }
+        Resolution::Ambiguous { because, .. } => match because {
+            Because::Nodes => "its candidate nodes have several profiles".to_owned(),
+            Because::Selectors => {
+                "it has no candidate node, and its selectors fit several profiles".to_owned()
+            }
+            Because::Own => "its resources and networks belong to several profiles".to_owned(),
+        },
+        Resolution::NotApplicable { .. } => "no profile matches".to_owned(),
+    }
+}

@@ -1,0 +1,182 @@
+//! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
+
+use super::alike::{Pods, TemplateGroups};
+use super::decide_pod::Examined;
+use super::template_progress::{SeenTemplate, State};
+use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
+use super::{Decision, Looked, Stage, judge, mpi_launcher, workloads_without_template};
+use crate::json::annotations_of_object::Annotated;
+use crate::json::decode_with_place::DecodeError;
+use crate::json::null_as_absent::mapping;
+use crate::pod::is_multi_node::Gang;
+use crate::pod::pod_fields::Metadata;
+use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, Maker, Template};
+use crate::pod::workload_kinds::{self, Holds};
+use crate::profile::Ignorable;
+use crate::rules::suppression::{Limit, apply_ignores};
+use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
+use crate::snapshot::Snapshot;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Templates, each with the result for it, and the decision on the object itself.
+pub(super) type Each<'a, T> = (Vec<(Template<'a>, Result<T, DecodeError>)>, Option<Decision>);
+
+/// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
+#[must_use]
+pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
+    let (templates, own) = decide_each(request, snapshot, |decision| decision);
+    WorkloadDecision { templates, own }
+}
+
+/// The same without plans and patches, for whoever reads the findings only.
+fn findings_only<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
+    let (templates, own) = decide_each(request, snapshot, Decision::without_changes);
+    WorkloadDecision { templates, own }
+}
+
+/// Decides on a workload, and turns the decision on each template into a result as soon as it is made: the plans and
+/// patches of all templates together are many times the size of the object.
+pub(super) fn decide_each<'a, T: Clone>(
+    request: WorkloadRequest<'a>,
+    snapshot: &Snapshot,
+    result: impl Fn(Decision) -> T,
+) -> Each<'a, T> {
+    let mut templates = templates_by_shape::find_within(request.json, request.deadline);
+    let incomplete = templates.len() > MAX_TEMPLATES;
+    templates.truncate(MAX_TEMPLATES);
+    let gangs = gangs(request, &templates);
+    let for_several = (templates.len() > 1).then(|| snapshot.for_several_pods());
+    let snapshot = for_several.as_ref().unwrap_or(snapshot);
+    let in_time = || !request.deadline.is_over();
+    let pods = Pods::read(&templates, in_time);
+    let mut groups = TemplateGroups::new(result);
+    let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
+        let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
+        let (number, state) = groups.examine(pod, request.of_template(template, gang), snapshot);
+        (number, SeenTemplate { template, pod: pod.1, gang, state })
+    });
+    let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();
+    let own = own(request, (&seen, incomplete), snapshot);
+    // The states are in use no more.
+    let seen: Vec<_> = seen.into_iter().map(|s| (s.template, s.pod, s.gang)).collect();
+    let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
+    let decisions = decisions.map(|(number, (template, pod, gang))| match pod {
+        Err(error) => Some(Err(error.clone())),
+        Ok(_) => groups.result(number, request.of_template(template, gang)).map(Ok),
+    });
+    // A template that is not checked has no decision: FAB820 names the first one, and counts them.
+    let decisions: Vec<Option<Result<T, DecodeError>>> = decisions.collect();
+    drop(groups);
+    drop(pods);
+    let decided = templates.into_iter().zip(decisions);
+    (decided.filter_map(|(template, decision)| Some((template, decision?))).collect(), own)
+}
+
+/// The same for each object that makes pods, by its pointer.
+fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<String, Option<Gang>> {
+    let mut gangs = BTreeMap::new();
+    for template in templates.iter().take_while(|_| !request.deadline.is_over()) {
+        let pointer = &template.maker.pointer;
+        if !gangs.contains_key(pointer) {
+            gangs.insert(pointer.clone(), gang_of(request, template));
+        }
+    }
+    gangs
+}
+
+/// What is said of the object itself. `incomplete`: it has further templates, which nobody looks at.
+fn own(
+    request: WorkloadRequest<'_>,
+    (seen, incomplete): (&[SeenTemplate<'_>], bool),
+    snapshot: &Snapshot,
+) -> Option<Decision> {
+    let holds = workload_kinds::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
+    let has_parts = holds != Holds::Templates;
+    let (mut looked, mut findings) = match has_parts {
+        true => workloads_without_template::findings(request, holds, snapshot, findings_only),
+        false => (Looked::default(), Vec::new()),
+    };
+    let examined = || seen.iter().filter_map(SeenTemplate::of_profile);
+    looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
+    // Nobody knows what a template that is not checked asks for.
+    let unchecked = seen.iter().any(|s| matches!(s.state, State::Unchecked));
+    looked.of_profile |= unchecked || examined().next().is_some();
+    let mut suppressed = Vec::new();
+    if looked.of_profile || !findings.is_empty() {
+        findings.extend(together(request, (seen, incomplete), snapshot));
+        findings.extend(mpi_launcher::findings(request, seen, snapshot));
+        // An error of several templates is let go where the profile of each does.
+        let limits = examined().map(Examined::limit);
+        let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
+        let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
+        suppressed =
+            apply_ignores(Annotated::of(request.json).iter(), limit, &mut findings, request.deadline);
+    }
+    if findings.is_empty() && suppressed.is_empty() && !has_parts {
+        return None;
+    }
+    let rules_only = looked.any && !looked.of_profile;
+    let mut decision =
+        Decision { in_scope: looked.any, rules_only, findings, suppressed, ..Decision::default() };
+    judge(&mut decision, Stage::Whole, request.mode, request.opted_in);
+    Some(decision)
+}
+
+/// The head of an object.
+#[derive(Deserialize)]
+struct Headed<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    metadata: Option<Metadata<'a>>,
+}
+
+/// What the rules on workloads say of each object that makes pods.
+fn together(
+    request: WorkloadRequest<'_>,
+    (seen, incomplete): (&[SeenTemplate<'_>], bool),
+    snapshot: &Snapshot,
+) -> Vec<Finding> {
+    type Made<'a> = (Maker<'a>, Option<&'a Gang>, Vec<WorkloadTemplate<'a>>);
+    let mut makers: BTreeMap<&str, Made<'_>> = BTreeMap::new();
+    for one in seen {
+        let SeenTemplate { template, pod: Ok(pod), gang, .. } = one else { continue };
+        let maker = || match template.maker.kind.as_str() {
+            "" => {
+                let (group, kind) = (request.group.to_owned(), request.kind.to_owned());
+                Maker { pointer: String::new(), group, kind, json: request.json }
+            }
+            _ => template.maker.clone(),
+        };
+        let (_, _, views) =
+            makers.entry(&template.maker.pointer).or_insert_with(|| (maker(), *gang, Vec::new()));
+        views.push(WorkloadTemplate {
+            pointer: &template.pointer,
+            role: &template.role,
+            pods: template.pods,
+            pod,
+            asked: one.examined().and_then(Examined::asked),
+            compared: !matches!(one.state, State::Judged | State::Unchecked),
+            checked: !matches!(one.state, State::Unchecked),
+        });
+    }
+    let last = seen.last().filter(|_| incomplete).map(|s| s.template.maker.pointer.as_str());
+    let mut findings = Vec::new();
+    let asked = |(_, _, views): &&Made<'_>| views.iter().any(|v| v.asked.is_some() || !v.compared);
+    for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
+    {
+        // The API server refuses a value that is not a mapping.
+        let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
+        findings.extend(check_workload(&WorkloadContext {
+            deadline: request.deadline,
+            maker,
+            metadata: metadata.as_ref(),
+            gang: *gang,
+            namespace: request.namespace,
+            namespace_facts: snapshot.namespace(request.namespace),
+            templates,
+            incomplete: last == Some(maker.pointer.as_str()),
+            snapshot,
+        }));
+    }
+    findings
+}

@@ -1,0 +1,31 @@
+//! Whether an object is denied: by its findings, the point of admission, the mode, and whether the namespace opted in.
+
+use super::decision::Decision;
+use super::pod_request::Stage;
+use crate::facts::Mode;
+use crate::rules::{self, Finding, Severity};
+
+/// Turns severities into a verdict. Where the namespace did not opt in nothing is refused, and nothing is
+/// louder than information.
+pub(super) fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
+    if !opted_in {
+        decision.findings.iter_mut().for_each(Finding::lower_without_opt_in);
+    }
+    decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    // Before the last mutating webhook has run, most errors may still be fixed.
+    let counts =
+        |f: &Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
+    let errors = decision.findings.iter().any(|f| f.severity == Severity::Error && counts(f));
+    decision.apply_verdict(errors, mode);
+}
+
+impl Decision {
+    /// Sets the verdict. A denied object loses its patch and planned changes: nothing is done to it.
+    pub fn apply_verdict(&mut self, errors: bool, mode: Mode) {
+        self.denied = errors && mode == Mode::Enforce;
+        self.would_deny = errors && mode == Mode::Audit;
+        if self.denied {
+            self.drop_changes();
+        }
+    }
+}

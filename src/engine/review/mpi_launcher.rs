@@ -1,0 +1,209 @@
+//! What the launcher of an MPIJob gives its ranks. `mpirun -x NAME=VALUE` stands in the launcher's command and counts on
+//! the workers, and so does what `-x NAME` passes on: these variables are judged as if the workers' container had them. A
+//! launcher without accelerators is looked at in no other way.
+
+use super::template_progress::SeenTemplate;
+use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
+use crate::nccl::variable_table::{is_prefixed, mentions};
+use crate::pod::pod_fields::Container;
+use crate::pod::shell::{How, Setting, arguments, script};
+use crate::pod::templates_by_shape::Template;
+use crate::pod::workload_kinds::{self, Ranks};
+use crate::rules::{Finding, Severity};
+use crate::snapshot::Snapshot;
+use crate::text::tree;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Containers of launchers that are looked at in one object; one is usual.
+const MAX_CONTAINERS: usize = 4;
+/// Longest command that is read (bytes).
+const MAX_TEXT: usize = 1 << 18;
+/// Longest template of workers that is judged once more (bytes).
+const MAX_WORKER: usize = 1 << 16;
+/// Variables that are judged (count).
+const MAX_VARIABLES: usize = 256;
+/// Flags by which launchers hand a variable to their ranks: Open MPI's `-x`, Hydra's `-genv` and `-env`.
+const FLAGS: [&[u8]; 5] = [b"-x", b"-genv", b"-env", b"--env", b"-e"];
+
+/// What is found of what launchers hand on, at its places in the object.
+pub(super) fn findings(
+    request: WorkloadRequest<'_>,
+    seen: &[SeenTemplate<'_>],
+    snapshot: &Snapshot,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut left = MAX_CONTAINERS;
+    let mut jobs: BTreeSet<&str> = BTreeSet::new();
+    let mut workers = None;
+    // A launcher that asks for accelerators is judged as a pod of its own.
+    let not_examined = |s: &&SeenTemplate<'_>| is(s.template, "Launcher") && s.of_profile().is_none();
+    for SeenTemplate { template: launcher, pod, .. } in seen.iter().filter(not_examined) {
+        let Ok(pod) = pod else { continue };
+        if left == 0 || !jobs.insert(&launcher.maker.pointer) {
+            continue;
+        }
+        let worker = workers.get_or_insert_with(|| by_job(seen)).get(launcher.maker.pointer.as_str());
+        let Some(SeenTemplate { template: worker, pod: Ok(view), .. }) = worker else { continue };
+        let accelerators = &snapshot.settings().accelerators;
+        let ranks =
+            view.containers().iter().position(|c| c.resource_names().any(|n| accelerators.contains(n)));
+        let starts = pod.containers().iter().enumerate().filter(|(_, c)| starts_ranks(c));
+        for (index, container) in starts.take(left) {
+            let of = Launch { request, launcher, index, container, worker, ranks: ranks.unwrap_or(0) };
+            found.extend(of.findings(snapshot).unwrap_or_default());
+            left -= 1;
+        }
+    }
+    found
+}
+
+/// The first template of workers of each job that has a profile, by the job's pointer.
+fn by_job<'s, 'a>(seen: &'s [SeenTemplate<'a>]) -> HashMap<&'s str, &'s SeenTemplate<'a>> {
+    let workers = seen.iter().filter(|s| is(s.template, "Worker") && s.of_profile().is_some());
+    workers.rev().map(|s| (s.template.maker.pointer.as_str(), s)).collect()
+}
+
+fn is(template: &Template<'_>, role: &str) -> bool {
+    let kind = workload_kinds::find(&template.maker.group, &template.maker.kind);
+    kind.is_some_and(|kind| kind.ranks == Ranks::OverSsh) && template.role == role
+}
+
+/// Whether a command contains an NCCL variable.
+fn starts_ranks(container: &Container<'_>) -> bool {
+    container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT && container.shell_text().any(mentions)
+}
+
+/// One container of a launcher beside the workers it starts ranks on.
+struct Launch<'a> {
+    request: WorkloadRequest<'a>,
+    launcher: &'a Template<'a>,
+    index: usize,
+    container: &'a Container<'a>,
+    worker: &'a Template<'a>,
+    /// The container of the ranks on the workers.
+    ranks: usize,
+}
+
+/// A variable of the ranks, and where the launcher says its value.
+struct Given {
+    /// `None` where it is known only when it runs.
+    value: Option<String>,
+    place: String,
+}
+
+impl Launch<'_> {
+    fn findings(&self, snapshot: &Snapshot) -> Option<Vec<Finding>> {
+        let given = self.given();
+        if given.is_empty() || self.worker.json.len() > MAX_WORKER {
+            return None;
+        }
+        let mut pod = tree(self.worker.json).ok()?;
+        let ranks = pod.pointer_mut(&format!("/spec/containers/{}", self.ranks))?.as_object_mut()?;
+        // Of the workers' own variables ranks have none: sshd does not hand them on.
+        let env = given.iter().map(|(name, given)| match &given.value {
+            Some(value) => json!({"name": name, "value": value}),
+            None => json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}),
+        });
+        ranks.insert("env".to_owned(), env.collect());
+        for key in ["envFrom", "command", "args"] {
+            ranks.remove(key);
+        }
+        let places: Vec<&str> = given.values().map(|given| given.place.as_str()).collect();
+        let text = pod.to_string();
+        let gang = gang_of(self.request, self.worker);
+        let request = PodRequest {
+            gang: gang.as_ref(),
+            siblings: self.worker.pods,
+            ranks_over_ssh: true,
+            ..self.request.of_pod()
+        };
+        let decision = decide_pod(&text, request, snapshot).ok()?;
+        Some(decision.findings.into_iter().filter_map(|f| self.place(f, &places)).collect())
+    }
+
+    /// What reaches the ranks, by name; what is said last counts.
+    fn given(&self) -> BTreeMap<String, Given> {
+        let words: Vec<&str> = self.container.shell_text().collect();
+        let mut of = Settings { launch: self, set: BTreeMap::new(), handed: BTreeMap::new() };
+        let direct = arguments(&words).settings;
+        let taken: BTreeSet<usize> = direct.iter().map(|setting| setting.at).collect();
+        for setting in direct {
+            let before = setting.at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
+            let word = words.get(setting.at).copied().unwrap_or_default();
+            of.take(setting.at, &setting, before.as_bytes(), word);
+        }
+        for (number, text) in words.iter().enumerate() {
+            if !taken.contains(&number) && text.contains([' ', '\n', ';']) && mentions(text) {
+                for setting in script(text, is_prefixed).settings {
+                    let start = setting.at.saturating_sub(24);
+                    let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
+                    of.take(number, &setting, before, text.get(setting.at..).unwrap_or_default());
+                }
+            }
+        }
+        of.handed
+    }
+
+    /// A variable of the launcher's `env`.
+    fn own(&self, name: &str) -> Option<Given> {
+        let (at, entry) = self.container.env_var(name)?;
+        Some(Given { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
+    }
+
+    /// Where an element of `command` and `args` stands.
+    fn word(&self, number: usize) -> String {
+        let command = self.container.command.as_ref().map_or(0, |list| list.0.len());
+        match number.checked_sub(command) {
+            Some(number) => format!("args/{number}"),
+            None => format!("command/{number}"),
+        }
+    }
+
+    /// A finding on a variable at the place where the launcher says it. What a launcher does with its flags is its own
+    /// affair, so it is a warning at most.
+    fn place(&self, finding: Finding, places: &[&str]) -> Option<Finding> {
+        let rest = finding.path.strip_prefix(&format!("/spec/containers/{}/env/", self.ranks))?;
+        let number = rest.split('/').next()?.parse::<usize>().ok()?;
+        let at = format!("{}/spec/containers/{}", self.launcher.pointer, self.index);
+        let path = format!("{at}/{}", places.get(number)?);
+        let because = match finding.severity {
+            Severity::Error => Some("the launcher sets it, and its own flags may change what the ranks get"),
+            Severity::Warning | Severity::Info => finding.because,
+        };
+        let severity = finding.severity.min(Severity::Warning);
+        Some(Finding { path, severity, because, spot: None, ..finding })
+    }
+}
+
+/// What a command does with variables of NCCL, read from the first word to the last.
+struct Settings<'a> {
+    launch: &'a Launch<'a>,
+    /// Those of the launcher itself.
+    set: BTreeMap<String, Given>,
+    /// Those of the ranks.
+    handed: BTreeMap<String, Given>,
+}
+
+impl Settings<'_> {
+    fn take(&mut self, number: usize, setting: &Setting<'_>, before: &[u8], word: &str) {
+        if !is_prefixed(setting.name) || self.set.len().max(self.handed.len()) >= MAX_VARIABLES {
+            return;
+        }
+        let name = setting.name.to_owned();
+        let value = setting.value.as_ref().map(|value| value.clone().into_owned());
+        let given = Given { value, place: self.launch.word(number) };
+        let flag = before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let by_flag = FLAGS.contains(&flag) || word.starts_with("-x=") || word.starts_with("--env=");
+        match setting.how {
+            How::Sets if by_flag => drop(self.handed.insert(name, given)),
+            How::Sets | How::Default => drop(self.set.insert(name, given)),
+            How::Unsets => drop(self.set.remove(&name)),
+            How::PassesOn => {
+                if let Some(given) = self.set.remove(&name).or_else(|| self.launch.own(&name)) {
+                    self.handed.insert(name, given);
+                }
+            }
+        }
+    }
+}

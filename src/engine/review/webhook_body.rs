@@ -1,0 +1,330 @@
+//! A webhook body to a decision: what the paths do.
+
+use super::admission_review::{self, EnvelopeError, Request};
+use super::decide_pod::decide_view;
+pub use super::facts_for_request::Known;
+pub use super::join_template_decisions::TemplateOutcome;
+use super::join_template_decisions::WholeWorkload;
+use super::names_in_metadata::{Named, ObjectMeta};
+use super::{
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, change_of_pod_networks, decide_object, judge,
+    only_new_findings_deny,
+};
+use crate::deadline::Deadline;
+use crate::facts::Mode;
+use crate::pod::PodView;
+use crate::pod::pod_fields::Source;
+use crate::pod::prescan_for_fabric_signs::may_have_signs;
+use crate::pod::workload_kinds as kinds;
+use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
+use crate::snapshot::{Audience, Snapshot};
+
+/// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
+/// label; what a cache believes has no part in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WebhookEntry {
+    /// `/mutate`: patches pods of enforcing namespaces.
+    Mutate,
+    /// `/validate`: judges the final pods of enforcing namespaces.
+    Validate,
+    /// `/audit`: reports on pods and workloads of namespaces in mode `audit`; changes and denies nothing.
+    Audit,
+    /// `/validate-workload`: judges what makes pods, in this mode.
+    Workload(Mode),
+    /// `/validate-networks`: judges the networks of stored pods of enforcing namespaces whose annotations change.
+    Networks,
+    /// `/validate-object`: judges network objects and profiles, in this mode.
+    Object(Mode),
+}
+
+/// A decision and the request it answers.
+#[derive(Debug)]
+pub struct Answer {
+    /// `uid` of the request.
+    pub uid: String,
+    /// WebhookEntry that was called.
+    pub entry: WebhookEntry,
+    /// Namespace as the request names it; empty for an object of the cluster, and for one out of scope.
+    pub namespace: String,
+    /// Who asked for what; `None` for a request out of scope, of which the log says nothing unless it is asked to.
+    pub names: Option<RequestNames>,
+    /// Whether changes are reported only, and none is made.
+    pub withheld: bool,
+    /// What is decided. Out of scope where the request is none of the entry's business.
+    pub decision: Decision,
+    /// Pod templates of a workload; empty for a pod. The decision's findings are those of all of them.
+    pub templates: Vec<TemplateOutcome>,
+}
+
+/// Decides on the body of an AdmissionReview that anyone may have sent.
+///
+/// # Errors
+/// [`EnvelopeError`] when the body is not a request that can be answered.
+pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
+    handle_within(body, entry, Known { snapshot, audience: Audience::Anyone }, &Deadline::without_clock())
+}
+
+/// The same for an audience, under a time limit.
+///
+/// # Errors
+/// [`EnvelopeError`], also when the time is over before the decision is complete.
+pub fn handle_within(
+    body: &[u8],
+    entry: WebhookEntry,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Answer, EnvelopeError> {
+    let Found { uid, namespace, names, decision, templates } = match entry {
+        WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
+        WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
+        WebhookEntry::Audit => audit(body, known, deadline)?,
+        WebhookEntry::Workload(mode) => of_request(body, |request| workload(request, mode, known, deadline))?,
+        WebhookEntry::Networks => of_request(body, |request| {
+            Ok((change_of_pod_networks::decide(request, known, deadline)?, Vec::new()))
+        })?,
+        WebhookEntry::Object(mode) => {
+            of_request(body, |request| Ok((object(request, mode, known, deadline)?, Vec::new())))?
+        }
+    };
+    // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
+    if deadline.is_over() {
+        return Err(EnvelopeError::Late);
+    }
+    let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
+    Ok(Answer { uid, entry, namespace, names, withheld, decision, templates })
+}
+
+/// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
+///
+/// # Errors
+/// [`EnvelopeError`] when the body is not a request that can be answered.
+pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
+    let uid = admission_review::parse(body)?.uid.to_string();
+    let decision = Decision::default();
+    let (namespace, names, templates) = (String::new(), None, Vec::new());
+    Ok(Answer { uid, entry, namespace, names, withheld: true, decision, templates })
+}
+
+/// A decision, with those on the templates of a workload.
+type Decided = (Decision, Vec<TemplateOutcome>);
+
+/// A decision, and what the answer needs of the request.
+struct Found {
+    uid: String,
+    namespace: String,
+    names: Option<RequestNames>,
+    decision: Decision,
+    templates: Vec<TemplateOutcome>,
+}
+
+impl Found {
+    fn new<O: Named>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
+        // Requests out of scope are the most, and nothing counts them by namespace.
+        let namespace = request.namespace.as_deref().filter(|_| decision.in_scope);
+        let namespace = namespace.unwrap_or_default().to_owned();
+        let names = decision.in_scope.then(|| RequestNames::of(request));
+        Self { uid: request.uid.to_string(), namespace, names, decision, templates }
+    }
+}
+
+/// The decision on a request.
+fn of_request(
+    body: &[u8],
+    decide: impl FnOnce(&Request<'_>) -> Result<Decided, EnvelopeError>,
+) -> Result<Found, EnvelopeError> {
+    let request = admission_review::parse(body)?;
+    let decided = decide(&request)?;
+    Ok(Found::new(&request, decided))
+}
+
+/// The same for a pod of an enforcing namespace, which is most often read in one pass with the request.
+fn pod_of_body(
+    body: &[u8],
+    stage: Stage,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Found, EnvelopeError> {
+    let stage = (stage, Mode::Enforce);
+    let text = admission_review::text(body)?;
+    // A sign anywhere in the body may be one of the pod.
+    let signs = may_have_signs(text);
+    if let Some(found) = signs.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
+        return Ok(found);
+    }
+    of_request(body, |request| match signs {
+        true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
+        false => created_pod(request).map(|_| Decided::default()),
+    })
+}
+
+/// The decision on a pod that is read together with its request; `None` where that does not succeed, or where the object is
+/// not a pod.
+fn in_one_pass(
+    text: &str,
+    stage: (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Option<Found>, EnvelopeError> {
+    let request = admission_review::parse_with_pod(text).filter(is_for_pod);
+    let Some(mut request) = request else { return Ok(None) };
+    if let Some(pod) = &mut request.object {
+        pod.source = Source::Review(text);
+    }
+    let created = created_pod(&request)?;
+    let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
+    Ok(Some(Found::new(&request, (decision.unwrap_or_default(), Vec::new()))))
+}
+
+/// Whether a request is for a pod.
+fn is_for_pod<O>(request: &Request<'_, O>) -> bool {
+    (&*request.kind.group, &*request.kind.kind) == ("", "Pod")
+}
+
+/// The same for a pod or a workload of an auditing namespace.
+fn audit(body: &[u8], known: Known<'_>, deadline: &Deadline<'_>) -> Result<Found, EnvelopeError> {
+    let stage = (Stage::Whole, Mode::Audit);
+    let text = admission_review::text(body)?;
+    // The API server writes the kind so. What is read here as a pod and is none is read again.
+    let pod = text.contains(r#""kind":"Pod""#) && may_have_signs(text);
+    if let Some(found) = pod.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
+        return Ok(found);
+    }
+    of_request(body, |request| match is_for_pod(request) {
+        true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
+        false => workload(request, Mode::Audit, known, deadline),
+    })
+}
+
+/// A decision on a pod that is not decoded yet.
+fn raw_pod(
+    request: &Request<'_>,
+    stage: (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Decision, EnvelopeError> {
+    let object = created_pod(request)?.filter(|object| may_have_signs(object.get()));
+    let Some(object) = object else { return Ok(Decision::default()) };
+    let pod = PodView::read(object.get()).map_err(EnvelopeError::Object)?;
+    Ok(decide_created(&pod, request.namespace(), stage, known, deadline))
+}
+
+/// The pod that a request creates; `None` where the request does something else.
+fn created_pod<'r, O>(request: &'r Request<'_, O>) -> Result<Option<&'r O>, EnvelopeError> {
+    let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
+    if !is_for_pod(request) || &*request.operation != "CREATE" || !whole {
+        return Ok(None);
+    }
+    request.object.as_ref().map(Some).ok_or(EnvelopeError::NoObject)
+}
+
+/// A decision on a pod that is to be created.
+fn decide_created(
+    pod: &PodView<'_>,
+    namespace: &str,
+    (stage, mode): (Stage, Mode),
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Decision {
+    let snapshot = &known.of(namespace);
+    let withheld = snapshot.settings().withhold_changes;
+    let stage = match stage {
+        // The pod comes without its changes. What it would be with them is judged, so that it is refused only if it would
+        // be refused anyway.
+        Stage::Final if withheld => Stage::Whole,
+        stage => stage,
+    };
+    let request = PodRequest { stage, mode, deadline, ..PodRequest::new(namespace) };
+    let mut decision = decide_view(pod, request, snapshot);
+    if stage != Stage::Mutate || withheld {
+        // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
+        decision.patch.clear();
+    }
+    decision
+}
+
+fn object(
+    request: &Request<'_>,
+    mode: Mode,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Decision, EnvelopeError> {
+    let (group, kind) = (&*request.kind.group, &*request.kind.kind);
+    let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
+    if !checks_kind(group, kind) || !whole {
+        return Ok(Decision::default());
+    }
+    let namespace = request.namespace.as_deref().filter(|namespace| !namespace.is_empty());
+    let snapshot = &known.snapshot.seen_from_object(namespace, known.audience);
+    let context =
+        |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline);
+    match (&*request.operation, request.old_object) {
+        ("CREATE" | "UPDATE", _) => {}
+        ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),
+        _ => return Ok(Decision::default()),
+    }
+    let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
+    let old = request.old_object.map(serde_json::value::RawValue::get);
+    if !only_new_findings_deny::changes(new, old).map_err(EnvelopeError::Object)? {
+        return Ok(Decision::default());
+    }
+    let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
+    let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
+    let whole = [String::new()];
+    let version = |json| only_new_findings_deny::Version { json, parts: &whole };
+    let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
+    let mut findings = below(std::mem::take(&mut decision.findings));
+    let known = below(check_object(&context(old, Event::Given)));
+    only_new_findings_deny::keep_new(&mut findings, &known, version(new), version(old));
+    decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
+    judge(&mut decision, Stage::Final, mode, true);
+    Ok(decision)
+}
+
+/// Whether a controller says that it created the object from a workload that is reviewed itself: the user has seen its
+/// findings there. Anyone may write such a reference, so it only spares warnings that nobody reads.
+fn owned_by_reviewed(json: &str) -> bool {
+    ObjectMeta::of(json).controller().is_some_and(|owner| {
+        let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
+        let kind = owner.kind.as_deref().unwrap_or_default();
+        kinds::find(group, kind).is_some_and(|kind| kind.judged)
+    })
+}
+
+fn workload(
+    request: &Request<'_>,
+    mode: Mode,
+    known: Known<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Decided, EnvelopeError> {
+    let nothing = Decided::default();
+    let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
+    // An object without a namespace has not opted in.
+    let Some(namespace) = request.namespace.as_deref().filter(|n| !n.is_empty() && whole) else {
+        return Ok(nothing);
+    };
+    if !matches!(&*request.operation, "CREATE" | "UPDATE") {
+        return Ok(nothing);
+    }
+    let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
+    let old = request.old_object.map(serde_json::value::RawValue::get);
+    let reported_before = mode == Mode::Audit && owned_by_reviewed(new);
+    if reported_before || !only_new_findings_deny::changes(new, old).map_err(EnvelopeError::Object)? {
+        return Ok(nothing);
+    }
+    let (group, kind) = (&*request.kind.group, &*request.kind.kind);
+    let snapshot = &known.of(namespace);
+    let decide = |json, deadline| {
+        let request =
+            WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
+        WholeWorkload::of(request, snapshot)
+    };
+    let mut whole = decide(new, deadline);
+    if let Some(old) = old {
+        // With looks of its own: an object that is not looked at in full counts as fitting every profile, and what is said
+        // of the old object is not said of the new one.
+        let deadline_of_old = deadline.for_another();
+        whole.keep_new(new, decide(old, &deadline_of_old), old);
+        deadline.join(&deadline_of_old);
+    }
+    Ok(whole.judged(mode))
+}

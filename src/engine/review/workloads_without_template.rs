@@ -1,0 +1,183 @@
+//! Workloads that hold a part of a pod and no template: a TrainJob, whose runtime has the rest (where that is at hand,
+//! both are judged together), and the bare pod specs
+//! of an LLMInferenceService, which its controller lays over others. What they say is judged; what they do not say is
+//! not, since the other part may say it.
+
+use super::workload_request::{Decide, distinct};
+use super::{Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
+use crate::json::annotations_of_object::Annotated;
+use crate::json::null_as_absent::mapping;
+use crate::multus::NETWORKS_ANNOTATION;
+use crate::pod::is_multi_node::Gang;
+use crate::pod::templates_by_shape;
+use crate::pod::workload_kinds::Holds;
+use crate::rules::Finding;
+use crate::snapshot::Snapshot;
+use crate::text::tree;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// A pod as far as a workload says it, and where its parts stand in the workload.
+struct Part {
+    json: String,
+    /// Pointers in the pod, and the same places in the workload; the first that fits counts.
+    places: Vec<(&'static str, String)>,
+    /// Whether the pods belong to a job of several, where the part says so.
+    gang: Option<Gang>,
+}
+
+/// What is looked at in the parts of pods that an object holds in place of templates, and the findings on them.
+pub(super) fn findings(
+    request: WorkloadRequest<'_>,
+    holds: Holds,
+    snapshot: &Snapshot,
+    decide: Decide,
+) -> (Looked, Vec<Finding>) {
+    if holds == Holds::Trainer
+        && let Some(joined) = train_job::findings(request, snapshot, decide)
+    {
+        return joined;
+    }
+    let parts = match holds {
+        Holds::Templates => Vec::new(),
+        Holds::Trainer => train_job(request.json).into_iter().collect(),
+        Holds::BareSpecs => bare_specs(request.json),
+    };
+    let (mut looked, mut found) = (Looked::default(), Vec::<Finding>::new());
+    for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
+        let pod = PodRequest { gang: part.gang.as_ref(), ..request.of_pod() };
+        // A value of another type is for the API server to refuse.
+        let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
+        looked.add(&decision);
+        let whole: Value = tree(&part.json).unwrap_or_default();
+        found.extend(decision.findings.into_iter().filter_map(|f| part.place(f, &whole)));
+    }
+    (looked, distinct(found.into_iter()))
+}
+
+impl Part {
+    /// A finding on something that the part says, at its place in the workload.
+    fn place(&self, finding: Finding, pod: &Value) -> Option<Finding> {
+        let steps: Vec<&str> = finding.path.split('/').skip(1).collect();
+        let said = matches!(
+            steps.as_slice(),
+            ["spec", "containers" | "initContainers", _, _, ..]
+                | ["spec", "volumes", _, ..]
+                | ["metadata", "annotations", _]
+        );
+        if !said || pod.pointer(&finding.path).is_none() {
+            return None;
+        }
+        let (prefix, place) = self.places.iter().find(|(prefix, _)| finding.path.starts_with(prefix))?;
+        let path = format!("{place}{}", finding.path.get(prefix.len()..)?);
+        Some(Finding { path, ..finding })
+    }
+}
+
+#[derive(Deserialize)]
+struct TrainJob<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    spec: Option<TrainJobSpec<'a>>,
+}
+
+#[derive(Deserialize)]
+struct TrainJobSpec<'a> {
+    #[serde(borrow, default, deserialize_with = "mapping")]
+    trainer: Option<Trainer<'a>>,
+}
+
+/// kubeflow/trainer pkg/apis/trainer/v1alpha1/trainjob_types.go: laid over container `node` of the runtime.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Trainer<'a> {
+    #[serde(borrow, default)]
+    num_nodes: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    env: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    resources_per_node: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    command: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+}
+
+fn train_job(json: &str) -> Option<Part> {
+    let trainer = serde_json::from_str::<TrainJob<'_>>(json).ok()?.spec?.trainer?;
+    let mut container = json!({"name": "node"});
+    let mut places = Vec::new();
+    for (raw, key, prefix, place) in [
+        (trainer.env, "env", "/spec/containers/0/env", "env"),
+        (trainer.resources_per_node, "resources", "/spec/containers/0/resources", "resourcesPerNode"),
+        (trainer.command, "command", "/spec/containers/0/command", "command"),
+        (trainer.args, "args", "/spec/containers/0/args", "args"),
+    ] {
+        if let Some(value) = raw.and_then(|r| tree(r.get()).ok()) {
+            container.as_object_mut()?.insert(key.to_owned(), value);
+            places.push((prefix, format!("/spec/trainer/{place}")));
+        }
+    }
+    // Trainer runs one pod per node.
+    let nodes: Option<u32> = trainer.num_nodes.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let gang = nodes.map(|nodes| Gang { several: nodes > 1, words: format!("numNodes {nodes}") });
+    Some(Part { json: json!({"spec": {"containers": [container]}}).to_string(), places, gang })
+}
+
+/// Most pod specs of one object that are looked at: an LLMInferenceService has six.
+const MAX_BARE_SPECS: usize = 16;
+/// Most bytes of the annotation in all of them together: each is a pod with the whole annotation.
+const MAX_ANNOTATIONS: usize = 256 << 10;
+
+/// The controller hands the networks annotation of the object on to its pods (kserve/kserve
+/// pkg/controller/v1alpha2/llmisvc).
+fn bare_specs(json: &str) -> Vec<Part> {
+    let annotated = Annotated::of(json);
+    let metadata = match annotated.get(NETWORKS_ANNOTATION) {
+        Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
+        None => json!({}),
+    }
+    .to_string();
+    let most = (MAX_ANNOTATIONS / metadata.len()).clamp(1, MAX_BARE_SPECS);
+    let specs = templates_by_shape::bare_specs(json, true).into_iter().take(most);
+    specs
+        .map(|spec| Part {
+            json: format!("{{\"metadata\":{metadata},\"spec\":{}}}", spec.json),
+            places: vec![("/spec/", format!("{}/", spec.pointer)), ("/metadata/", "/metadata/".to_owned())],
+            gang: None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_has_its_place_and_what_is_not_said_is_left_out() {
+        let job = r#"{"spec":{"trainer":{"env":[{"name":"A","value":"1"}],"resourcesPerNode":{"limits":{"x/y":1}}}}}"#;
+        let part = train_job(job).unwrap();
+        let pod: Value = serde_json::from_str(&part.json).unwrap();
+        let at = |path: &str| {
+            let finding = Finding {
+                rule: "FAB402",
+                severity: crate::rules::Severity::Warning,
+                path: path.to_owned(),
+                message: String::new(),
+                fix: String::new(),
+                spot: None,
+                because: None,
+                other: None,
+            };
+            part.place(finding, &pod).map(|f| f.path)
+        };
+        assert_eq!(at("/spec/containers/0/env/0/value").as_deref(), Some("/spec/trainer/env/0/value"));
+        assert_eq!(
+            at("/spec/containers/0/resources/limits/x~1y").as_deref(),
+            Some("/spec/trainer/resourcesPerNode/limits/x~1y")
+        );
+        assert_eq!(at("/spec/containers/0/env/1/value"), None);
+        assert_eq!(at("/spec/containers/0"), None);
+        assert_eq!(at(""), None);
+    }
+}

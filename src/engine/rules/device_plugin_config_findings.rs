@@ -1,0 +1,36 @@
+//! A device plugin's configuration inside of another object, as several rules report it.
+
+use super::finding::Severity;
+use super::json_in_text_fields::EmbeddedFault;
+use std::borrow::Cow;
+
+/// A configuration in an object.
+#[derive(Debug)]
+pub(super) struct Configuration {
+    /// JSON pointer of the text.
+    pub(super) pointer: String,
+    /// The faults that the plugin or its operator finds; or why neither can read the text.
+    pub(super) faults: Result<Vec<ConfigFault>, EmbeddedFault>,
+}
+
+/// What is wrong: where in the text, how bad, what, and what to do.
+#[derive(Debug)]
+pub(super) struct ConfigFault {
+    pub(super) pointer: String,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+    pub(super) fix: Cow<'static, str>,
+    /// Its consequence.
+    pub(super) concern: Concern,
+}
+
+/// The consequence of a fault; each is a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Concern {
+    /// The plugin exits with an error.
+    Start,
+    /// A pool has other devices than meant, or none.
+    Devices,
+    /// Only the operator's own webhook refuses it.
+    Operator,
+}

@@ -1,0 +1,160 @@
+//! What else than NCCL may use an RDMA device of a container. NIXL, GPUDirect Storage and NFS over RDMA are mostly set up
+//! by arguments, files or another container, and seldom by a variable, so everything that a pod shows is looked at.
+
+use crate::nccl::numbers_as_nccl_reads::leading_number;
+use crate::pod::pod_fields::Container;
+use crate::pod::resource_units::Holder;
+use crate::pod::shell::code;
+use crate::rules::pod_context::PodContext;
+use crate::rules::variables_of_pod::ContainerVariables;
+use crate::text::printable;
+
+/// Starts of variables of other libraries over verbs: UCX, NVSHMEM, libfabric, Open MPI, NIXL, Mooncake, GPUDirect Storage,
+/// LMCache, Dynamo.
+const VARIABLES: [&str; 12] = [
+    "UCX_",
+    "NVSHMEM_",
+    "FI_",
+    "OMPI_",
+    "NIXL_",
+    "VLLM_NIXL_",
+    "MOONCAKE_",
+    "MC_",
+    "CUFILE_",
+    "NVIDIA_GDS",
+    "LMCACHE_",
+    "DYN_",
+];
+
+/// Starts of words that name such libraries and programs in commands, images and paths.
+const STARTS: [&str; 21] = [
+    "nixl",
+    "mooncake",
+    "lmcache",
+    "dynamo",
+    "disagg",
+    "ucx",
+    "nvshmem",
+    "deepep",
+    "ibgda",
+    "libfabric",
+    "cufile",
+    "gds",
+    "rdma",
+    "roce",
+    "ibverbs",
+    "perftest",
+    "mpirun",
+    "mpiexec",
+    "sshd",
+    "spdk",
+    "nvme",
+];
+/// Whole words: options such as `--kv-transfer-config` and `--ib-device`, and programs such as `ib_write_bw`.
+const WORDS: [&str; 3] = ["kv", "ib", "nfs"];
+
+/// Images whose NCCL plugin for SHARP has a switch of its own, NCCL_IBEXT_DISABLE (Mellanox/nccl-rdma-sharp-plugins
+/// src/ib_plugin.c).
+const IMAGES_WITH_PLUGIN: &str = "nvcr.io/nvidia/";
+
+/// Most containers of a pod that are looked at (count); real pods have a few.
+const MAX_CONTAINERS: usize = 64;
+
+/// Longest path, and longer than the reference of any image (bytes; Linux' `PATH_MAX`).
+const MAX_PATH: usize = 4096;
+
+/// What else may use the device, in a few words: another library in the container, or another container.
+pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariables<'_>) -> Option<String> {
+    let container = variables.container;
+    if let Some(library) = other_library(variables) {
+        return Some(library);
+    }
+    let plugin_off = variables.value("NCCL_IBEXT_DISABLE").is_some_and(|v| leading_number(v) != 0);
+    if !plugin_off && container.image.as_deref().is_some_and(|image| image.starts_with(IMAGES_WITH_PLUGIN)) {
+        return Some("the NCCL plugin in the image".to_owned());
+    }
+    if may_mount(container) {
+        return Some("a program on a file system that the container mounts".to_owned());
+    }
+    // One that has a device of its own has no use for this one.
+    let other = |holder: Holder| match holder {
+        Holder::App(index) => index != variables.index && !context.has_rdma(index),
+        Holder::Sidecar(_) => true,
+        Holder::Init(_) => false,
+    };
+    if context.pod().containers().len() > MAX_CONTAINERS {
+        return Some("one of many containers".to_owned());
+    }
+    if let Some((_, container)) = context.pod().holders().find(|(holder, _)| other(*holder)) {
+        return Some(format!("container {:?}", printable(container.name(), 30)));
+    }
+    variables.open.then(|| "a library that envFrom or a sourced file sets up".to_owned())
+}
+
+/// Another library of the container that is seen, in a few words.
+pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String> {
+    let container = variables.container;
+    let given = variables.own().map(|given| &*given.name);
+    let mut names = container.env().iter().filter_map(|entry| entry.name.as_deref()).chain(given);
+    if let Some(name) = names.find(|name| VARIABLES.iter().any(|start| name.starts_with(start))) {
+        return Some(format!("another library ({})", printable(name, 40)));
+    }
+    if variables.unread {
+        return Some("another library (the command is too long to be read)".to_owned());
+    }
+    let mounts = container.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
+    let names = container.image.as_deref().into_iter().chain(mounts).filter(|name| name.len() <= MAX_PATH);
+    let mut texts = container.shell_text().chain(names);
+    texts.find_map(named).map(|word| format!("another library ({})", printable(word, 30)))
+}
+
+/// A word of a text that names another user of verbs. Names of NCCL's own variables have such words as well.
+fn named(text: &str) -> Option<&str> {
+    let starts = |word: &str, start: &str| {
+        word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    code(text)
+        .flat_map(|(_, part)| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .filter(|word| !starts(word, "NCCL_"))
+        .flat_map(|word| word.split('_'))
+        .find(|word| {
+            STARTS.iter().any(|start| starts(word, start))
+                || WORDS.iter().any(|whole| word.eq_ignore_ascii_case(whole))
+        })
+}
+
+/// Whether a container may mount file systems itself, such as NFS over RDMA.
+fn may_mount(container: &Container<'_>) -> bool {
+    container.privileged() || container.adds_capability("SYS_ADMIN")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn words_that_name_another_user() {
+        for text in [
+            r#"--kv-transfer-config={"kv_connector":"NixlConnector"}"#,
+            "mount -o proto=rdma,port=20049 a:/b /c",
+            "/usr/bin/gdsio -x 0",
+            "ib_write_bw -d mlx5_0",
+            "mpirun -np 16 all_reduce_perf",
+            "--disaggregation-ib-device=mlx5_0",
+            "/etc/cufile.json",
+            "pip install nvidia-nvshmem-cu12",
+        ] {
+            assert!(named(text).is_some(), "{text}");
+        }
+        for text in [
+            "torchrun --nproc-per-node=8 train.py --configs a.yaml",
+            "python -m fibonacci",
+            "/data/skvm",
+            "",
+            "export NCCL_IB_HCA=mlx5; run -x NCCL_IB_GID_INDEX=3",
+            "run # with rdma",
+        ] {
+            assert_eq!(named(text), None, "{text}");
+        }
+    }
+}

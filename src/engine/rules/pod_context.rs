@@ -1,0 +1,177 @@
+//! The context of a rule on pods: the pod with its plan, and the known facts about it.
+
+use crate::deadline::Deadline;
+use crate::demands::Subject;
+use crate::multus::{AnnotationError, Networks};
+use crate::plan::overlay::{Overlay, Variable};
+use crate::plan::{Edit, Plan};
+use crate::pod::PodView;
+use crate::pod::is_multi_node::Gang;
+use crate::pod::nic_resource_names::names_verbs_device;
+use crate::pod::pod_fields::Container;
+use crate::profile::Profile;
+use crate::resolve::{IfAccelerated, Resolution};
+use crate::rules::attachments_for_variables::Attachments;
+use crate::rules::devices_of_pod::{Devices, Sources};
+use crate::rules::shm_volumes::{Mounted, mounted};
+use crate::rules::variables_of_pod::{self, ContainerVariables};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// Why a pod is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// It requests accelerators or names a profile, so it gets what its profile has for it.
+    Injection,
+    /// It has networks, devices or variables of a fabric, and no accelerators: rules look at it, nothing changes it.
+    Rules,
+}
+
+/// The context of a rule on pods.
+#[derive(Debug)]
+pub struct PodContext<'a> {
+    /// The time limit.
+    pub deadline: &'a Deadline<'a>,
+    /// Why the pod is looked at.
+    pub scope: Scope,
+    /// Known facts about the pod or template, as it came.
+    pub subject: &'a Subject<'a>,
+    /// Whether this is the final pod, which the API server stores.
+    pub is_final: bool,
+    /// Whether this is the final pod and it has none of the profile's networks and resources.
+    pub not_injected: bool,
+    /// The pod with the plan laid over it.
+    pub overlay: Overlay<'a>,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The stored pod, where its annotations change.
+    pub before: Option<&'a PodView<'a>>,
+    /// How the profile was found.
+    pub resolution: &'a Resolution,
+    /// The profiles of its nodes whose `require` and `forbid` hold beside its own.
+    pub also_held: &'a [Arc<Profile>],
+    /// What it would get if its claims that are not known were for accelerators.
+    pub(crate) if_accelerated: &'a IfAccelerated,
+    /// Its networks annotation with the plan laid over it.
+    pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
+    /// The variables of NCCL that its containers set, once a rule needs them.
+    pub(crate) variables: OnceCell<Vec<ContainerVariables<'a>>>,
+    /// Its networks and devices, once a rule needs them.
+    pub(crate) devices: OnceCell<Devices<'a>>,
+    /// Its volumes at `/dev/shm`, once a rule needs them.
+    pub(crate) shm_volumes: OnceCell<Vec<Mounted<'a>>>,
+    /// Its attachments as rules on variables see them, once a rule needs them.
+    pub(crate) attachments: OnceCell<Attachments<'a>>,
+}
+
+impl<'a> PodContext<'a> {
+    /// The variables of NCCL and its companions that app containers set; containers that set none are left out.
+    pub(crate) fn variables(&self) -> &[ContainerVariables<'a>] {
+        self.variables.get_or_init(|| variables_of_pod::read(self.overlay, self.subject, self.resolution))
+    }
+
+    /// Whether the pod needs RDMA: by its profile, or by its settings of NCCL.
+    pub(crate) fn wants_rdma(&self) -> bool {
+        if self.resolution.profile().is_some_and(|(p, _)| p.transport.is_verbs()) {
+            return true;
+        }
+        self.pod().containers().iter().enumerate().any(|(index, container)| {
+            let set = |name| self.overlay.variable(index, container, name);
+            set("NCCL_IB_HCA").is_some()
+                || matches!(set("NCCL_NET"), Some(Variable::Value(v)) if v.eq_ignore_ascii_case("IB"))
+        })
+    }
+
+    /// Its networks and devices with the known facts about them.
+    pub(crate) fn devices(&self) -> &Devices<'a> {
+        self.devices.get_or_init(|| {
+            Devices::of(Sources {
+                subject: self.subject,
+                plan: self.plan,
+                networks: self.final_networks,
+                profile: self.resolution.profile().map(|(p, _)| &**p),
+            })
+        })
+    }
+
+    /// Its volumes at `/dev/shm`.
+    pub(crate) fn shm_volumes(&self) -> &[Mounted<'a>] {
+        self.shm_volumes.get_or_init(|| mounted(self.overlay, self.subject, self.plan))
+    }
+
+    /// Its attachments as rules on variables see them.
+    pub(crate) fn attachments(&self) -> &Attachments<'a> {
+        self.attachments.get_or_init(|| {
+            let profile = self.resolution.profile().map(|(p, _)| &**p);
+            Attachments::of(self.subject, self.final_networks, profile)
+        })
+    }
+
+    /// Its app containers with their numbers, as long as there is time.
+    pub(crate) fn apps(&self) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
+        let in_time = |_: &(usize, &'a Container<'a>)| !self.deadline.is_over();
+        self.pod().containers().iter().enumerate().take_while(in_time)
+    }
+
+    /// The pod as it came.
+    #[must_use]
+    pub fn pod(&self) -> &'a PodView<'a> {
+        self.subject.pod
+    }
+
+    /// The profile, where networks are its own rails: what is wrong between them is the platform team's to fix, and the
+    /// profile's status and review report it (FAB138).
+    pub(crate) fn profile_of<'n>(
+        &self,
+        mut networks: impl Iterator<Item = (&'n str, &'n str)>,
+    ) -> Option<&Profile> {
+        let (profile, _) = self.resolution.profile()?;
+        let own = |(namespace, name)| profile.rail_on(namespace, name, self.subject.namespace).is_some();
+        networks.all(own).then_some(&**profile)
+    }
+
+    /// Whether the pod is one of several that work together: its own labels count before the workload's.
+    #[must_use]
+    pub fn gang(&self) -> Option<&Gang> {
+        self.subject.multi_node()
+    }
+
+    /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.
+    #[must_use]
+    pub fn copies(&self) -> Option<String> {
+        match self.subject.siblings {
+            Some(1) => None,
+            Some(pods) => Some(format!("{pods} pods of one template")),
+            None => self.gang().filter(|gang| gang.several).map(|gang| gang.words.clone()),
+        }
+    }
+
+    /// Whether the profile is for an app container; without a plan, whether it requests accelerators.
+    #[must_use]
+    pub fn is_target(&self, index: usize) -> bool {
+        match self.plan.targets.is_empty() {
+            true => self.subject.demands.app(index).any,
+            false => self.plan.target(index).is_some(),
+        }
+    }
+
+    /// Resources of an app container with the planned ones; a name may occur twice.
+    pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> {
+        let own = self.pod().containers().get(index).into_iter().flat_map(Container::resource_names);
+        own.chain(self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+            Edit::Quantity { name, .. } => Some(name.as_str()),
+            _ => None,
+        }))
+    }
+
+    /// Whether an app container gets a device for NCCL's transport over verbs, as far as names and facts show: a
+    /// resource of a profile on verbs, or a name of RDMA.
+    #[must_use]
+    pub fn has_rdma(&self, index: usize) -> bool {
+        let Some(container) = self.pod().containers().get(index) else { return false };
+        let profile = self.resolution.profile().map(|(p, _)| p);
+        let verbs = profile.filter(|p| p.transport.is_verbs());
+        let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_verbs_device(name);
+        self.resource_names(index).filter(|n| served(n)).any(|n| self.overlay.units(index, container, n) > 0)
+    }
+}

@@ -1,0 +1,97 @@
+//! A label of the pod's node selector or required affinity that no node has, with the probable spelling.
+
+use crate::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement};
+use crate::profile::Profile;
+use crate::rules::pod_context::PodContext;
+use crate::text::{misspelt, printable};
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// Most conditions of a pod that are compared: each costs as much as there are names.
+const COMPARED: usize = 16;
+/// Most values of a label that are compared, of nodes and of profiles.
+const VALUES: usize = 1024;
+/// Most values of profiles that are looked at, whichever profiles list them: a workload may have hundreds of templates.
+const EXAMINED: usize = 4 * VALUES;
+
+/// `no node has fabric=rcoe; did you mean roce?`
+pub(super) struct Misspelt {
+    /// Who has no such label, as far as the audience may know.
+    nobody: &'static str,
+    written: String,
+    meant: String,
+}
+
+impl fmt::Display for Misspelt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}; did you mean {}?", self.nobody, self.written, self.meant)
+    }
+}
+
+/// The first condition of a pod with a probable spelling mistake. A tenant may know the selectors of profiles that admit
+/// its namespace; only an admin may know what labels the nodes have.
+pub(super) fn find(
+    context: &PodContext<'_>,
+    constraints: &Constraints<'_>,
+    profiles: &[Arc<Profile>],
+) -> Option<Misspelt> {
+    let nodes = context.subject.snapshot.nodes();
+    let nobody = match context.subject.snapshot.is_for_anyone() {
+        true => "no profile selects nodes with",
+        false if nodes.is_empty() => return None,
+        false => "no node has",
+    };
+    let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
+    let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
+    let asked: Vec<Requirement<'_>> = asked.take(COMPARED).copied().collect();
+    let (subject, catalog) = (&context.subject, context.subject.snapshot.catalog());
+    let names = LazyCell::new(|| profiles.iter().map(|p| p.name.as_str()).collect::<BTreeSet<&str>>());
+    let is_published = |p: &Arc<Profile>| names.contains(p.name.as_str());
+    let admitted = |p: &Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
+    // Workloads may have hundreds of templates, so that these questions count as comparisons do.
+    let published = |having: &[Arc<Profile>]| subject.deadline.any(having, is_published);
+    asked.iter().find_map(|r| {
+        let listed = catalog.listed(r.key);
+        // Nodes with what a profile that the pod may have selects are possible.
+        let selects = |value: &str| match listed.and_then(|l| l.values.get(value)) {
+            Some(having) => subject.deadline.any(having, admitted),
+            None => Some(false),
+        };
+        for value in r.values.iter().collect::<BTreeSet<_>>() {
+            if nodes.may_have(r.key, value) || selects(value)? {
+                return None;
+            }
+        }
+        let wanted = r.values.iter().next()?;
+        let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
+        let of_nodes =
+            nodes.label_values(r.key).take(VALUES).filter(|_| !context.subject.snapshot.is_for_tenant());
+        let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(EXAMINED);
+        let of_profiles = of_profiles.map_while(|(value, having)| Some((&**value, published(having)?)));
+        let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(VALUES);
+        let values = subject.deadline.compared(wanted, of_profiles.chain(of_nodes));
+        if let Some(value) = misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value))) {
+            return Some(Misspelt { nobody, written, meant: printable(value, 63) });
+        }
+        if nodes.has_label(r.key) || listed.map_or(Some(false), |l| published(&l.profiles))? {
+            return None;
+        }
+        let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
+        let of_profiles = catalog.labels().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
+        let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
+        misspelt(r.key, subject.deadline.compared(r.key, keys)).map(|key| Misspelt {
+            nobody,
+            written,
+            meant: format!("label {}", printable(key, 80)),
+        })
+    })
+}
+
+/// Whether a value may be the misspelt form of another. Families of instance types differ in a letter: `p5.48xlarge` and
+/// `p5e.48xlarge` both exist.
+fn same_family(key: &str, a: &str, b: &str) -> bool {
+    let family = |name: &str| name.split_once('.').map(|(family, _)| family.to_owned());
+    key != INSTANCE_TYPE_LABEL || family(a) == family(b)
+}

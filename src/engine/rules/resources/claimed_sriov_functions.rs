@@ -1,0 +1,46 @@
+//! SR-IOV functions that a pod gets by claim (dra-driver-sriov).
+
+use crate::demands::claimed_devices::{classified_claims, look_up};
+use crate::demands::worked_out_once::PerFact;
+use crate::facts::DeviceClaim;
+use crate::rules::pod_context::PodContext;
+
+/// A claim of a pod on VFs.
+pub(super) struct Functions<'a> {
+    /// Place in `spec.resourceClaims`.
+    pub(super) index: usize,
+    /// The known facts about the claim.
+    pub(super) claim: &'a DeviceClaim,
+    /// What the configurations of the claim set.
+    pub(super) says: Says,
+}
+
+/// What the configurations of a claim set.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Says {
+    /// A configuration names a network.
+    pub(super) network: bool,
+    /// A configuration binds the VF to `vfio-pci`.
+    pub(super) vfio: bool,
+}
+
+/// Claims of a pod on VFs.
+pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
+    let snapshot = context.subject.snapshot;
+    let claims = classified_claims(context.pod(), context.subject.namespace, snapshot);
+    let asks = |claim: &DeviceClaim| {
+        let mut options = claim.requests.iter().flat_map(|r| &r.options);
+        options.any(|ask| ask.is_function(snapshot.device_class(&ask.class)))
+    };
+    let says = |claim: &DeviceClaim| Says {
+        network: claim.functions.iter().any(|f| f.network.is_some()),
+        vfio: claim.functions.iter().any(|f| f.vfio),
+    };
+    let mut known: PerFact<'_, _, Option<Says>> = PerFact::default();
+    let claims = claims.iter().enumerate().filter_map(|(index, claim)| {
+        let claim = look_up(claim, context.subject.namespace, snapshot)?;
+        let says = (*known.get(claim, || asks(claim).then(|| says(claim))))?;
+        Some(Functions { index, claim, says })
+    });
+    claims.collect()
+}

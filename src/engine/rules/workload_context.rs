@@ -1,0 +1,108 @@
+//! The context of a rule on workloads: an object that creates pods, with all of its templates side by side.
+
+use crate::deadline::Deadline;
+use crate::demands::Subject;
+use crate::facts::NamespaceFacts;
+use crate::plan::overlay::Overlay;
+use crate::plan::{Edit, Plan};
+use crate::pod::PodView;
+use crate::pod::is_multi_node::Gang;
+use crate::pod::nic_resource_names::names_rdma_device;
+use crate::pod::pod_fields::Metadata;
+use crate::pod::templates_by_shape::Maker;
+use crate::resolve::Resolution;
+use crate::snapshot::Snapshot;
+
+/// The context of a rule on workloads. An object that wraps others, such as an AppWrapper, gives one context for each of
+/// them: templates of different jobs have nothing to do with each other.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadContext<'a> {
+    /// The time limit.
+    pub deadline: &'a Deadline<'a>,
+    /// The object that makes the pods, with its place in the one that was given.
+    pub maker: &'a Maker<'a>,
+    /// Its metadata.
+    pub metadata: Option<&'a Metadata<'a>>,
+    /// Whether its pods work together, where it is known.
+    pub gang: Option<&'a Gang>,
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// Known facts about the namespace.
+    pub namespace_facts: Option<&'a NamespaceFacts>,
+    /// Its pod templates.
+    pub templates: &'a [WorkloadTemplate<'a>],
+    /// Whether the object has further templates, which are not looked at.
+    pub incomplete: bool,
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+}
+
+/// One pod template of a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkloadTemplate<'a> {
+    /// JSON pointer in the object that was given.
+    pub pointer: &'a str,
+    /// The role of its pods among the others; empty where it is not known.
+    pub role: &'a str,
+    /// Concurrent pods of it (count), where that is known.
+    pub pods: Option<u64>,
+    /// The template.
+    pub pod: &'a PodView<'a>,
+    /// What was found about it; `None` where it is not in scope.
+    pub asked: Option<Asked<'a>>,
+    /// Whether it is compared with the other templates. If not, `asked` is `None`.
+    pub compared: bool,
+    /// Whether it is checked at all.
+    pub checked: bool,
+}
+
+/// What was found about a template in scope.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Known facts about the template.
+    pub subject: &'a Subject<'a>,
+    /// How the profile was found.
+    pub resolution: &'a Resolution,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The template with the plan laid over it.
+    pub overlay: Overlay<'a>,
+}
+
+impl<'a> WorkloadContext<'a> {
+    /// Templates in scope, as long as there is time.
+    pub fn asked(&self) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, Asked<'a>)> {
+        self.templates.iter().take_while(|_| !self.deadline.is_over()).filter_map(|t| Some((t, t.asked?)))
+    }
+}
+
+impl WorkloadTemplate<'_> {
+    /// Its role, or its place where it has none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.role.is_empty() { self.pointer } else { self.role }
+    }
+}
+
+impl Asked<'_> {
+    /// Units of RDMA devices that a pod gets, as far as names and the profile show.
+    #[must_use]
+    pub fn rdma_units(&self) -> i64 {
+        let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
+        let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma_device(name);
+        let mut units = 0_i64;
+        for (index, container) in self.overlay.pod().containers().iter().enumerate() {
+            let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+                Edit::Quantity { name, .. } => Some(name.as_str()),
+                _ => None,
+            });
+            let mut names: Vec<&str> =
+                container.resource_names().chain(planned).filter(|n| served(n)).collect();
+            names.sort_unstable();
+            names.dedup();
+            let of = |name: &&str| self.overlay.units(index, container, name);
+            units = names.iter().map(of).fold(units, i64::saturating_add);
+        }
+        units
+    }
+}

@@ -1,0 +1,217 @@
+//! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
+
+use super::layers_of_facts::Layer;
+use super::memory_limit_per_namespace::Rooms;
+use super::{Objects, Settings};
+use crate::facts::{Combined, Fact, Kind};
+use crate::profile::Profile;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// An object by kind and name; the namespace is empty for cluster-scoped kinds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Id {
+    pub(super) kind: Kind,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
+}
+
+/// Profiles by name.
+pub(super) type Profiles = BTreeMap<String, Arc<Profile>>;
+
+/// Everything laid together.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) objects: Objects,
+    pub(super) profiles: Profiles,
+}
+
+/// The facts of one object, one a layer.
+type Layers = [Option<Fact>; 3];
+
+#[derive(Debug, Clone, Default)]
+struct Object {
+    layers: Layers,
+    /// What the fact of the live layer takes of its namespace's room.
+    bytes: usize,
+}
+
+/// The room of a namespace is too small for an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;
+
+/// How an object is counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Counted {
+    /// It takes room of its namespace; the length of its JSON.
+    Tenants(usize),
+    /// It is not limited: it comes from a file, or from a namespace of an operator, or from the whole cluster.
+    Free,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Store {
+    objects: BTreeMap<Id, Object>,
+    rooms: Rooms,
+}
+
+/// Whether an object says something about more than its own namespace: about nodes and what device plugins serve, about
+/// pools of addresses, or about a network in another namespace.
+fn describes_cluster(kind: Kind, namespace: &str, fact: &Fact) -> bool {
+    let elsewhere = match fact {
+        Fact::Network(network) => network.namespace != namespace,
+        Fact::NodePolicy(_)
+        | Fact::NodeState(_)
+        | Fact::PoolConfig(_)
+        | Fact::OperatorConfig(_)
+        | Fact::Pools(_)
+        | Fact::AddressPool(_) => true,
+        // Looked up by their namespace.
+        Fact::Texts(_) | Fact::DeviceClaim(_) | Fact::ChannelTemplate(_) | Fact::TrainingRuntime(_) => false,
+        // Of kinds without a namespace.
+        Fact::Namespace(_)
+        | Fact::Profile(_)
+        | Fact::NicPolicy(_)
+        | Fact::DeviceClass(_)
+        | Fact::Slice(_) => false,
+    };
+    kind.namespaced() && elsewhere
+}
+
+impl Store {
+    /// Puts the fact of an object in place of the one before; `None` takes it away.
+    /// Whether that changed anything.
+    ///
+    /// # Errors
+    /// [`Full`] if the namespace has no room for the fact; the object then has none.
+    pub(super) fn put(
+        &mut self,
+        layer: Layer,
+        mut id: Id,
+        fact: Option<Fact>,
+        counted: Counted,
+    ) -> Result<bool, Full> {
+        let known = self.objects.get(&id);
+        // An equal fact is dropped: the Snapshot in use has the old one, and both would stay in memory.
+        if known.and_then(|known| known.layers.get(layer as usize)?.as_ref()) == fact.as_ref() {
+            return Ok(false);
+        }
+        let old = known.filter(|_| layer == Layer::Live).map_or(0, |known| known.bytes);
+        let mut bytes = match (&fact, counted) {
+            (Some(fact), Counted::Tenants(json)) => fact.bytes(json) + id.name.len(),
+            _ => 0,
+        };
+        let full = !self.rooms.fits(id.kind, &id.namespace, old, bytes);
+        let fact = self.shared(layer, &mut id, fact.filter(|_| !full));
+        if full {
+            bytes = 0;
+            self.rooms.leave_out(id.kind, &id.namespace);
+        }
+        if old != bytes {
+            self.rooms.replace(id.kind, &id.namespace, old, bytes);
+        }
+        let object = self.objects.entry(id.clone()).or_default();
+        if layer == Layer::Live {
+            object.bytes = bytes;
+        }
+        if let Some(slot) = object.layers.get_mut(layer as usize) {
+            *slot = fact;
+        }
+        if object.layers.iter().all(Option::is_none) {
+            self.objects.remove(&id);
+        }
+        if full { Err(Full) } else { Ok(true) }
+    }
+
+    /// Notes that all objects of a kind were listed again, which shows what is left out now. Returns whether that changed
+    /// anything.
+    pub(super) fn listed_again(&mut self, kind: Kind) -> bool {
+        self.rooms.listed_again(kind)
+    }
+
+    /// Lets an object share what it has in common with the one before it by name: the namespace, and the devices of claims
+    /// that were made from one template.
+    fn shared(&self, layer: Layer, id: &mut Id, fact: Option<Fact>) -> Option<Fact> {
+        let before = self.objects.range(..&*id).next_back();
+        let Some((known, object)) = before.filter(|(known, _)| known.kind == id.kind) else { return fact };
+        if known.namespace == id.namespace {
+            id.namespace = Arc::clone(&known.namespace);
+        }
+        match (fact, object.layers.get(layer as usize)) {
+            (Some(Fact::DeviceClaim(own)), Some(Some(Fact::DeviceClaim(other)))) if own == *other => {
+                Some(Fact::DeviceClaim(Arc::clone(other)))
+            }
+            (fact, _) => fact,
+        }
+    }
+
+    /// Names of a kind's objects in a layer that are not to be kept.
+    pub(super) fn others(&self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) -> Vec<Id> {
+        let of_kind = self.objects.iter().filter(|(id, object)| {
+            id.kind == kind && object.layers.get(layer as usize).is_some_and(Option::is_some)
+        });
+        of_kind.filter(|(id, _)| !kept(&id.namespace, &id.name)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The view of everything that is there. It depends on what is there alone, not on how it came: objects are
+    /// taken in the order of their names, of each the one of the nearest layer. An object that describes the cluster counts
+    /// where the settings trust its namespace: a tenant may have the right to write one in the tenant's own.
+    pub(super) fn fold(&self, settings: &Settings) -> Folded {
+        let mut folded = Folded::default();
+        let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
+        objects.left_out = self.rooms.left_out();
+        let mut networks = HashMap::new();
+        for (id, Object { layers, .. }) in &self.objects {
+            let found = [Layer::Input, Layer::Cluster, Layer::Live]
+                .into_iter()
+                .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
+            let Some((layer, fact)) = found else { continue };
+            if describes_cluster(id.kind, &id.namespace, fact) && !settings.trusts(&id.namespace) {
+                *objects.ignored.entry(id.kind).or_default() += 1;
+                continue;
+            }
+            let facts: &mut Combined = &mut objects.facts;
+            match fact {
+                Fact::Namespace(f) => drop(objects.namespaces.insert(id.name.to_string(), Arc::clone(f))),
+                Fact::Profile(f) => drop(profiles.insert(id.name.to_string(), Arc::clone(f))),
+                Fact::Network(f) => {
+                    if id.kind != Kind::NetworkAttachmentDefinition {
+                        facts.add_origin(id.kind, &id.namespace, &id.name, f);
+                    }
+                    if layers.get(Layer::Cluster as usize).is_some_and(Option::is_some) {
+                        objects.networks_in.insert(f.namespace.clone());
+                    }
+                    // Several objects may make one network. The nearest layer's counts, in it a definition before a
+                    // CR, and of the rest the last by kind and name, whatever came first.
+                    let rank = (layer, id.kind == Kind::NetworkAttachmentDefinition);
+                    let best = networks.entry((&f.namespace, &f.name)).or_insert(rank);
+                    if rank.cmp(best) != Ordering::Less {
+                        *best = rank;
+                        facts.add_network(f);
+                    }
+                }
+                Fact::NodePolicy(f) => facts.add_node_policy(&id.namespace, &id.name, f),
+                Fact::NodeState(f) => facts.add_node_state(&id.name, f),
+                Fact::PoolConfig(f) => facts.add_pool_config(&id.namespace, &id.name, f),
+                Fact::OperatorConfig(f) => facts.add_operator_config(&id.namespace, f),
+                Fact::NicPolicy(f) => facts.add_nic_policy(f),
+                Fact::Pools(f) => facts.add_pools(f),
+                Fact::Texts(f) => facts.add_texts(&id.namespace, &id.name, f),
+                Fact::DeviceClass(f) => facts.add_device_class(&id.name, f),
+                Fact::DeviceClaim(f) if id.kind == Kind::ResourceClaim => {
+                    facts.add_claim(&id.namespace, &id.name, f);
+                }
+                Fact::DeviceClaim(f) => facts.add_claim_template(&id.namespace, &id.name, f),
+                Fact::ChannelTemplate(f) => {
+                    facts.add_claim_template(&id.namespace, &f.name.as_str().into(), &f.claim)
+                }
+                Fact::AddressPool(f) => facts.add_address_pool(&id.name, f),
+                Fact::Slice(f) => facts.add_slice(f),
+                Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),
+            }
+        }
+        folded.objects.facts.finish();
+        folded
+    }
+}

@@ -1,0 +1,249 @@
+//! The profiles of a Snapshot, and what they are found by: name, resource, network, and the classes of nodes that
+//! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
+
+use super::node_labels_of_profile::Selection;
+use super::variables_of_profiles::{ByVariable, by_variable};
+use crate::nodes::{ClassSet, NodeView, Relation};
+use crate::profile::Profile;
+use crate::profile::schema::EnvPolicy;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Profiles with their indices.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    profiles: BTreeMap<String, Arc<Profile>>,
+    /// The same in the same order. A profile's number is its place here.
+    numbered: Vec<Arc<Profile>>,
+    by_resource: HashMap<String, Vec<Arc<Profile>>>,
+    by_network: HashMap<String, Vec<Arc<Profile>>>,
+    by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
+    classes: BTreeMap<String, ClassSet>,
+    selections: BTreeMap<String, Selection>,
+    /// For each label that profiles ask for, how many profiles do, and how many values they name.
+    asked: BTreeMap<Box<str>, (usize, usize)>,
+    /// The values that profiles list, by label.
+    listed: BTreeMap<Box<str>, Listed>,
+    lacking: BTreeMap<String, Vec<String>>,
+    /// For each class, its place in `fabrics`.
+    fabric_of: Vec<usize>,
+    fabrics: Vec<Vec<Arc<Profile>>>,
+    restricts: bool,
+    variables: ByVariable,
+}
+
+/// Values of a label that profiles list for their nodes: a pod's values are looked up here, whatever the number of profiles.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// Profiles that list values.
+    pub(crate) profiles: Vec<Arc<Profile>>,
+    /// By value, the profiles that list it.
+    pub(crate) values: BTreeMap<Box<str>, Vec<Arc<Profile>>>,
+}
+
+impl Catalog {
+    /// Makes the indices over profiles and nodes.
+    #[must_use]
+    pub fn new(profiles: BTreeMap<String, Arc<Profile>>, nodes: &NodeView) -> Self {
+        let restricting = |p: &Arc<Profile>| p.env.iter().any(|e| e.policy != EnvPolicy::Default);
+        let restricts = profiles.values().any(restricting);
+        let variables = by_variable(profiles.values());
+        let numbered = profiles.values().cloned().collect();
+        let fabrics = vec![Vec::new()];
+        let mut catalog = Self { profiles, numbered, fabrics, restricts, variables, ..Self::default() };
+        let mut carried: Vec<Vec<Arc<Profile>>> = Vec::new();
+        for (name, profile) in &catalog.profiles {
+            let mut resources: Vec<&str> =
+                profile.rails.iter().filter_map(|r| r.resource.as_deref()).collect();
+            resources.extend(profile.resources.iter().map(|r| r.name.as_str()));
+            resources.sort_unstable();
+            resources.dedup();
+            for resource in &resources {
+                catalog.by_resource.entry((*resource).to_owned()).or_default().push(Arc::clone(profile));
+            }
+            let mut networks: Vec<&str> = profile.rails.iter().map(|r| r.network.name.as_str()).collect();
+            networks.sort_unstable();
+            networks.dedup();
+            for network in networks {
+                catalog.by_network.entry(network.to_owned()).or_default().push(Arc::clone(profile));
+            }
+            let mut namespaces: Vec<&str> =
+                profile.rails.iter().filter_map(|r| r.network.namespace.as_deref()).collect();
+            namespaces.sort_unstable();
+            namespaces.dedup();
+            for namespace in namespaces {
+                catalog.by_rails_namespace.entry(namespace.to_owned()).or_default().push(Arc::clone(profile));
+            }
+            for requirement in profile.stated().filter(|r| r.relation == Relation::In) {
+                let listed = catalog.listed.entry(requirement.key.into()).or_default();
+                listed.profiles.push(Arc::clone(profile));
+                for value in requirement.values.iter() {
+                    listed.values.entry(value.into()).or_default().push(Arc::clone(profile));
+                }
+            }
+            let (Some(set), Some(selection)) = (classes(profile, nodes), Selection::of(profile)) else {
+                continue;
+            };
+            for (key, condition) in selection.stated() {
+                let (profiles, values) = catalog.asked.entry(key.clone()).or_default();
+                *profiles += 1;
+                *values += condition.named();
+            }
+            catalog.selections.insert(name.clone(), selection);
+            let offered = nodes.members(&set).any(|(_, class, _)| !class.resources.is_empty());
+            if offered {
+                resources.retain(|name| !nodes.members(&set).any(|(_, class, _)| class.offers(name)));
+                catalog.lacking.insert(name.clone(), resources.into_iter().map(str::to_owned).collect());
+            }
+            for class in set.ones() {
+                if carried.len() <= class {
+                    carried.resize(class + 1, Vec::new());
+                }
+                if let Some(carried) = carried.get_mut(class) {
+                    carried.push(Arc::clone(profile));
+                }
+            }
+            catalog.classes.insert(name.clone(), set);
+        }
+        let mut known: HashMap<Vec<&str>, usize> = HashMap::from([(Vec::new(), 0)]);
+        for profiles in &mut carried {
+            profiles.sort_by(|a, b| (b.priority, &a.name).cmp(&(a.priority, &b.name)));
+        }
+        for profiles in &carried {
+            let names: Vec<&str> = profiles.iter().map(|p| p.name.as_str()).collect();
+            let number = *known.entry(names).or_insert_with(|| {
+                catalog.fabrics.push(profiles.clone());
+                catalog.fabrics.len() - 1
+            });
+            catalog.fabric_of.push(number);
+        }
+        catalog
+    }
+
+    /// Whether it is made of these profiles.
+    #[must_use]
+    pub fn is_of(&self, profiles: &BTreeMap<String, Arc<Profile>>) -> bool {
+        self.profiles == *profiles
+    }
+
+    /// The variables in all profiles.
+    pub(crate) fn variables(&self) -> &ByVariable {
+        &self.variables
+    }
+
+    /// The profiles by their numbers, in the order of their names.
+    pub(crate) fn numbered(&self) -> &[Arc<Profile>] {
+        &self.numbered
+    }
+
+    /// The number of a profile.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.numbered.binary_search_by(|profile| (*profile.name).cmp(name)).ok()
+    }
+
+    /// A profile by name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Profile>> {
+        self.profiles.get(name)
+    }
+
+    /// Profiles by name, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Profile>> {
+        self.profiles.values()
+    }
+
+    /// Profiles that a resource belongs to.
+    #[must_use]
+    pub fn with_resource(&self, resource: &str) -> &[Arc<Profile>] {
+        self.by_resource.get(resource).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Profiles with a rail on a network of this name, in whatever namespace.
+    #[must_use]
+    pub fn with_network(&self, name: &str) -> &[Arc<Profile>] {
+        self.by_network.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether any profile requires or forbids a variable.
+    #[must_use]
+    pub fn restricts(&self) -> bool {
+        self.restricts
+    }
+
+    /// Profiles with a rail on a network of this namespace.
+    #[must_use]
+    pub fn with_rails_in(&self, namespace: &str) -> &[Arc<Profile>] {
+        self.by_rails_namespace.get(namespace).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The classes that carry a profile; `None` where it does not say which nodes it is for.
+    #[must_use]
+    pub fn classes_of(&self, profile: &str) -> Option<&ClassSet> {
+        self.classes.get(profile)
+    }
+
+    /// The labels of nodes that a profile asks for; `None` where it does not say which nodes it is for.
+    #[must_use]
+    pub(crate) fn selection_of(&self, profile: &str) -> Option<&Selection> {
+        self.selections.get(profile)
+    }
+
+    /// How many times a value of a label is looked up if this many are compared with those of all profiles, at most.
+    #[must_use]
+    pub(crate) fn lookups(&self, key: &str, values: usize) -> usize {
+        self.asked.get(key).map_or(0, |(profiles, named)| values.saturating_mul(*profiles).min(*named))
+    }
+
+    /// The values of a label that profiles list.
+    #[must_use]
+    pub(crate) fn listed(&self, key: &str) -> Option<&Listed> {
+        self.listed.get(key)
+    }
+
+    /// The labels of which profiles list values.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &Listed)> {
+        self.listed.iter().map(|(key, listed)| (&**key, listed))
+    }
+
+    /// Resources of a profile that none of its nodes knows.
+    #[must_use]
+    pub fn lacking(&self, profile: &str) -> &[String] {
+        self.lacking.get(profile).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Number of the set of profiles that a class carries; 0 is none.
+    #[must_use]
+    pub fn fabric_of(&self, class: usize) -> usize {
+        self.fabric_of.get(class).copied().unwrap_or(0)
+    }
+
+    /// A set of profiles by its number, the highest priority first.
+    #[must_use]
+    pub fn fabric(&self, number: usize) -> &[Arc<Profile>] {
+        self.fabrics.get(number).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Sets of profiles (count), the empty one included.
+    #[must_use]
+    pub fn fabrics(&self) -> usize {
+        self.fabrics.len()
+    }
+}
+
+/// The classes of a profile's nodes.
+fn classes(profile: &Profile, nodes: &NodeView) -> Option<ClassSet> {
+    let mut set = nodes.classes().all().clone();
+    for condition in profile.selecting() {
+        nodes.classes().retain(&mut set, condition);
+    }
+    profile.has_nodes().then_some(set)
+}
+
+/// The indices follow from the profiles and the nodes.
+impl PartialEq for Catalog {
+    fn eq(&self, other: &Self) -> bool {
+        self.profiles == other.profiles
+    }
+}
+
+impl Eq for Catalog {}

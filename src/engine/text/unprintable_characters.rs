@@ -1,0 +1,95 @@
+//! Text from outside, for lines that people read: escaped and cut.
+
+/// Format characters, and the separators of lines and paragraphs: Unicode's categories Cf, Zl and Zp
+/// (unicode.org/Public/17.0.0/ucd/extracted/DerivedGeneralCategory.txt). They are invisible, or change the order or the
+/// lines of the text around them.
+const INVISIBLE: [(char, char); 21] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{180e}', '\u{180e}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{2064}'),
+    ('\u{2066}', '\u{206f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{fff9}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0001}', '\u{e0001}'),
+    ('\u{e0020}', '\u{e007f}'),
+];
+
+/// Whether a character must be escaped where a person reads it.
+#[must_use]
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control() || !c.is_ascii() && INVISIBLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
+}
+
+/// The start of a text, at most this many bytes long.
+pub(crate) fn cut(text: &str, max: usize) -> &str {
+    let end = text.len().min(max);
+    // A character takes up to four bytes.
+    (end.saturating_sub(3)..=end).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// Whether a text is printed as it is, as nearly every name is: nothing to escape, and at most `max` bytes.
+pub(crate) fn is_printable(text: &str, max: usize) -> bool {
+    text.len() <= max && text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~'))
+}
+
+/// Text from outside, for a line that a person reads: control and format characters escaped, cut to `max` characters.
+#[must_use]
+pub fn printable(text: &str, max: usize) -> String {
+    if is_printable(text, max) {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    push_printable(&mut out, text, max);
+    out
+}
+
+/// Writes a text as [`printable`] gives it.
+pub(crate) fn push_printable(out: &mut String, text: &str, max: usize) {
+    if is_printable(text, max) {
+        out.push_str(text);
+        return;
+    }
+    for (i, c) in text.chars().enumerate() {
+        if i == max {
+            out.push('…');
+            break;
+        }
+        if is_unprintable(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_control_characters() {
+        assert_eq!(printable("a\nb\u{1b}c", 10), "a\\nb\\u{1b}c");
+        assert_eq!(printable("abcdef", 3), "abc…");
+    }
+
+    /// Each could turn the rest of a line around, hide in a name, or begin a new line in a reader of logs.
+    #[test]
+    fn escapes_format_characters() {
+        let text = "a\u{202e}b\u{2066}\u{2028}\u{2029}\u{200b}\u{feff}\u{e0041}c";
+        assert_eq!(
+            printable(text, 20),
+            "a\\u{202e}b\\u{2066}\\u{2028}\\u{2029}\\u{200b}\\u{feff}\\u{e0041}c"
+        );
+        assert_eq!(printable("Zürich 東京 é ½", 20), "Zürich 東京 é ½");
+        assert!(INVISIBLE.windows(2).all(|pair| pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0));
+    }
+}
