@@ -9,8 +9,8 @@
 //! | `expected.txt` | the exit code and the messages |
 //! | `diff.txt` | differences from existing profiles, where the dump has some |
 
-use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Need, Outcome, Suite};
+use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -54,11 +54,11 @@ fn dump(name: &str) -> Result<(), String> {
     let existing = discover(&[&cluster[..], &["--diff", "-o", "json"]].concat(), &case)?;
     let existing: Value =
         serde_json::from_str(&existing.stdout).map_err(|e| format!("{e}: {}", existing.stderr))?;
-    crate::cli::schema::validate_discover(&existing)?;
+    crate::cli::published_schemas::validate_discover(&existing)?;
     let json = discover(&[&cluster[..], &["-o", "json"]].concat(), &case)?;
     same("exit code of -o json", text.code, json.code)?;
     let json: Value = serde_json::from_str(&json.stdout).map_err(|e| format!("{e}: {}", json.stdout))?;
-    crate::cli::schema::validate_discover(&json)?;
+    crate::cli::published_schemas::validate_discover(&json)?;
     let profiles: Vec<Value> =
         documents(text.stdout.as_bytes()).into_iter().map(|(_, value)| value).collect();
     let in_json: Vec<Value> =

@@ -11,8 +11,8 @@
 //! | `says`, `hint` | parts of the message and of the hint (optional) |
 //! | `change` | RFC 6902 operations on the healthy installation |
 
-use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
+use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{golden, names, read, root, run};
 use fabric_admission::doctor::calls::Answer;
 use fabric_admission::doctor::report::{Entry, Report};
@@ -167,7 +167,7 @@ pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
             .ok_or_else(|| text(&whole["metrics"])),
         ..Facts::default()
     };
-    let mut builder = Builder::new(crate::support::world::bases().to_vec());
+    let mut builder = Builder::new(crate::support::generated_world::bases().to_vec());
     builder.set(Settings {
         operator_namespaces: Some(["kube-system".to_owned()].into()),
         ..Settings::default()
@@ -366,7 +366,7 @@ fn doctor_on(answer: fn(&str) -> Option<String>) -> Result<(i32, Value), String>
     });
     let ran = run(&["doctor", "-o", "json", "--kubeconfig", "kubeconfig"], b"", scratch.path())?;
     let report = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {ran:?}"))?;
-    crate::cli::schema::validate_doctor(&report)?;
+    crate::cli::published_schemas::validate_doctor(&report)?;
     Ok((ran.code, report))
 }
 

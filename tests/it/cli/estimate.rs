@@ -2,8 +2,8 @@
 //! `src/engine/estimate`.
 
 use crate::support::in_the_pod::IMAGE;
-use crate::support::round_trip::same;
 use crate::support::suite::Suite;
+use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, golden, root, run};
 use fabric_admission::estimate::Document;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn json(arguments: &[&str]) -> Result<Value, String> {
     let json: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
     let schema = crate::support::read(&root().join("docs/schema/estimate-v1.json"))?;
     let schema: Value = serde_json::from_str(&schema).map_err(|e| e.to_string())?;
-    super::schema::validate(&json, &schema, &schema, "")?;
+    super::published_schemas::validate(&json, &schema, &schema, "")?;
     Ok(json)
 }
 

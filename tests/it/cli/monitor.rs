@@ -1,9 +1,9 @@
 //! `monitor` as a process: metrics of modelled trees, a log that shows a fallback, wrong requests, and SIGTERM.
 
+use crate::support::file_trees::Tree;
 use crate::support::monitor::Monitor;
-use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::tree::Tree;
+use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, golden, read, root, run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -348,7 +348,7 @@ fn logged_once() -> Result<(), String> {
 
 fn devices() -> Result<(), String> {
     let scratch = Scratch::new()?;
-    crate::support::tree::Tree::parse(SHARED)?.write(scratch.path())?;
+    crate::support::file_trees::Tree::parse(SHARED)?.write(scratch.path())?;
     scratch.write("facts.json", "{\"version\": 1, \"devices\": [{\"name\": \"mlx5_1\"}]}")?;
     let monitor = Monitor::start(scratch, &["--facts", "facts.json"])?;
     let metrics = monitor.get("/metrics")?;

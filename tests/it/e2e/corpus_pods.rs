@@ -5,12 +5,12 @@
 use super::support::creates::each;
 use super::support::engine::Engine;
 use super::support::fabrics::{FABRICS, Fabrics};
-use super::support::fate::{Fate, Review, fate};
 use super::support::plane::Plane;
+use super::support::with_and_without_webhook::{Fate, Review, fate};
 use super::trial;
 use crate::support::names;
-use crate::support::round_trip::{documents, review};
 use crate::support::suite::{Need, Outcome, Suite};
+use crate::support::what_holds_of_every_review::{documents, review};
 use fabric_admission::pod::templates_by_shape;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Which profile a pod gets, and the story of it: `why` over the example site, and a table of pods on a small site.
 
-use crate::support::round_trip::same;
 use crate::support::suite::Suite;
+use crate::support::what_holds_of_every_review::same;
 use crate::support::{golden, root, run};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::nothing_to_lose", || Ok(nothing_to_lose()?));
     suite.add("why::then_and_now", || Ok(then_and_now()?));
     suite.add("why::bounds", || Ok(bounds()?));
-    suite.add("why::long_lists_are_cut", || Ok(super::why_lists::cut()?));
+    suite.add("why::long_lists_are_cut", || Ok(super::why_of_many_profiles::cut()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
         suite.add(format!("why::pod::{}", row.name.replace(' ', "_")), || Ok(judge(row)?));
@@ -42,7 +42,7 @@ pub(super) fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
 
 fn site_as_json() -> Result<(), String> {
     let report = json(&SITE[1..], "")?;
-    crate::cli::schema::validate_why(&report)?;
+    crate::cli::published_schemas::validate_why(&report)?;
     let found: Vec<(&str, &str)> = report["results"]
         .as_array()
         .into_iter()
@@ -146,7 +146,7 @@ fn then_and_now() -> Result<(), String> {
     ] {
         let input = format!("{facts}{pod}");
         let report = json(&["-"], &input)?;
-        crate::cli::schema::validate_why(&report)?;
+        crate::cli::published_schemas::validate_why(&report)?;
         let (then, now) = (mark(&report, "injected"), mark(&report, "now"));
         same(&format!("then {then}, now {now}"), words.contains("are the same"), then == now)?;
         let reported = run(&["why", "-"], input.as_bytes(), root())?.stdout;
