@@ -1,5 +1,5 @@
 //! The manifests of `examples/`, which the README shows: what the review prints for each is kept under
-//! `tests/examples/`, and what their comments promise is checked.
+//! `tests/output-of-examples/`, and what their comments promise is checked.
 
 use crate::support::suite::Suite;
 use crate::support::what_holds_of_every_review::{Review, check, review, same};
@@ -60,7 +60,7 @@ fn kept(name: &str) -> Result<(), String> {
     if !diff.stdout.is_empty() {
         page.push_str(&format!("\n{}", diff.stdout));
     }
-    golden(&root().join("tests/examples").join(format!("{name}.txt")), Some(&page))
+    golden(&root().join("tests/output-of-examples").join(format!("{name}.txt")), Some(&page))
 }
 
 fn whole_directory() -> Result<(), String> {

@@ -86,7 +86,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("monitor::{name}"), move || {
             let monitor = Monitor::of_tree(tree, &[])?;
             let metrics = monitor.get("/metrics")?;
-            Ok(golden(&root().join(format!("tests/monitor/{name}.prom")), Some(&metrics))?)
+            Ok(golden(&root().join(format!("tests/metrics-of-monitor/{name}.prom")), Some(&metrics))?)
         });
     }
     suite.add("monitor::a_fallback_is_a_metric_and_one_log_line", || Ok(fallback()?));

@@ -69,7 +69,11 @@ fn one_line() -> Result<(), String> {
             "it has no candidate node, and its selectors fit several profiles",
         ),
     ] {
-        let ran = run(&["why", "-o", "json", &format!("tests/field/resolve/{file}.yaml")], b"", root())?;
+        let ran = run(
+            &["why", "-o", "json", &format!("tests/facts-behind-rules/resolve/{file}.yaml")],
+            b"",
+            root(),
+        )?;
         let report: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stdout))?;
         let result = &report["results"][0];
         let steps = result["why"]["steps"].as_array().into_iter().flatten();

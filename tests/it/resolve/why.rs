@@ -19,7 +19,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let ran = run(&SITE, b"", root())?;
         same("exit code, since a job is ambiguous", 1, ran.code)?;
         same("stderr", "", ran.stderr.as_str())?;
-        Ok(golden(&root().join("tests/examples/site-why.txt"), Some(&ran.stdout))?)
+        Ok(golden(&root().join("tests/output-of-examples/site-why.txt"), Some(&ran.stdout))?)
     });
     suite.add("why::example_site_as_json", || Ok(site_as_json()?));
     suite.add("why::every_node_is_accounted_for", || Ok(accounted()?));

@@ -1,4 +1,4 @@
-//! Facts of the field: one small manifest each in `tests/field/GROUP/`, with its source and what the review must and must
+//! Facts of the field: one small manifest each in `tests/facts-behind-rules/GROUP/`, with its source and what the review must and must
 //! not report. A report of a false or missed finding becomes a file here.
 //!
 //! The comment at the top of a file holds, one per line:
@@ -37,7 +37,7 @@ pub(crate) fn add(suite: &mut Suite) {
 }
 
 fn field() -> PathBuf {
-    root().join("tests/field")
+    root().join("tests/facts-behind-rules")
 }
 
 /// What a file promises.

@@ -68,7 +68,7 @@ pub(super) fn rights(plane: &Plane) -> Outcome {
         Ok(())
     };
     let golden = |name: &str| -> Result<(), String> {
-        let file = root().join("tests/rights").join(name);
+        let file = root().join("tests/rights-of-the-installation").join(name);
         crate::support::golden(&file, Some(&may(plane)?))
     };
     account("base")?;

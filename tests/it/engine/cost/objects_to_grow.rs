@@ -51,7 +51,9 @@ pub(super) fn all() -> &'static [Sample] {
                 files.push((format!("{} {name}", rule.id), read(text.as_bytes())));
             }
         }
-        for folder in ["tests/cases", "tests/field", "examples", "tests/rights"] {
+        for folder in
+            ["tests/cases", "tests/facts-behind-rules", "examples", "tests/rights-of-the-installation"]
+        {
             below(&root().join(folder), &mut files);
         }
         if let Some(shared) = Need::Shared.find() {
