@@ -1,8 +1,8 @@
 //! What the chart has from the kustomization and from the types, so that neither exists twice. `UPDATE_GOLDEN=1` copies.
 
 use crate::support::helm::chart;
+use crate::support::round_trip::documents;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::documents;
 use crate::support::{golden, read, root, run};
 use serde_json::Value;
 

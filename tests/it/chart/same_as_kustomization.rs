@@ -58,7 +58,7 @@ fn equal(assets: &Path, kustomization: &str, values: &Value) -> Result<(), Strin
     if !done.status.success() {
         return Err(String::from_utf8_lossy(&done.stderr).into_owned());
     }
-    let documents = crate::support::what_holds_of_every_review::documents(&done.stdout);
+    let documents = crate::support::round_trip::documents(&done.stdout);
     let mut expected = comparable(documents.into_iter().map(|(_, object)| object).collect());
     // Helm creates the namespace by a flag.
     expected.remove("Namespace fabric-admission");
@@ -67,7 +67,7 @@ fn equal(assets: &Path, kustomization: &str, values: &Value) -> Result<(), Strin
     for helm in Helm::all()? {
         let found = comparable(installed(helm.render("fabric-admission", values, &api)?));
         let keys = |objects: &BTreeMap<String, Value>| objects.keys().cloned().collect::<Vec<_>>();
-        crate::support::what_holds_of_every_review::same("objects", keys(&expected), keys(&found))?;
+        crate::support::round_trip::same("objects", keys(&expected), keys(&found))?;
         for (key, object) in &expected {
             let text = |object| serde_json::to_string_pretty(object).unwrap_or_default();
             if *object != found[key] {

@@ -1,8 +1,8 @@
 //! `values.yaml` and `values.schema.json` name the same values, and README.md has the table of them.
 
 use crate::support::helm::chart;
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{golden, read};
 use serde_json::Value;
 use std::collections::BTreeSet;

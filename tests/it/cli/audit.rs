@@ -1,7 +1,7 @@
 //! `audit` of files: golden dumps, baselines, exit codes and bad input.
 
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Input that cannot be read: where, why, and the result for the other inputs.
 
+use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{Review, review, same};
 use crate::support::{Scratch, root, run};
 
 const GOOD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec:\n  containers:\n  - name: c\n    \
@@ -158,11 +158,8 @@ fn skipped(content: &str, reason: &str, documents: u64) -> Result<(), String> {
     same("exit code", 0, review.ran.code)?;
     same("documents", Some(documents + 1), review.json["summary"]["documents"].as_u64())?;
     good_is_reviewed(&review)?;
-    let alone = crate::support::what_holds_of_every_review::review(
-        &["-".to_owned()],
-        content.as_bytes(),
-        crate::support::root(),
-    )?;
+    let alone =
+        crate::support::round_trip::review(&["-".to_owned()], content.as_bytes(), crate::support::root())?;
     for (review, file) in [(&review, "a/bad.yaml"), (&alone, "<stdin>")] {
         let [skipped] = review.list("skipped") else {
             return Err(format!("expected one skipped: {}", review.json["skipped"]));

@@ -1,8 +1,8 @@
 //! The formats for CI: what GitHub, GitLab and readers of JUnit ask of them, and their limits.
 
 use crate::cli::published_schemas::validate;
+use crate::support::round_trip::same;
 use crate::support::suite::{Need, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, run};
 use serde_json::Value;
 use std::collections::BTreeSet;

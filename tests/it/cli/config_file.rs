@@ -1,7 +1,7 @@
 //! `.fabric-admission.yaml`: which file counts for which input, what it says, and its mistakes.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, run};
 use serde_json::Value;
 

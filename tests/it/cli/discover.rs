@@ -9,8 +9,8 @@
 //! | `expected.txt` | the exit code and the messages |
 //! | `diff.txt` | differences from existing profiles, where the dump has some |
 
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Need, Outcome, Suite};
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
 use serde_json::Value;
 use std::collections::BTreeSet;

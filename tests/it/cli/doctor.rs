@@ -11,8 +11,8 @@
 //! | `says`, `hint` | parts of the message and of the hint (optional) |
 //! | `change` | RFC 6902 operations on the healthy installation |
 
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{golden, names, read, root, run};
 use fabric_admission::doctor::calls::Answer;
 use fabric_admission::doctor::report::{Entry, Report};

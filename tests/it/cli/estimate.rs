@@ -2,8 +2,8 @@
 //! `src/engine/estimate`.
 
 use crate::support::in_the_pod::IMAGE;
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, golden, root, run};
 use fabric_admission::estimate::Document;
 use serde_json::{Value, json};

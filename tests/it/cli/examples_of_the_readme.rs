@@ -1,8 +1,8 @@
 //! The manifests of `examples/`, which the README shows: what the review prints for each is kept under
 //! `tests/output-of-examples/`, and what their comments promise is checked.
 
+use crate::support::round_trip::{Review, check, review, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{Review, check, review, same};
 use crate::support::{golden, names, root, run};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ fn whole_directory() -> Result<(), String> {
 /// The patched pod at a pointer of the only document.
 fn patched(name: &str, pointer: &str) -> Result<Value, String> {
     let (_, yaml) = check(&strings(&BASE), name, &directory())?;
-    let documents = crate::support::what_holds_of_every_review::documents(yaml.as_bytes());
+    let documents = crate::support::round_trip::documents(yaml.as_bytes());
     let (_, document) = documents.first().ok_or("no document")?;
     document.pointer(pointer).cloned().ok_or_else(|| format!("nothing at {pointer}"))
 }
@@ -150,11 +150,7 @@ fn site_profile() -> Result<(), String> {
     };
     for (namespace, rules) in [("training", vec![]), ("kitchen", vec!["FAB804", "FAB501"])] {
         let args = strings(&["--profiles", "profiles", "--cluster", &facts, "-"]);
-        let review = crate::support::what_holds_of_every_review::review(
-            &args,
-            pod(namespace).as_bytes(),
-            &directory(),
-        )?;
+        let review = crate::support::round_trip::review(&args, pod(namespace).as_bytes(), &directory())?;
         same(&format!("findings in namespace {namespace}"), strings(&rules), review.rules())?;
     }
     Ok(())

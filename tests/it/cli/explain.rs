@@ -1,7 +1,7 @@
 //! `explain` of everything that a reader has at hand: a rule, a variable, an annotation, a line of a log.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{root, run};
 
 pub(crate) fn add(suite: &mut Suite) {

@@ -1,7 +1,7 @@
 //! The command line: exit codes, formats, modes, flags and their mistakes.
 
+use crate::support::round_trip::{review, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{review, same};
 use crate::support::{Ran, Scratch, binary, root, run};
 use serde_json::Value;
 use std::io::Read;
@@ -220,7 +220,7 @@ fn results_only() -> Result<(), String> {
         serde_json::from_str::<Value>(line).map_err(|e| format!("-o patch: {e}: {line}"))?;
     }
     let yaml = ran("yaml")?.stdout;
-    let kinds: Vec<Value> = crate::support::what_holds_of_every_review::documents(yaml.as_bytes())
+    let kinds: Vec<Value> = crate::support::round_trip::documents(yaml.as_bytes())
         .into_iter()
         .map(|(_, d)| d["kind"].clone())
         .collect();

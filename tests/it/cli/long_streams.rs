@@ -1,7 +1,7 @@
 //! Long inputs: read in parts, with the same results as short ones, and in memory that does not grow with them.
 
+use crate::support::round_trip::{review, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{review, same};
 use crate::support::{Scratch, binary, run};
 use serde_json::Value;
 use std::fs::File;

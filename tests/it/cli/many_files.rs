@@ -1,8 +1,8 @@
 //! Many files: decided in their order, in memory that grows by little more than their names, and never from two versions of
 //! one file.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, binary};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use crate::support::file_trees::Tree;
 use crate::support::monitor::Monitor;
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, golden, read, root, run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -4,8 +4,8 @@
 use super::monitor::{RAS, answering, asked, net_dev};
 use crate::support::file_trees::Tree;
 use crate::support::monitor::Monitor;
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, read, root};
 use std::net::TcpListener;
 

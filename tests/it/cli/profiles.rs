@@ -2,8 +2,8 @@
 //! writes.
 
 use crate::support::generated_world::bases;
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
 use fabric_admission::manifest::{Item, read as documents};
 use fabric_admission::profile::{FabricProfile, Profile, written_out};

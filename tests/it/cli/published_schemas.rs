@@ -1,8 +1,8 @@
 //! The published schemas, and whether real output fits them.
 
 use crate::engine::golden::{Case, cases};
+use crate::support::round_trip::review;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::review;
 use crate::support::{golden, names, read, root};
 use fabric_admission::discover::report as discover;
 use fabric_admission::doctor::report as doctor;
@@ -168,7 +168,7 @@ pub(crate) fn add(suite: &mut Suite) {
             let text = read(&root().join("policies").join(&name))?;
             let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
             let schema = serde_json::to_value(&schema).map_err(|e| e.to_string())?;
-            for (_, document) in crate::support::what_holds_of_every_review::documents(text.as_bytes()) {
+            for (_, document) in crate::support::round_trip::documents(text.as_bytes()) {
                 validate(&document, &schema, &schema, "")?;
             }
             Ok(())
@@ -199,18 +199,14 @@ fn contract() -> Result<(), String> {
 pub(crate) fn validate_why(report: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&read(&path("why-v1.json"))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same(
-        "schema",
-        &Value::from("fabric-admission.dev/why/v1"),
-        &report["schema"],
-    )
+    crate::support::round_trip::same("schema", &Value::from("fabric-admission.dev/why/v1"), &report["schema"])
 }
 
 /// A report of `doctor` against its published schema.
 pub(crate) fn validate_doctor(report: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&read(&path("doctor-v1.json"))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same(
+    crate::support::round_trip::same(
         "schema",
         &Value::from("fabric-admission.dev/doctor/v1"),
         &report["schema"],
@@ -225,14 +221,14 @@ pub(crate) fn validate_discover(report: &Value) -> Result<(), String> {
     };
     let schema: Value = serde_json::from_str(&read(&path(file))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same("schema", &Value::from(name), &report["schema"])
+    crate::support::round_trip::same("schema", &Value::from(name), &report["schema"])
 }
 
 /// An audit against its published schema.
 pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&read(&path("audit-v1.json"))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same(
+    crate::support::round_trip::same(
         "schema",
         &Value::from("fabric-admission.dev/audit/v1"),
         &report["schema"],
@@ -243,7 +239,7 @@ pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
 pub(crate) fn validate_profiles(report: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&read(&path("profiles-v1.json"))?).map_err(|e| e.to_string())?;
     validate(report, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same(
+    crate::support::round_trip::same(
         "schema",
         &Value::from("fabric-admission.dev/profiles/v1"),
         &report["schema"],
@@ -260,7 +256,7 @@ pub(crate) fn validate_verify_log(result: &Value) -> Result<(), String> {
     let schema: Value =
         serde_json::from_str(&read(&path("verify-log-v1.json"))?).map_err(|e| e.to_string())?;
     validate(result, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same(
+    crate::support::round_trip::same(
         "schema",
         &Value::from("fabric-admission.dev/verify-log/v1"),
         &result["schema"],
@@ -271,7 +267,7 @@ pub(crate) fn validate_verify_log(result: &Value) -> Result<(), String> {
 fn fits(report: &Value) -> Result<(), String> {
     let schema = review_schema()?;
     validate(report, &schema, &schema, "")?;
-    crate::support::what_holds_of_every_review::same(
+    crate::support::round_trip::same(
         "schema",
         &Value::from("fabric-admission.dev/review/v1"),
         &report["schema"],
@@ -279,11 +275,7 @@ fn fits(report: &Value) -> Result<(), String> {
     let summary = &report["summary"];
     for key in ["results", "skipped", "errors"] {
         let count = report[key].as_array().map(|a| a.len() as u64);
-        crate::support::what_holds_of_every_review::same(
-            &format!("summary.{key}"),
-            count,
-            summary[key].as_u64(),
-        )?;
+        crate::support::round_trip::same(&format!("summary.{key}"), count, summary[key].as_u64())?;
     }
     nulls(report, "")
 }

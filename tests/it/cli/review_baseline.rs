@@ -1,8 +1,8 @@
 //! `review --baseline`: only new findings fail the command, every format marks the known ones, and nothing counts as
 //! resolved that the run could not find.
 
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, read, run};
 use serde_json::Value;
 

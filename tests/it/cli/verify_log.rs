@@ -3,8 +3,8 @@
 //! A log begins with comments: the fact that it stands for, its source, optional flags, and the exit code. The logs are our
 //! own: forms of lines by NVIDIA/nccl's sources, with hosts, addresses and sizes of two small pods.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, golden, names, read, root, run};
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! What a review shows: the summary by rule, filters, snippets, lines that fit the terminal, several outputs at once, and
 //! marks of partial results.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, run};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@
 use super::support::plane::Plane;
 use super::support::site::Site;
 use super::trial;
+use crate::support::round_trip::documents;
 use crate::support::suite::{Need, Outcome, Suite};
-use crate::support::what_holds_of_every_review::documents;
 use crate::support::{names, read};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::decide_object;

@@ -3,8 +3,8 @@
 use super::support::plane::Plane;
 use super::support::site::Site;
 use super::trial;
+use crate::support::round_trip::documents;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::documents;
 use fabric_admission::rules::{RULES, Rule, Severity, Waiver};
 use serde_json::Value;
 use std::path::Path;

@@ -2,8 +2,8 @@
 //! compiled-in one. What a right reviewer says of each file stands in the corpus' README.
 
 use crate::support::names;
+use crate::support::round_trip::{check, documents, same};
 use crate::support::suite::{Need, Suite};
-use crate::support::what_holds_of_every_review::{check, documents, same};
 use std::collections::BTreeSet;
 use std::path::Path;
 

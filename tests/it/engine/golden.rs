@@ -9,8 +9,8 @@
 //! | `expected.patch.jsonl` | `-o patch`; no file where it is empty |
 //! | `report.txt` | exit code, then `-o text` |
 
+use crate::support::round_trip::{check, documents, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{check, documents, same};
 use crate::support::{Scratch, golden, names, read, root, run};
 use std::path::{Path, PathBuf};
 

@@ -2,8 +2,8 @@
 //! server refuses anyway is left to it.
 
 use crate::support::Scratch;
+use crate::support::round_trip::{check, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{check, same};
 
 /// Name, `metadata.annotations`, `spec`, and the rules that deny. Flow mappings of YAML.
 const PODS: &[(&str, &str, &str, &[&str])] = &[

@@ -1,7 +1,7 @@
 //! Facts from objects nobody here wrote: what a right reader gets out of the corpus.
 
+use crate::support::round_trip::same;
 use crate::support::suite::{Need, Suite};
-use crate::support::what_holds_of_every_review::same;
 use fabric_admission::demands::Demands;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::pod::PodView;

@@ -1,8 +1,8 @@
 //! Objects that serve as facts and cannot be read: findings on inputs, warnings for files of the cluster, and never
 //! the end of a review.
 
+use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{Review, review, same};
 use crate::support::{Scratch, run};
 
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: good, namespace: team}\nspec:\n  containers:\n  - name: c\n    \

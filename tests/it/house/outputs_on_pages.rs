@@ -3,8 +3,8 @@
 //! A block is marked by a comment before it: `<!-- output: ARGUMENTS -->`, or `<!-- output, first N lines: ARGUMENTS -->`. A
 //! block after `<!-- file: PATH -->` is a file of the repository. `UPDATE_GOLDEN=1` writes the blocks again.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{names, read, root, run};
 
 const MARK: &str = "<!-- output";

@@ -1,8 +1,8 @@
 //! Each alert has a section in docs/runbooks.md, and fires when it should and not otherwise.
 
 use super::component;
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Need, Outcome, Suite};
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{Scratch, read, root};
 use fabric_admission::telemetry::metric_table::{ALL, Kind};
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use super::modelled_trees::{text, trees};
 use crate::support::file_trees::{Tree, path};
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{golden, read, root, run};
 use fabric_admission::preflight::Check;
 use fabric_admission::preflight::checks::CHECKS;

@@ -1,8 +1,8 @@
 //! What `preflight` writes: nccl.conf, facts.json, the termination message; and its formats and exit codes.
 
 use crate::support::file_trees::Tree;
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, root, run};
 use fabric_admission::preflight::facts_file::Facts;
 use serde_json::Value;

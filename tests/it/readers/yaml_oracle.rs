@@ -1,7 +1,7 @@
 //! The reader against kubectl's own: `kubectl annotate --local` prints the object that it read.
 
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Need, Suite};
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{Scratch, names};
 use serde_json::Value;
 use std::path::Path;

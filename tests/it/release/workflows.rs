@@ -1,7 +1,7 @@
 //! The workflows and the action: read by actionlint where it is, pinned in any case. And the krew manifest.
 
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{Scratch, names, read, root};
 use std::process::Command;
 

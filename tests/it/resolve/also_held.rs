@@ -1,8 +1,8 @@
 //! What `why` says of profiles beside the pod's own: those of its nodes that hold as well, and those that are open to all.
 
 use crate::support::generated_world::World;
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{read, root, run};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;

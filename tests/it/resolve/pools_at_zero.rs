@@ -3,9 +3,9 @@
 
 use super::one_profile_for_all_ranks::{FABRICS, POOLS, TYPE, TYPES, World, carries, case, node, server};
 use crate::support::generated_documents::Documents;
+use crate::support::round_trip::same;
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{root, run};
 use fabric_admission::demands::Subject;
 use fabric_admission::json::decode;

@@ -1,7 +1,7 @@
 //! Which profile a pod gets, and the story of it: `why` over the example site, and a table of pods on a small site.
 
+use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{golden, root, run};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! `why` of a cluster with many taints and profiles.
 
 use super::why::json;
-use crate::support::what_holds_of_every_review::same;
+use crate::support::round_trip::same;
 use crate::support::{root, run};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! What is said of each file of the corpus under no profile, word for word. A change of a rule shows here on
 //! manifests of real users; each line was held against what the corpus' README says of the file.
 
+use crate::support::round_trip::review;
 use crate::support::suite::{Need, Suite};
-use crate::support::what_holds_of_every_review::review;
 use crate::support::{golden, names, root};
 use std::fmt::Write;
 use std::path::Path;

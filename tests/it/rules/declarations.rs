@@ -2,8 +2,8 @@
 //! in `examples_of_rules`.
 
 use crate::rules::examples_of_rules::is_shown;
+use crate::support::round_trip::{review, same};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::{review, same};
 use crate::support::{golden, names, read, root, run};
 use fabric_admission::rules::{RULES, Rule};
 use serde_json::Value;

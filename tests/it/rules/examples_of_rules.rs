@@ -2,8 +2,8 @@
 //! for either.
 
 use crate::support::root;
+use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::{Review, review, same};
 use fabric_admission::rules::{RULES, Rule};
 use serde_json::Value;
 

@@ -15,8 +15,8 @@
 //! # exit: 2                                             (optional; default: 0, or 1 where a `must` is an error)
 //! ```
 
+use crate::support::round_trip;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review;
 use crate::support::{names, read, root};
 use fabric_admission::manifest::{Item, read as read_manifest};
 use serde_json::Value;
@@ -116,7 +116,7 @@ fn is_rule(text: &str) -> bool {
 fn check(path: &str) -> Outcome {
     let promise = Promise::read(&read(&field().join(path))?, path)?;
     // The round trip: what is patched is reviewed again, with the same findings and an empty patch.
-    let (review, _) = what_holds_of_every_review::check(&promise.flags, path, &field())?;
+    let (review, _) = round_trip::check(&promise.flags, path, &field())?;
     let ran = &review.ran;
     if ran.code != promise.exit() {
         return Err(format!("exit {}, not {}: {}{}", ran.code, promise.exit(), ran.stderr, ran.stdout).into());

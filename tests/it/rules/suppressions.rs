@@ -1,8 +1,8 @@
 //! Findings that annotations ignore: listed with their reason, and without effect on the verdict.
 
 use crate::support::root;
+use crate::support::round_trip::{Review, review, same};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::{Review, review, same};
 use serde_json::{Value, json};
 
 pub(crate) fn add(suite: &mut Suite) {

@@ -1,8 +1,8 @@
 //! The table of fields (`src/engine/schemas/crds.txt`) has what the CustomResourceDefinitions of the shared data have. Its
 //! form is described in `src/engine/schemas/table.rs`.
 
+use crate::support::round_trip::documents;
 use crate::support::suite::{Need, Suite};
-use crate::support::what_holds_of_every_review::documents;
 use crate::support::{golden, root};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The rights of `deploy/base/rbac.yaml` are those that the server uses: no kind of its watches without one, and none
 //! besides. That they are enough, `e2e::status_is_written_by_one_replica_with_our_rights` shows.
 
+use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{read, root};
 use fabric_admission::cluster::status_writer::LEASE;
 use fabric_admission::cluster::watched_kinds::WATCHED;

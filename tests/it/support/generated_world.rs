@@ -41,11 +41,10 @@ pub(crate) struct World {
 
 /// The example that a rule speaks about: its last pod, and what stands beside it.
 pub(crate) fn of_rule(rule: &fabric_admission::rules::Rule) -> Value {
-    let mut rest: Vec<Value> =
-        crate::support::what_holds_of_every_review::documents(rule.files.bad.as_bytes())
-            .into_iter()
-            .map(|(_, d)| d)
-            .collect();
+    let mut rest: Vec<Value> = crate::support::round_trip::documents(rule.files.bad.as_bytes())
+        .into_iter()
+        .map(|(_, d)| d)
+        .collect();
     let pod = rest.iter().rposition(|d| d["kind"] == "Pod").map_or_else(|| json!({}), |at| rest.remove(at));
     let (profiles, objects): (Vec<Value>, Vec<Value>) =
         rest.into_iter().partition(|d| d["kind"] == "FabricProfile");

@@ -1,8 +1,8 @@
 //! Helm as a child process, in every version that the machine has.
 
 use super::{Ran, Scratch, root};
+use crate::support::round_trip::documents;
 use crate::support::suite::Need;
-use crate::support::what_holds_of_every_review::documents;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -13,10 +13,10 @@ pub(crate) mod helm;
 pub(crate) mod in_the_pod;
 pub(crate) mod monitor;
 pub(crate) mod placement;
+pub(crate) mod round_trip;
 pub(crate) mod run_property;
 pub(crate) mod server;
 pub(crate) mod suite;
-pub(crate) mod what_holds_of_every_review;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::ffi::OsString;

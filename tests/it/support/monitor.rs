@@ -2,7 +2,7 @@
 
 use super::Scratch;
 use super::file_trees::Tree;
-use super::what_holds_of_every_review::same;
+use super::round_trip::same;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

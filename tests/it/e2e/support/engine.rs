@@ -3,7 +3,7 @@
 use super::fabrics::{FABRICS, Fabrics, profiles};
 use super::with_and_without_webhook::Review;
 use crate::support::generated_world::World;
-use crate::support::what_holds_of_every_review::documents;
+use crate::support::round_trip::documents;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::Severity;

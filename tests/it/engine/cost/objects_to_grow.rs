@@ -1,7 +1,7 @@
 //! Objects to grow: every manifest that the tests have, and one object per CRD with every field of its schema.
 
+use crate::support::round_trip::documents;
 use crate::support::suite::Need;
-use crate::support::what_holds_of_every_review::documents;
 use crate::support::{names, root};
 use fabric_admission::rules::RULES;
 use serde_json::{Map, Value, json};

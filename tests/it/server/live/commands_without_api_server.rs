@@ -3,9 +3,9 @@
 
 use super::scripted_discovery::Discovery;
 use super::{node, profile, site};
+use crate::support::round_trip::same;
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, run};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 
 use super::one_network;
 use super::script::Script;
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, run};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use super::network;
 use super::script::Script;
 use super::{node, profile};
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Scratch, run};
 use std::time::Duration;
 

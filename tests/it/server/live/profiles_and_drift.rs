@@ -3,8 +3,8 @@
 
 use super::script::Script;
 use super::{one_network, profile};
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{Ran, Scratch, run};
 use serde_json::{Value, json};
 

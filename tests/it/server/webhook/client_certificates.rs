@@ -1,9 +1,9 @@
 //! `--client-ca` and `--client-name`: who has not the right certificate gets no further than the handshake.
 
 use crate::support::client_authority::{Authority, Identity};
+use crate::support::round_trip::documents;
 use crate::support::server::{Client, Server, certificate, review, trusting};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::documents;
 use crate::support::{Scratch, run};
 use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
 use rustls::pki_types::pem::PemObject;

@@ -1,9 +1,9 @@
 //! One line of the log for a decision, and the same in the answer's audit annotations.
 
 use super::metrics::{broken_pod, create};
+use crate::support::round_trip::same;
 use crate::support::server::{PROFILE, Server, bare_pod, patched, review};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use serde_json::{Value, json};
 use std::io::BufRead;
 use std::time::Duration;

@@ -3,9 +3,9 @@
 //!
 //! `FABRIC_ADMISSION_ATTACK` is the number of mixed requests of the long form, such as 100000.
 
+use crate::support::round_trip::same;
 use crate::support::server::{Answer, PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,8 +1,8 @@
 //! The metrics: what counts where, that no caller invents a series, and the page that lists them.
 
+use crate::support::round_trip::same;
 use crate::support::server::{PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use crate::support::{golden, read, root};
 use fabric_admission::plan::ChangeKind;
 use fabric_admission::resolve::Outcome as Searched;

@@ -86,17 +86,10 @@ fn among_inputs() -> Outcome {
         profile(json!({"base": "roce-sirov"})).to_string(),
         profile(json!({"base": "roce-sriov"})).to_string(),
     );
-    let ran = crate::support::what_holds_of_every_review::review(
-        &["-".to_owned()],
-        broken.as_bytes(),
-        crate::support::root(),
-    )?;
+    let ran =
+        crate::support::round_trip::review(&["-".to_owned()], broken.as_bytes(), crate::support::root())?;
     assert_eq!((ran.ran.code, ran.list("errors").len(), ran.rules()), (2, 1, vec!["FAB811".to_owned()]));
-    let ran = crate::support::what_holds_of_every_review::review(
-        &["-".to_owned()],
-        good.as_bytes(),
-        crate::support::root(),
-    )?;
+    let ran = crate::support::round_trip::review(&["-".to_owned()], good.as_bytes(), crate::support::root())?;
     assert_eq!((ran.ran.code, ran.results().len(), ran.list("skipped").len()), (0, 0, 1));
     Ok(())
 }

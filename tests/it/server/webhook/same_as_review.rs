@@ -1,8 +1,8 @@
 //! One plan: what `review` says of a pod, the webhook says of the same pod.
 
+use crate::support::round_trip::without_owner;
 use crate::support::server::{Server, patched, review};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::without_owner;
 use crate::support::{Scratch, names, read, root, run};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! What the log, the admin port and the answers say of a request, and what they keep to themselves.
 
+use crate::support::round_trip::same;
 use crate::support::server::{PROFILE, Server, bare_pod, patched, review};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::same;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::BufRead;

@@ -1,8 +1,8 @@
 //! Workloads: reported when they are created, once, and never refused for what they were before.
 
+use crate::support::round_trip::{documents, same};
 use crate::support::server::{PROFILE, Server, review};
 use crate::support::suite::{Outcome, Suite};
-use crate::support::what_holds_of_every_review::{documents, same};
 use crate::support::{read, root};
 use fabric_admission::pod::workload::{KINDS, WorkloadKind};
 use serde_json::{Value, json};
