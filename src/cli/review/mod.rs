@@ -129,5 +129,5 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
         return Ok(Exit::Internal);
     }
-    Ok(Exit::of_reviews(summary.partial, fails))
+    Ok(Exit::of_results(summary.partial, fails))
 }
