@@ -54,7 +54,7 @@ impl Exit {
     }
 
     /// The code of some findings: unreadable input first, then the most severe finding. `audit` and `verify-log` end with it.
-    /// `review` asks so about the inputs of each configuration, and ends with [`Self::of_reviews`].
+    /// `review` asks so about the inputs of each configuration, and ends with [`Self::of_results`].
     pub(super) fn of_review(unreadable: bool, worst: Option<Severity>, fail_on: FailOn) -> Self {
         if unreadable {
             return Self::Usage;
@@ -65,8 +65,8 @@ impl Exit {
         }
     }
 
-    /// The code of `review`: unreadable input first, then whether the findings of any configuration fail the command.
-    pub(super) fn of_reviews(unreadable: bool, fails: bool) -> Self {
+    /// The code of several results: unreadable input first, then whether any of them fails the command.
+    pub(super) fn of_results(unreadable: bool, fails: bool) -> Self {
         match (unreadable, fails) {
             (true, _) => Self::Usage,
             (false, true) => Self::Findings,

@@ -4,6 +4,7 @@
 mod audit;
 mod baseline_file;
 mod certs;
+mod closed_pipe;
 mod discover;
 mod doctor;
 mod dry_runs;
@@ -28,6 +29,7 @@ mod why;
 pub use exit_code::Exit;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use closed_pipe::Closable;
 use std::io;
 
 /// Makes GPU training pods fit their RDMA fabric, and explains every change and finding.
@@ -118,7 +120,7 @@ pub fn run() -> Exit {
             return if usage { Exit::Usage } else { Exit::Clean };
         }
     };
-    let mut out = Closable { inner: anstream::stdout(), closed: false };
+    let mut out = Closable::new(anstream::stdout());
     let mut err = anstream::stderr();
     let outcome = match command {
         Command::Review(arguments) => review::run(&arguments, &mut out, &mut err),
@@ -145,41 +147,5 @@ pub fn run() -> Exit {
             let _ = io::Write::write_fmt(&mut err, format_args!("error: cannot write the output: {error}\n"));
             Exit::Internal
         }
-    }
-}
-
-/// A writer whose reader may close the pipe early (`| head`): further output is dropped, and the exit code is still that of
-/// the whole review.
-struct Closable<W> {
-    inner: W,
-    closed: bool,
-}
-
-impl<W: io::Write> Closable<W> {
-    fn pass<T>(&mut self, outcome: io::Result<T>, instead: T) -> io::Result<T> {
-        match outcome {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.closed = true;
-                Ok(instead)
-            }
-            other => other,
-        }
-    }
-}
-
-impl<W: io::Write> io::Write for Closable<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.closed {
-            return Ok(bytes.len());
-        }
-        let written = self.inner.write(bytes);
-        self.pass(written, bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        if self.closed {
-            return Ok(());
-        }
-        let flushed = self.inner.flush();
-        self.pass(flushed, ())
     }
 }

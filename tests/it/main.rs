@@ -12,11 +12,11 @@ mod support;
 
 /// Readers of text and bytes: YAML, annotations, quantities, certificates, the table of NCCL's variables.
 mod readers {
-    pub(crate) mod certificates;
-    pub(crate) mod fuzz;
+    pub(crate) mod certificate_names;
     pub(crate) mod go_json;
-    pub(crate) mod nccl;
-    pub(crate) mod parsers;
+    pub(crate) mod kept_fuzz_inputs;
+    pub(crate) mod table_of_nccl_variables;
+    pub(crate) mod text_parsers;
     pub(crate) mod yaml_oracle;
 }
 
@@ -27,95 +27,95 @@ mod profile {
 
 /// Facts from objects, nodes, and the Snapshot that they make.
 mod facts {
-    pub(crate) mod bad_facts;
-    pub(crate) mod corpus_nodes;
-    pub(crate) mod interleaving;
-    pub(crate) mod landing;
+    pub(crate) mod events_in_any_order;
     /// Its trials are `facts::…`.
-    pub(crate) mod of_the_corpus;
+    pub(crate) mod facts_of_the_corpus;
+    pub(crate) mod nodes_of_the_corpus;
+    pub(crate) mod unreadable_facts;
+    pub(crate) mod where_pods_may_land;
 }
 
 /// Which profile a pod gets, and why.
 mod resolve {
     pub(crate) mod also_held;
-    pub(crate) mod gang;
-    pub(crate) mod held_model;
-    pub(crate) mod long_lists;
+    pub(crate) mod long_node_conditions;
     pub(crate) mod misspelt;
-    pub(crate) mod strength;
-    pub(crate) mod templates;
+    pub(crate) mod one_profile_for_all_ranks;
+    pub(crate) mod pools_at_zero;
+    pub(crate) mod profiles_that_hold;
+    pub(crate) mod template_and_its_pods;
     pub(crate) mod why;
-    mod why_lists;
+    mod why_of_many_profiles;
 }
 
 /// Whole decisions: plan, patch, review.
 mod engine {
-    /// A check of `properties`.
-    mod allowed;
-    pub(crate) mod convergence;
+    pub(crate) mod beside_other_webhooks;
     pub(crate) mod corpus;
     pub(crate) mod cost;
-    pub(crate) mod crowd;
+    pub(crate) mod do_no_harm;
     pub(crate) mod golden;
-    pub(crate) mod harm;
     pub(crate) mod in_the_pod;
+    pub(crate) mod many_containers_hide_no_error;
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
     pub(crate) mod resources_injector;
     pub(crate) mod tenants;
+    /// A check of `properties`.
+    mod what_a_patch_may_write;
 }
 
 /// The rules, and the annotations that ignore their findings.
 mod rules {
     pub(crate) mod corpus_findings;
-    pub(crate) mod crds;
     /// Its trials are `rules::…`.
     pub(crate) mod declarations;
     /// Its trials are `rules::…`.
     pub(crate) mod examples_of_rules;
-    pub(crate) mod field;
+    pub(crate) mod facts_behind_rules;
     pub(crate) mod known_failures;
     pub(crate) mod suppressions;
+    pub(crate) mod table_of_fields;
 }
 
 /// The command line and its published formats.
 mod cli {
     pub(crate) mod audit;
     pub(crate) mod bad_input;
-    pub(crate) mod baseline;
     pub(crate) mod ci_formats;
-    pub(crate) mod config;
+    pub(crate) mod config_file;
     pub(crate) mod discover;
     pub(crate) mod doctor;
     pub(crate) mod estimate;
-    pub(crate) mod examples;
+    pub(crate) mod examples_of_the_readme;
     pub(crate) mod explain;
+    pub(crate) mod flags_and_exit_codes;
+    pub(crate) mod long_streams;
     pub(crate) mod many_files;
     pub(crate) mod monitor;
-    pub(crate) mod monitor_odd;
+    pub(crate) mod monitor_with_odd_input;
     pub(crate) mod profiles;
-    pub(crate) mod schema;
-    pub(crate) mod shown;
-    pub(crate) mod streams;
-    pub(crate) mod usage;
+    pub(crate) mod published_schemas;
+    pub(crate) mod review_baseline;
     pub(crate) mod verify_log;
+    pub(crate) mod what_a_review_shows;
 }
 
 /// `preflight` on modelled trees and in real containers.
 mod preflight {
-    pub(crate) mod images;
-    pub(crate) mod namespaces;
-    pub(crate) mod page;
-    pub(crate) mod reads;
-    pub(crate) mod trees;
-    pub(crate) mod writes;
+    pub(crate) mod documentation_page;
+    pub(crate) mod libraries_of_images;
+    pub(crate) mod modelled_trees;
+    pub(crate) mod network_namespaces;
+    pub(crate) mod which_files_are_opened;
+    pub(crate) mod written_files_and_exit_codes;
 }
 
 /// `serve`: over real TLS, with files or with a scripted API server; its rights; the driver that measures it.
 mod server {
     pub(crate) mod live;
-    pub(crate) mod load;
-    pub(crate) mod rights;
+    pub(crate) mod load_driver;
+    pub(crate) mod rights_of_the_server;
     pub(crate) mod webhook;
 }
 
@@ -132,52 +132,52 @@ mod release;
 
 /// The project's own tree: floors, sizes, dependencies, words, pages that name trials.
 mod house {
-    /// Its trials are `docs::…`.
-    pub(crate) mod docs;
-    pub(crate) mod floors;
-    pub(crate) mod layers;
-    pub(crate) mod modules;
-    pub(crate) mod no_value;
-    pub(crate) mod outputs;
     /// Its trials are `house::…`.
-    pub(crate) mod tree;
-    pub(crate) mod words;
+    pub(crate) mod file_sizes_and_dependencies;
+    pub(crate) mod floors;
+    pub(crate) mod imports_of_files;
+    pub(crate) mod layers;
+    pub(crate) mod no_generic_json;
+    pub(crate) mod outputs_on_pages;
+    pub(crate) mod plain_english;
+    /// Its trials are `docs::…`.
+    pub(crate) mod trials_and_paths_on_pages;
 }
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut suite = support::suite::Suite::default();
 
-    readers::certificates::add(&mut suite);
-    readers::fuzz::add(&mut suite);
+    readers::certificate_names::add(&mut suite);
+    readers::kept_fuzz_inputs::add(&mut suite);
     readers::go_json::add(&mut suite);
-    readers::nccl::add(&mut suite);
-    readers::parsers::add(&mut suite);
+    readers::table_of_nccl_variables::add(&mut suite);
+    readers::text_parsers::add(&mut suite);
     readers::yaml_oracle::add(&mut suite);
 
     profile::profile_table::add(&mut suite);
 
-    facts::bad_facts::add(&mut suite);
-    facts::corpus_nodes::add(&mut suite);
-    facts::interleaving::add(&mut suite);
-    facts::landing::add(&mut suite);
-    facts::of_the_corpus::add(&mut suite);
+    facts::unreadable_facts::add(&mut suite);
+    facts::nodes_of_the_corpus::add(&mut suite);
+    facts::events_in_any_order::add(&mut suite);
+    facts::where_pods_may_land::add(&mut suite);
+    facts::facts_of_the_corpus::add(&mut suite);
 
     resolve::also_held::add(&mut suite);
-    resolve::gang::add(&mut suite);
-    resolve::strength::add(&mut suite);
-    resolve::templates::add(&mut suite);
-    resolve::held_model::add(&mut suite);
-    resolve::long_lists::add(&mut suite);
+    resolve::one_profile_for_all_ranks::add(&mut suite);
+    resolve::pools_at_zero::add(&mut suite);
+    resolve::template_and_its_pods::add(&mut suite);
+    resolve::profiles_that_hold::add(&mut suite);
+    resolve::long_node_conditions::add(&mut suite);
     resolve::misspelt::add(&mut suite);
     resolve::why::add(&mut suite);
 
-    engine::convergence::add(&mut suite);
+    engine::beside_other_webhooks::add(&mut suite);
     engine::corpus::add(&mut suite);
     engine::cost::add(&mut suite);
-    engine::crowd::add(&mut suite);
+    engine::many_containers_hide_no_error::add(&mut suite);
     engine::golden::add(&mut suite);
-    engine::harm::add(&mut suite);
+    engine::do_no_harm::add(&mut suite);
     engine::in_the_pod::add(&mut suite);
     engine::resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
@@ -186,8 +186,8 @@ fn main() -> std::process::ExitCode {
 
     rules::known_failures::add(&mut suite);
     rules::corpus_findings::add(&mut suite);
-    rules::crds::add(&mut suite);
-    rules::field::add(&mut suite);
+    rules::table_of_fields::add(&mut suite);
+    rules::facts_behind_rules::add(&mut suite);
     rules::declarations::add(&mut suite);
     rules::examples_of_rules::add(&mut suite);
     rules::suppressions::add(&mut suite);
@@ -195,33 +195,33 @@ fn main() -> std::process::ExitCode {
     cli::audit::add(&mut suite);
     cli::bad_input::add(&mut suite);
     cli::discover::add(&mut suite);
-    cli::baseline::add(&mut suite);
+    cli::review_baseline::add(&mut suite);
     cli::doctor::add(&mut suite);
     cli::ci_formats::add(&mut suite);
-    cli::config::add(&mut suite);
+    cli::config_file::add(&mut suite);
     cli::explain::add(&mut suite);
     cli::estimate::add(&mut suite);
-    cli::examples::add(&mut suite);
+    cli::examples_of_the_readme::add(&mut suite);
     cli::profiles::add(&mut suite);
     cli::monitor::add(&mut suite);
-    cli::monitor_odd::add(&mut suite);
-    cli::schema::add(&mut suite);
-    cli::streams::add(&mut suite);
+    cli::monitor_with_odd_input::add(&mut suite);
+    cli::published_schemas::add(&mut suite);
+    cli::long_streams::add(&mut suite);
     cli::many_files::add(&mut suite);
-    cli::shown::add(&mut suite);
-    cli::usage::add(&mut suite);
+    cli::what_a_review_shows::add(&mut suite);
+    cli::flags_and_exit_codes::add(&mut suite);
     cli::verify_log::add(&mut suite);
 
-    preflight::images::add(&mut suite);
-    preflight::namespaces::add(&mut suite);
-    preflight::page::add(&mut suite);
-    preflight::reads::add(&mut suite);
-    preflight::trees::add(&mut suite);
-    preflight::writes::add(&mut suite);
+    preflight::libraries_of_images::add(&mut suite);
+    preflight::network_namespaces::add(&mut suite);
+    preflight::documentation_page::add(&mut suite);
+    preflight::which_files_are_opened::add(&mut suite);
+    preflight::modelled_trees::add(&mut suite);
+    preflight::written_files_and_exit_codes::add(&mut suite);
 
     server::live::add(&mut suite);
-    server::load::add(&mut suite);
-    server::rights::add(&mut suite);
+    server::load_driver::add(&mut suite);
+    server::rights_of_the_server::add(&mut suite);
     server::webhook::add(&mut suite);
 
     chart::add(&mut suite);
@@ -229,12 +229,12 @@ fn main() -> std::process::ExitCode {
     e2e::add(&mut suite);
     release::add(&mut suite);
 
-    house::no_value::add(&mut suite);
-    house::outputs::add(&mut suite);
-    house::tree::add(&mut suite);
-    house::words::add(&mut suite);
+    house::no_generic_json::add(&mut suite);
+    house::outputs_on_pages::add(&mut suite);
+    house::file_sizes_and_dependencies::add(&mut suite);
+    house::plain_english::add(&mut suite);
     // After all others, whose names it compares with the pages.
-    house::docs::add(&mut suite);
+    house::trials_and_paths_on_pages::add(&mut suite);
 
     let code = suite.run(&arguments);
     e2e::end();

@@ -90,12 +90,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         show(arguments.output, &found, out, err)?;
         found.drafts.is_empty() || !found.unknown.is_empty()
     };
-    Ok(match () {
-        () if read.failed => Exit::Internal,
-        () if read.unreadable => Exit::Usage,
-        () if differs => Exit::Findings,
-        () => Exit::Clean,
-    })
+    Ok(if read.failed { Exit::Internal } else { Exit::of_results(read.unreadable, differs) })
 }
 
 fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {

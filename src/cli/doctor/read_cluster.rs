@@ -8,7 +8,7 @@ use crate::doctor::is_webhook_called::{bad, good};
 use crate::doctor::what_is_read::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
 use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, doctor_page as page};
 use crate::facts::Mode;
-use crate::resolve::namespaces_of_profile;
+use crate::resolve::users;
 use crate::review::{PodRequest, decide_pod};
 use crate::snapshot::{Builder, Snapshot};
 use kube::Client;

@@ -169,8 +169,13 @@ pub(super) fn of_rules(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nRules")?;
     for rule in ids.iter().filter_map(|id| rules::find(id)) {
-        let summary = layout::bare(&rule.page().summary);
-        writeln!(out, "  {}  {}", rule.id, layout::wrapped(&summary, 10, 10, terminal_width::width()))?;
+        let summary = terminal_lines::bare(&rule.page().summary);
+        writeln!(
+            out,
+            "  {}  {}",
+            rule.id,
+            terminal_lines::wrapped(&summary, 10, 10, terminal_width::width())
+        )?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ pub(super) fn wrapped(text: &str) -> String {
     if text.is_empty() {
         String::new()
     } else {
-        format!("  {}", layout::wrapped(text, 2, 2, terminal_width::width()))
+        format!("  {}", terminal_lines::wrapped(text, 2, 2, terminal_width::width()))
     }
 }
 

@@ -6,9 +6,10 @@ mod write_files;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, look};
-use crate::preflight::check_outcome::{Fault, Verdict};
 use crate::preflight::expectation_document::Expectation;
 use crate::preflight::facts_file::Facts;
+use crate::preflight::nccl_conf_of_pod::Conf;
+use crate::preflight::preflight_report::Report;
 use crate::preflight::readings::Readings;
 use crate::text::{count, printable};
 use clap::ValueEnum;

@@ -64,11 +64,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         n => format!("; {} of other kinds not checked", count(n, "object")),
     };
     writeln!(out, "{}, {faults}{others}", count(checked.profiles, "profile"))?;
-    Ok(match (checked.unread.is_empty(), checked.faults.is_empty()) {
-        (false, _) => Exit::Usage,
-        (true, false) => Exit::Findings,
-        (true, true) => Exit::Clean,
-    })
+    Ok(Exit::of_results(!checked.unread.is_empty(), !checked.faults.is_empty()))
 }
 
 #[derive(Default)]

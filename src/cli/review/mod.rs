@@ -10,6 +10,7 @@ mod findings_in_text;
 mod flags_over_config;
 mod kube_version;
 mod mode_and_audience;
+mod never_overwrite_inputs;
 mod new_since_baseline;
 mod options_of_all_decisions;
 mod output;
@@ -29,15 +30,14 @@ use super::terminal_width;
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::report::review_text::View;
-use config::{Choice, Group};
+use config::Choice;
 use flags_over_config::Review;
+use never_overwrite_inputs::{create, inputs_among, is_input};
 use new_since_baseline::Baselines;
 use output::{Output, Part, Shown, Target};
 use shown_findings::Filter;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if let Some(clash) = output_flag::clash(&arguments.output) {
@@ -129,27 +129,5 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
         return Ok(Exit::Internal);
     }
-    Ok(Exit::of_reviews(summary.partial, fails))
-}
-
-/// Creates a file for results. An input is never overwritten.
-fn create(file: &Path, inputs: &BTreeSet<PathBuf>) -> Result<File, String> {
-    if is_input(file, inputs) {
-        return Err("this file is an input".to_owned());
-    }
-    File::create(file).map_err(|error| error.to_string())
-}
-
-fn is_input(file: &Path, inputs: &BTreeSet<PathBuf>) -> bool {
-    file.canonicalize().is_ok_and(|existing| inputs.contains(&existing))
-}
-
-/// The inputs among the files that are to be written.
-fn inputs_among<'a>(written: impl Iterator<Item = &'a Path>, groups: &[Group]) -> BTreeSet<PathBuf> {
-    let existing: BTreeSet<PathBuf> = written.filter_map(|file| file.canonicalize().ok()).collect();
-    if existing.is_empty() {
-        return existing;
-    }
-    let inputs = groups.iter().flat_map(|group| &group.paths).filter_map(|path| path.canonicalize().ok());
-    inputs.filter(|input| existing.contains(input)).collect()
+    Ok(Exit::of_results(summary.partial, fails))
 }

@@ -53,7 +53,7 @@ fn dump(name: &str) -> Result<(), String> {
     let json = audit(&[&args[..], &["-o", "json"]].concat(), &case)?;
     same("exit code of -o json", text.code, json.code)?;
     let value = without_version(&json.stdout)?;
-    crate::cli::schema::validate_audit(&value)?;
+    crate::cli::published_schemas::validate_audit(&value)?;
     let pretty = serde_json::to_string_pretty(&value).map_err(|e| e.to_string())? + "\n";
     golden(&case.join("output.json"), Some(&pretty))
 }
@@ -93,7 +93,7 @@ const DEBUG: &str = ", env: [{name: NCCL_ALGO, value: Ring}, {name: NCCL_MAX_NCH
 fn json(args: &[&str], scratch: &Scratch) -> Result<(i32, Value), String> {
     let ran = audit(&[args, &["-o", "json"]].concat(), scratch.path())?;
     let value = without_version(&ran.stdout).map_err(|e| format!("{e}\n{}", ran.stderr))?;
-    crate::cli::schema::validate_audit(&value)?;
+    crate::cli::published_schemas::validate_audit(&value)?;
     Ok((ran.code, value))
 }
 
@@ -239,7 +239,9 @@ fn exit_codes() -> Outcome {
     // Several formats at once.
     let ran = audit(&["--cluster", "info.yaml", "-o", "json=both.json", "-o", "text"], scratch.path())?;
     assert!(ran.stdout.contains("1 workload in 1 namespace"), "{}", ran.stdout);
-    crate::cli::schema::validate_audit(&without_version(&read(&scratch.path().join("both.json"))?)?)?;
+    crate::cli::published_schemas::validate_audit(&without_version(&read(
+        &scratch.path().join("both.json"),
+    )?)?)?;
     Ok(())
 }
 

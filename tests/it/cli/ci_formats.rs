@@ -1,6 +1,6 @@
 //! The formats for CI: what GitHub, GitLab and readers of JUnit ask of them, and their limits.
 
-use crate::cli::schema::validate;
+use crate::cli::published_schemas::validate;
 use crate::support::round_trip::same;
 use crate::support::suite::{Need, Suite};
 use crate::support::{Ran, Scratch, run};

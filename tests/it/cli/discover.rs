@@ -54,11 +54,11 @@ fn dump(name: &str) -> Result<(), String> {
     let existing = discover(&[&cluster[..], &["--diff", "-o", "json"]].concat(), &case)?;
     let existing: Value =
         serde_json::from_str(&existing.stdout).map_err(|e| format!("{e}: {}", existing.stderr))?;
-    crate::cli::schema::validate_discover(&existing)?;
+    crate::cli::published_schemas::validate_discover(&existing)?;
     let json = discover(&[&cluster[..], &["-o", "json"]].concat(), &case)?;
     same("exit code of -o json", text.code, json.code)?;
     let json: Value = serde_json::from_str(&json.stdout).map_err(|e| format!("{e}: {}", json.stdout))?;
-    crate::cli::schema::validate_discover(&json)?;
+    crate::cli::published_schemas::validate_discover(&json)?;
     let profiles: Vec<Value> =
         documents(text.stdout.as_bytes()).into_iter().map(|(_, value)| value).collect();
     let in_json: Vec<Value> =

@@ -168,7 +168,7 @@ pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
             .ok_or_else(|| text(&whole["metrics"])),
         ..Facts::default()
     };
-    let mut builder = Builder::new(crate::support::world::bases().to_vec());
+    let mut builder = Builder::new(crate::support::generated_world::bases().to_vec());
     builder.set(Settings {
         operator_namespaces: Some(["kube-system".to_owned()].into()),
         ..Settings::default()
@@ -367,7 +367,7 @@ fn doctor_on(answer: fn(&str) -> Option<String>) -> Result<(i32, Value), String>
     });
     let ran = run(&["doctor", "-o", "json", "--kubeconfig", "kubeconfig"], b"", scratch.path())?;
     let report = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {ran:?}"))?;
-    crate::cli::schema::validate_doctor(&report)?;
+    crate::cli::published_schemas::validate_doctor(&report)?;
     Ok((ran.code, report))
 }
 

@@ -64,7 +64,7 @@ fn json(arguments: &[&str]) -> Result<Value, String> {
     let json: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
     let schema = crate::support::read(&root().join("docs/schema/estimate-v1.json"))?;
     let schema: Value = serde_json::from_str(&schema).map_err(|e| e.to_string())?;
-    super::schema::validate(&json, &schema, &schema, "")?;
+    super::published_schemas::validate(&json, &schema, &schema, "")?;
     Ok(json)
 }
 

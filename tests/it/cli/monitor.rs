@@ -1,9 +1,9 @@
 //! `monitor` as a process: metrics of modelled trees, a log that shows a fallback, wrong requests, and SIGTERM.
 
+use crate::support::file_trees::Tree;
 use crate::support::monitor::Monitor;
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::tree::Tree;
 use crate::support::{Scratch, golden, read, root, run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -86,7 +86,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("monitor::{name}"), move || {
             let monitor = Monitor::of_tree(tree, &[])?;
             let metrics = monitor.get("/metrics")?;
-            Ok(golden(&root().join(format!("tests/monitor/{name}.prom")), Some(&metrics))?)
+            Ok(golden(&root().join(format!("tests/metrics-of-monitor/{name}.prom")), Some(&metrics))?)
         });
     }
     suite.add("monitor::a_fallback_is_a_metric_and_one_log_line", || Ok(fallback()?));
@@ -116,7 +116,7 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(same(&ran.stderr, true, ran.stderr.contains(":9406"))?)
     });
     suite.add("monitor::page_is_current", || {
-        Ok(golden(&root().join("docs/monitor.md"), Some(&fabric_admission::monitor::monitor_page()))?)
+        Ok(golden(&root().join("docs/monitor.md"), Some(&fabric_admission::monitor::page()))?)
     });
 }
 
@@ -348,7 +348,7 @@ fn logged_once() -> Result<(), String> {
 
 fn devices() -> Result<(), String> {
     let scratch = Scratch::new()?;
-    crate::support::tree::Tree::parse(SHARED)?.write(scratch.path())?;
+    crate::support::file_trees::Tree::parse(SHARED)?.write(scratch.path())?;
     scratch.write("facts.json", "{\"version\": 1, \"devices\": [{\"name\": \"mlx5_1\"}]}")?;
     let monitor = Monitor::start(scratch, &["--facts", "facts.json"])?;
     let metrics = monitor.get("/metrics")?;

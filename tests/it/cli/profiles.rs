@@ -1,9 +1,9 @@
 //! `profiles list`, `show`, `validate` and `test`: golden runs, a profile written out means the same, and what `--update`
 //! writes.
 
+use crate::support::generated_world::bases;
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::world::bases;
 use crate::support::{Ran, Scratch, golden, names, read, root, run};
 use fabric_admission::manifest::{Item, read as documents};
 use fabric_admission::profile::{FabricProfile, Profile, written_out};
@@ -23,7 +23,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("profiles::list_fits_its_schema", || {
         let ran = profiles(&["list", "--cluster", "list/cluster.yaml", "-o", "json"], &directory())?;
         let value: Value = serde_json::from_str(&ran.stdout).map_err(|e| e.to_string())?;
-        Ok(crate::cli::schema::validate_profiles(&value)?)
+        Ok(crate::cli::published_schemas::validate_profiles(&value)?)
     });
     suite.add("profiles::test_reads_the_cluster_once", once);
     suite.add("profiles::update_keeps_what_an_expectation_leaves_out", update);

@@ -55,7 +55,7 @@ fn case(name: &str) -> Result<(), String> {
 fn document(arguments: &[&str], stdin: &[u8]) -> Result<Value, String> {
     let ran = run(&[&["verify-log", "-o", "json"], arguments].concat(), stdin, root())?;
     let json = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {ran:?}"))?;
-    super::schema::validate_verify_log(&json)?;
+    super::published_schemas::validate_verify_log(&json)?;
     Ok(json)
 }
 

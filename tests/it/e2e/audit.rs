@@ -1,7 +1,7 @@
 //! `audit --live` against a real API server: pages, the auditor's rights, and a right that is missing.
 
+use super::changes_in_a_live_cluster::Objects;
 use super::custom_resource::install;
-use super::live::Objects;
 use super::support::plane::Plane;
 use super::support::site::rendered;
 use super::trial;
@@ -45,7 +45,7 @@ fn audit(plane: &Plane, kubeconfig: &str, args: &[&str]) -> Result<(Ran, Value),
         [&["audit", "--live", "--kubeconfig", kubeconfig, "-o", "json", "--fail-on", "never"], args].concat();
     let ran = run(&all, b"", plane.directory())?;
     let value: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {}", ran.stderr))?;
-    crate::cli::schema::validate_audit(&value)?;
+    crate::cli::published_schemas::validate_audit(&value)?;
     Ok((ran, value))
 }
 

@@ -4,7 +4,7 @@
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, rendered, training_pod, with_url};
 use super::trial;
-use crate::support::authority::{Authority, Identity};
+use crate::support::client_authority::{Authority, Identity};
 use crate::support::read;
 use crate::support::server::{PROFILE, Server};
 use crate::support::suite::{Outcome, Suite};

@@ -5,8 +5,8 @@
 use super::support::creates::each;
 use super::support::engine::Engine;
 use super::support::fabrics::{FABRICS, Fabrics};
-use super::support::fate::{Fate, Review, fate};
 use super::support::plane::Plane;
+use super::support::with_and_without_webhook::{Fate, Review, fate};
 use super::trial;
 use crate::support::names;
 use crate::support::round_trip::{documents, review};

@@ -7,7 +7,7 @@ use super::helm::kubelet::Kubelet;
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, rendered};
 use super::trial;
-use crate::cli::schema::validate_doctor;
+use crate::cli::published_schemas::validate_doctor;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, run};
 use serde_json::{Value, json};

@@ -6,11 +6,11 @@
 use super::support::creates::{Creator, each};
 use super::support::engine::Engine;
 use super::support::fabrics::{FABRICS, Fabrics, Pair};
-use super::support::fate::{Fate, fate};
 use super::support::plane::Plane;
+use super::support::with_and_without_webhook::{Fate, fate};
 use super::trial;
 use crate::support::api_pods::{Site, adverse, at_level, pod};
-use crate::support::documents::{Dice, Documents};
+use crate::support::generated_documents::{Dice, Documents};
 use crate::support::suite::{Outcome, Suite};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -153,7 +153,7 @@ impl Count {
 }
 
 /// Makes a failing case smaller while it still fails.
-fn smallest<T: ValueTree<Value = crate::support::documents::Document>>(
+fn smallest<T: ValueTree<Value = crate::support::generated_documents::Document>>(
     tree: &mut T,
     mut error: String,
     fails: impl Fn(&Value) -> Option<String>,

@@ -4,7 +4,7 @@
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, Site, assert_fitted, cpu_pod, training_pod};
 use super::trial;
-use crate::engine::convergence::writers::{Write, injector, istio_with_proxy};
+use crate::engine::beside_other_webhooks::writers::{Write, injector, istio_with_proxy};
 use crate::support::suite::{Outcome, Suite};
 use base64::Engine;
 use rustls::pki_types::pem::PemObject;

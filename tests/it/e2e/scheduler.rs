@@ -4,11 +4,11 @@
 
 use super::support::plane::{Plane, TOKEN};
 use super::trial;
-use crate::facts::landing;
-use crate::support::documents::{Dice, Documents};
+use crate::facts::where_pods_may_land;
+use crate::support::generated_documents::{Dice, Documents};
+use crate::support::generated_nodes;
 use crate::support::server::Client;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::terrain;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub(super) fn add(suite: &mut Suite, assets: &Path) {
 
 fn case(dice: &mut Dice<'_>) -> Value {
     let nodes = (0..NODES).map(|i| {
-        let mut node = terrain::node(i, dice);
+        let mut node = generated_nodes::node(i, dice);
         node["metadata"]["labels"][OWN] = format!("n{i}").into();
         node["status"] = json!({
             "allocatable": {"pods": "1000"}, "capacity": {"pods": "1000"},
@@ -46,7 +46,7 @@ fn case(dice: &mut Dice<'_>) -> Value {
     });
     let nodes: Vec<Value> = nodes.collect();
     let pods = (0..PODS).map(|i| {
-        let mut spec = terrain::spec(dice);
+        let mut spec = generated_nodes::spec(dice);
         if dice.percent(60) {
             // One node is asked for; else whatever fits another node hides what is wrong about it.
             spec["nodeSelector"] = json!({OWN: format!("n{}", dice.below(NODES))});
@@ -109,7 +109,7 @@ fn compare(plane: &Plane, seed: u64) -> Result<(), String> {
     if nodes.len() != NODES {
         return Err(format!("{} nodes", nodes.len()));
     }
-    let snapshot = landing::snapshot(nodes.iter())?;
+    let snapshot = where_pods_may_land::snapshot(nodes.iter())?;
     create(plane, &pods, &case["pods"])?;
     let mut found: BTreeMap<String, Option<String>> = BTreeMap::new();
     let done = plane.until("every pod is bound, or known to fit no node", Duration::from_secs(60), || {
@@ -128,7 +128,7 @@ fn compare(plane: &Plane, seed: u64) -> Result<(), String> {
         // Binding wrote this; the pod did not request it.
         let mut asked = pod.clone();
         asked["spec"].as_object_mut().map(|s| s.remove("nodeName"));
-        let classes = landing::classes(&asked, view)?;
+        let classes = where_pods_may_land::classes(&asked, view)?;
         let fits = match place {
             Some(node) => view.class_of(node).is_some_and(|class| classes.contains(&class)),
             None => classes.is_empty(),

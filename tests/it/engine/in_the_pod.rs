@@ -1,19 +1,20 @@
 //! The containers that a profile adds to pods: they cost a pod nothing that it did not have, keep its class, and stand
 //! beside others that add init containers.
 
-use crate::support::documents::Documents;
-use crate::support::generator;
+use crate::support::generated_cases;
+use crate::support::generated_documents::Documents;
+use crate::support::generated_world::World;
 use crate::support::in_the_pod::IMAGE;
-use crate::support::property::check;
+use crate::support::run_property::check;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::world::World;
 use fabric_admission::pod::Quantity;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn add(suite: &mut Suite) {
     let name = "in_the_pod::effective_requests_and_class_stay";
-    suite.add(name, move || check(name, 400, Documents(generator::case), |case| costs_nothing(&case.0)));
+    suite
+        .add(name, move || check(name, 400, Documents(generated_cases::case), |case| costs_nothing(&case.0)));
     for (name, write) in WRITERS {
         suite.add(format!("in_the_pod::beside_{name}"), move || every_order(*write));
     }

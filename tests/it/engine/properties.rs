@@ -2,11 +2,11 @@
 //! smallest case and the seed printed where one fails. `PROPTEST_CASES` asks for more of them.
 
 use crate::support::api_pods::{self, Site};
-use crate::support::documents::{Dice, Documents, pointers};
-use crate::support::generator;
-use crate::support::property::check;
+use crate::support::generated_cases;
+use crate::support::generated_documents::{Dice, Documents, pointers};
+use crate::support::generated_world::World;
+use crate::support::run_property::check;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::world::World;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::plan::{Change, Edit, SHM_PATH};
@@ -33,16 +33,16 @@ pub(crate) fn add(suite: &mut Suite) {
         let name = format!("properties::{name}");
         let property = *property;
         suite.add(name.clone(), move || {
-            check(&name, 600, Documents(generator::case), |case| property(&World::new(&case.0)))
+            check(&name, 600, Documents(generated_cases::case), |case| property(&World::new(&case.0)))
         });
     }
     suite.add("properties::any_object_is_answered", || {
-        check("properties::any_object_is_answered", 2000, Documents(generator::anything), |object| {
+        check("properties::any_object_is_answered", 2000, Documents(generated_cases::anything), |object| {
             answered(&review("u", &object.0))
         })
     });
     suite.add("properties::any_bytes_are_answered", || {
-        let strategy = (Documents(generator::anything), any::<[(u32, u8); 6]>(), 0..8_usize);
+        let strategy = (Documents(generated_cases::anything), any::<[(u32, u8); 6]>(), 0..8_usize);
         check("properties::any_bytes_are_answered", 2000, strategy, |(object, edits, count)| {
             let mut body = review("u", &object.0);
             for (at, byte) in edits.iter().take(count) {
@@ -91,7 +91,7 @@ const PROPERTIES: &[(&str, Property)] = &[
     ("only_allowed_paths_are_written", |world| {
         let Some(decision) = world.decide() else { return Ok(()) };
         decision.patch.operations().iter().try_for_each(|o| {
-            crate::engine::allowed::allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}"))
+            crate::engine::what_a_patch_may_write::allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}"))
         })
     }),
     ("everything_of_the_user_survives", survives),
@@ -419,7 +419,7 @@ fn cases_reach_everything() -> Outcome {
     });
     while cases < 4000 {
         cases += 1;
-        let tree = Documents(generator::case).new_tree(&mut runner)?;
+        let tree = Documents(generated_cases::case).new_tree(&mut runner)?;
         let world = World::new(&proptest::strategy::ValueTree::current(&tree).0);
         let Some(mut decision) = world.decide() else {
             missing.remove("unreadable");
@@ -432,7 +432,7 @@ fn cases_reach_everything() -> Outcome {
     }
     // A few rules speak of things that the generator does not make; properties hold of their examples as well.
     for rule in fabric_admission::rules::RULES.iter() {
-        let world = World::new(&crate::support::world::of_rule(rule));
+        let world = World::new(&crate::support::generated_world::of_rule(rule));
         reached(&world.decide().unwrap_or_default(), &mut missing);
     }
     if missing.is_empty() && patched * 7 > cases {

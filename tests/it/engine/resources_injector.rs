@@ -1,8 +1,8 @@
 //! What the tests of network-resources-injector pin, as pairs of a pod and the networks of a cluster, under the base
 //! `nri-compat`. The pairs are listed in `docs/network-resources-injector.md`, where it says what differs.
 
+use crate::support::generated_world::World;
 use crate::support::suite::{Outcome, Suite};
-use crate::support::world::World;
 use crate::support::{golden, read, root};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;

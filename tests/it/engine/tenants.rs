@@ -1,13 +1,13 @@
 //! Tenants apart: no object in the namespace of one changes an answer for another, and a caller that nobody has identified
 //! learns nothing beyond what the profiles for the namespace that it claims publish (docs/adr/0021).
 
-mod worlds;
+mod clusters_that_differ;
 
-use self::worlds::{SECRET, invented, with_secrets};
-use crate::support::documents::{Dice, Documents, put};
-use crate::support::property::check;
+use self::clusters_that_differ::{SECRET, invented, with_secrets};
+use crate::support::generated_documents::{Dice, Documents, put};
+use crate::support::generated_world::bases;
+use crate::support::run_property::check;
 use crate::support::suite::Suite;
-use crate::support::world::bases;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response::render;

@@ -1,8 +1,8 @@
 //! The floors of `src/`: no import goes up or sideways, and nothing imports itself through others. The picture of the
 //! modules in docs/design.md follows from the same imports.
 
+use crate::house::imports_of_files::Modules;
 use crate::house::layers::FLOORS;
-use crate::house::modules::Modules;
 use crate::support::{golden, read, root};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -68,7 +68,7 @@ fn runbooks() -> Outcome {
 }
 
 fn cases() -> Outcome {
-    let tests = yaml("tests/monitoring/alerts.yaml")?;
+    let tests = yaml("tests/alerts/alerts.yaml")?;
     let (mut fires, mut silent) = (BTreeSet::new(), BTreeSet::new());
     for case in tests["tests"].as_array().into_iter().flatten() {
         let all = case["alert_rule_test"].as_array().into_iter().flatten();
@@ -105,7 +105,7 @@ fn metrics() -> Outcome {
         }
         listed.insert(name);
     }
-    listed.extend(fabric_admission::monitor::prometheus_text());
+    listed.extend(fabric_admission::monitor::metrics());
     let rules = rules()?;
     let page = read(&root().join("docs/metrics.md"))? + &read(&root().join("docs/runbooks.md"))?;
     let mut texts: Vec<String> = page.split('`').skip(1).step_by(2).map(str::to_owned).collect();
@@ -131,7 +131,7 @@ fn promtool(args: &[&str]) -> Outcome {
     let scratch = Scratch::new()?;
     scratch.write("full.yaml", full.to_string())?;
     scratch.write("rules.yaml", bare.to_string())?;
-    scratch.write("alerts.yaml", read(&root().join("tests/monitoring/alerts.yaml"))?)?;
+    scratch.write("alerts.yaml", read(&root().join("tests/alerts/alerts.yaml"))?)?;
     assert!(component().is_dir());
     let done = Command::new("promtool").args(args).current_dir(scratch.path()).output();
     let done = done.map_err(|e| e.to_string())?;

@@ -106,7 +106,7 @@ const MISSING: &str =
 
 fn monitor(log: &str, port: &str) -> Result<Monitor, String> {
     let scratch = crate::support::Scratch::new()?;
-    crate::support::tree::Tree::parse(TREE)?.write(scratch.path())?;
+    crate::support::file_trees::Tree::parse(TREE)?.write(scratch.path())?;
     step(scratch.path(), 0, false)?;
     scratch.write("nccl/trainer.log", read(&root().join("tests/verify-log").join(log))?)?;
     Monitor::start(scratch, &["--nccl-log", "nccl", "--ras-port", port])

@@ -1,7 +1,7 @@
 //! A real Prometheus.
 
 use crate::support::Scratch;
-use crate::support::server::admin_port;
+use crate::support::server::admin;
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};

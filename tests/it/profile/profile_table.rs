@@ -1,8 +1,8 @@
 //! Profiles that are wrong, or right at the edge, and who says so: `Profile::resolve` for files, the CRD for objects.
 //! The table is read twice: here against `resolve`, and in `e2e::custom_resource` against a real API server.
 
+use crate::support::generated_world::bases;
 use crate::support::suite::Suite;
-use crate::support::world::bases;
 use fabric_admission::profile::schema::Transport;
 use fabric_admission::profile::{FabricProfile, Profile};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! What `why` says of profiles beside the pod's own: those of its nodes that hold as well, and those that are open to all.
 
+use crate::support::generated_world::World;
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
-use crate::support::world::World;
 use crate::support::{read, root, run};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
@@ -18,7 +18,7 @@ pub(crate) fn add(suite: &mut Suite) {
 const STRICTER: &str = "resolve/a-laxer-profile-that-is-named-lifts-nothing.yaml";
 
 fn also_held() -> Result<(), String> {
-    let field = root().join("tests/field");
+    let field = root().join("tests/facts-behind-rules");
     let text = run(&["why", STRICTER], b"", &field)?.stdout;
     if !text.contains("also holds  the required and forbidden values of profile strict of the pod's nodes") {
         return Err(text);
@@ -31,9 +31,9 @@ fn also_held() -> Result<(), String> {
 /// A profile with `namespaces: {}` is meant for every namespace.
 fn open() -> Result<(), String> {
     let words = "profiles without spec.namespaces, which every namespace can use\n     ";
-    let text = run(&["why", STRICTER], b"", &root().join("tests/field"))?.stdout;
-    let files =
-        read(&root().join("tests/field").join(STRICTER))?.replace("  env:", "  namespaces: {}\n  env:");
+    let text = run(&["why", STRICTER], b"", &root().join("tests/facts-behind-rules"))?.stdout;
+    let files = read(&root().join("tests/facts-behind-rules").join(STRICTER))?
+        .replace("  env:", "  namespaces: {}\n  env:");
     let meant = run(&["why", "-"], files.as_bytes(), root())?.stdout;
     match (text.contains(&format!("{words}lax, strict\n")), meant.contains(&format!("{words}lax\n"))) {
         (true, true) => Ok(()),

@@ -1,7 +1,7 @@
 //! Suggestions for a label or a resource that no node has.
 
+use crate::support::generated_world::World;
 use crate::support::suite::Suite;
-use crate::support::world::World;
 use serde_json::json;
 
 pub(crate) fn add(suite: &mut Suite) {

@@ -19,7 +19,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let ran = run(&SITE, b"", root())?;
         same("exit code, since a job is ambiguous", 1, ran.code)?;
         same("stderr", "", ran.stderr.as_str())?;
-        Ok(golden(&root().join("tests/examples/site-why.txt"), Some(&ran.stdout))?)
+        Ok(golden(&root().join("tests/output-of-examples/site-why.txt"), Some(&ran.stdout))?)
     });
     suite.add("why::example_site_as_json", || Ok(site_as_json()?));
     suite.add("why::every_node_is_accounted_for", || Ok(accounted()?));
@@ -27,7 +27,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("why::nothing_to_lose", || Ok(nothing_to_lose()?));
     suite.add("why::then_and_now", || Ok(then_and_now()?));
     suite.add("why::bounds", || Ok(bounds()?));
-    suite.add("why::long_lists_are_cut", || Ok(super::why_lists::cut()?));
+    suite.add("why::long_lists_are_cut", || Ok(super::why_of_many_profiles::cut()?));
     suite.add("why::bad_input", || Ok(bad_input()?));
     for row in TABLE {
         suite.add(format!("why::pod::{}", row.name.replace(' ', "_")), || Ok(judge(row)?));
@@ -42,7 +42,7 @@ pub(super) fn json(args: &[&str], stdin: &str) -> Result<Value, String> {
 
 fn site_as_json() -> Result<(), String> {
     let report = json(&SITE[1..], "")?;
-    crate::cli::schema::validate_why(&report)?;
+    crate::cli::published_schemas::validate_why(&report)?;
     let found: Vec<(&str, &str)> = report["results"]
         .as_array()
         .into_iter()
@@ -146,7 +146,7 @@ fn then_and_now() -> Result<(), String> {
     ] {
         let input = format!("{facts}{pod}");
         let report = json(&["-"], &input)?;
-        crate::cli::schema::validate_why(&report)?;
+        crate::cli::published_schemas::validate_why(&report)?;
         let (then, now) = (mark(&report, "injected"), mark(&report, "now"));
         same(&format!("then {then}, now {now}"), words.contains("are the same"), then == now)?;
         let reported = run(&["why", "-"], input.as_bytes(), root())?.stdout;

@@ -34,7 +34,7 @@ pub(crate) fn add(suite: &mut Suite) {
         for files in TOGETHER {
             page.push_str(&section(&corpus, files)?);
         }
-        Ok(golden(&root().join("tests/corpus.txt"), Some(&page))?)
+        Ok(golden(&root().join("tests/findings-of-the-corpus.txt"), Some(&page))?)
     });
 }
 

@@ -1,6 +1,6 @@
 //! Profiles that add containers to pods.
 
-use super::documents::{Dice, put};
+use super::generated_documents::{Dice, put};
 use serde_json::{Value, json};
 
 /// Image of the containers that a profile adds.

@@ -1,22 +1,22 @@
 //! What the suites share. Here: running the binary, scratch directories, comparing with files.
 
 pub(crate) mod api_pods;
-pub(crate) mod authority;
-pub(crate) mod complete;
-pub(crate) mod documents;
+pub(crate) mod client_authority;
+pub(crate) mod complete_pods;
 pub(crate) mod elf;
-pub(crate) mod generator;
+pub(crate) mod file_trees;
+pub(crate) mod generated_cases;
+pub(crate) mod generated_documents;
+pub(crate) mod generated_nodes;
+pub(crate) mod generated_world;
 pub(crate) mod helm;
 pub(crate) mod in_the_pod;
 pub(crate) mod monitor;
 pub(crate) mod placement;
-pub(crate) mod property;
 pub(crate) mod round_trip;
+pub(crate) mod run_property;
 pub(crate) mod server;
 pub(crate) mod suite;
-pub(crate) mod terrain;
-pub(crate) mod tree;
-pub(crate) mod world;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::ffi::OsString;

@@ -1,8 +1,8 @@
 //! `monitor` as a process, with the folder that it reads.
 
 use super::Scratch;
+use super::file_trees::Tree;
 use super::round_trip::same;
-use super::tree::Tree;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,8 +1,8 @@
 //! Where pods may land, by chance, and what a scheduler would make of it: after the patch a pod fits a node if it
 //! fitted it before and its profile's selector does.
 
-use crate::support::documents::{Dice, put};
-use crate::support::world::World;
+use crate::support::generated_documents::{Dice, put};
+use crate::support::generated_world::World;
 use fabric_admission::plan::Edit;
 use fabric_admission::profile::NodeAffinity;
 use fabric_admission::profile::schema::Inject;

@@ -88,14 +88,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     Ok(exit(&results))
 }
 
-/// 2 before 1: a case that cannot be read is not a failed expectation.
+/// A case that cannot be read is not a failed expectation.
 fn exit(results: &[(Case, Outcome)]) -> Exit {
     let any = |is: fn(&Outcome) -> bool| results.iter().any(|(_, outcome)| is(outcome));
-    if any(|outcome| matches!(outcome, Outcome::Unreadable(_))) {
-        Exit::Usage
-    } else if any(|outcome| matches!(outcome, Outcome::Different(_))) {
-        Exit::Findings
-    } else {
-        Exit::Clean
-    }
+    Exit::of_results(
+        any(|outcome| matches!(outcome, Outcome::Unreadable(_))),
+        any(|outcome| matches!(outcome, Outcome::Different(_))),
+    )
 }

@@ -1,13 +1,13 @@
 //! Certificates that the server makes for itself, against a real API server.
 
-mod drift;
-mod faults;
+mod cert_manager;
+mod changed_by_others;
 mod gitops;
-mod issued;
 mod load;
+mod replicas_start_at_once;
+mod rights_and_clocks;
 mod rotation;
 mod site;
-mod starts;
 
 use super::support::plane::Plane;
 use super::trial;
@@ -21,25 +21,25 @@ use std::path::Path;
 pub(super) fn add(suite: &mut Suite, assets: &Path) {
     let mut add = |name: &str, test| trial(suite, assets, &format!("certificates_{name}"), test);
     add("out_of_nothing", out_of_nothing);
-    add("leave_no_key_in_a_file", issued::keys);
-    add("of_three_that_start_at_once_have_one_ca", starts::starts);
+    add("leave_no_key_in_a_file", cert_manager::keys);
+    add("of_three_that_start_at_once_have_one_ca", replicas_start_at_once::starts);
     add("rotate_under_creates_without_a_failed_call", rotation::under_creates);
     add("survive_a_death_in_every_state", rotation::deaths);
-    add("changed_cabundles_are_put_back", drift::of_bundles);
-    add("fights_are_reported_and_slowed_down", drift::fight);
-    add("survive_a_spoilt_or_deleted_secret", drift::of_the_secret);
-    add("come_back_when_nobody_was_left", drift::nobody_left);
-    add("wait_for_rights", faults::rights);
-    add("of_absent_configurations_are_ready", faults::absent);
-    add("ask_for_no_other_rights", issued::rights);
+    add("changed_cabundles_are_put_back", changed_by_others::of_bundles);
+    add("fights_are_reported_and_slowed_down", changed_by_others::fight);
+    add("survive_a_spoilt_or_deleted_secret", changed_by_others::of_the_secret);
+    add("come_back_when_nobody_was_left", changed_by_others::nobody_left);
+    add("wait_for_rights", rights_and_clocks::rights);
+    add("of_absent_configurations_are_ready", rights_and_clocks::absent);
+    add("ask_for_no_other_rights", cert_manager::rights);
     add("belong_to_no_gitops_tool", gitops::apply);
-    add("of_cert_manager_are_read_and_verified", issued::by_cert_manager);
+    add("of_cert_manager_are_read_and_verified", cert_manager::by_cert_manager);
     let clocks = "certificates_bear_clocks_that_are_ten_minutes_off";
     // `--tls-test-clock-offset` is in no binary that is shipped (house::shipped).
     if release_under_test() {
         suite.cannot("only a debug build has the option for another clock", &format!("e2e::{clocks}"));
     } else {
-        trial(suite, assets, clocks, faults::clocks);
+        trial(suite, assets, clocks, rights_and_clocks::clocks);
     }
 }
 

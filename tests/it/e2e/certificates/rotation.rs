@@ -3,8 +3,8 @@
 use super::super::support::plane::Plane;
 use super::load::{failed_calls, under_load};
 use super::number;
+use super::replicas_start_at_once::together;
 use super::site::{CONFIGURATIONS, Site, metric};
-use super::starts::together;
 use crate::support::server::Server;
 use crate::support::suite::Outcome;
 use serde_json::Value;

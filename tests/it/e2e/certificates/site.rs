@@ -1,7 +1,7 @@
 //! Replicas that make their own certificates, the configuration of `deploy/` without a caBundle, and what stands for the
 //! Service between them and the API server: a port that goes to those that are ready.
 
-use super::super::status::{NAMESPACE, account};
+use super::super::profile_status::{NAMESPACE, account};
 use super::super::support::plane::Plane;
 use super::super::support::site::{PROFILE_LABEL, canary_pod, rendered};
 use crate::support::Scratch;

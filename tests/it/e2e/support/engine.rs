@@ -1,9 +1,9 @@
 //! The engine beside the server: the same facts, no socket between.
 
 use super::fabrics::{FABRICS, Fabrics, profiles};
-use super::fate::Review;
+use super::with_and_without_webhook::Review;
+use crate::support::generated_world::World;
 use crate::support::round_trip::documents;
-use crate::support::world::World;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
 use fabric_admission::rules::Severity;

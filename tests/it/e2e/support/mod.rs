@@ -5,7 +5,7 @@ pub(crate) mod balancer;
 pub(crate) mod creates;
 pub(crate) mod engine;
 pub(crate) mod fabrics;
-pub(crate) mod fate;
 pub(crate) mod plane;
 pub(crate) mod site;
 pub(crate) mod stored;
+pub(crate) mod with_and_without_webhook;

@@ -1,7 +1,7 @@
 //! Pods with many claims on devices. Each claim is compared with the known claims and templates. Shapes for
-//! [`super::known`].
+//! [`super::beside_known_objects`].
 
-use super::known::{Object, Shape};
+use super::beside_known_objects::{Object, Shape};
 use serde_json::{Value, json};
 
 pub(super) const SHAPES: [Shape; 3] = [

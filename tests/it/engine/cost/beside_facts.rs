@@ -1,8 +1,8 @@
 //! Pods and workloads whose parts are each compared with nodes, profiles, ConfigMaps or TrainingRuntimes: shapes for
-//! [`super::known`].
+//! [`super::beside_known_objects`].
 
-use super::known::{Object, Shape, on};
-use super::workloads::{profiled, with_variables};
+use super::beside_known_objects::{Object, Shape, on};
+use super::workloads_and_updates::{profiled, with_variables};
 use serde_json::{Map, Value, json};
 
 pub(super) const SHAPES: [Shape; 20] = [

@@ -1,7 +1,7 @@
 //! Pods whose networks, resources, labels and variables are each compared with one another, or with what is known:
-//! shapes for [`super::known`].
+//! shapes for [`super::beside_known_objects`].
 
-use super::known::{Object, Shape};
+use super::beside_known_objects::{Object, Shape};
 use serde_json::{Map, Value, json};
 
 pub(super) const SHAPES: [Shape; 12] = [

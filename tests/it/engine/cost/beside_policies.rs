@@ -1,6 +1,6 @@
-//! Policies and pools of the SR-IOV operator beside nodes and other policies: shapes for [`super::known`].
+//! Policies and pools of the SR-IOV operator beside nodes and other policies: shapes for [`super::beside_known_objects`].
 
-use super::known::{Object, Shape};
+use super::beside_known_objects::{Object, Shape};
 use serde_json::{Value, json};
 
 const GROUP: &str = "sriovnetwork.openshift.io";

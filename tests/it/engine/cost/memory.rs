@@ -2,10 +2,10 @@
 //! list, map and text that the tests know, grown alone. The same settings as for the cost; `FABRIC_ADMISSION_COST_TABLE` shows
 //! the dearest.
 
-use super::ways::{self, Way};
+use super::webhook_entries_and_offline::{self, Way};
 use super::{
-    LARGE, SECONDS, Shape, Trial, beside_claims, beside_facts, crafted, given, grown, known, now, shared,
-    trials, workloads,
+    LARGE, SECONDS, Shape, Trial, beside_claims, beside_facts, beside_known_objects, costly_products, given,
+    grown, now, shared_lists_and_texts, trials, workloads_and_updates,
 };
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::review::webhook_body::Known;
@@ -38,20 +38,21 @@ pub(super) fn add(suite: &mut Suite) {
 /// Requests that are laid beside known objects, see [`beside_facts`].
 fn of_known() -> Outcome {
     let mut wrong = Vec::new();
-    let shapes = beside_facts::SHAPES.iter().chain(&beside_claims::SHAPES).chain(&shared::SHAPES);
+    let shapes =
+        beside_facts::SHAPES.iter().chain(&beside_claims::SHAPES).chain(&shared_lists_and_texts::SHAPES);
     let shapes = shapes.map(|shape| (shape, Audience::Anyone));
-    let updates = workloads::SHAPES.iter().map(|shape| (shape, Audience::Tenant));
+    let updates = workloads_and_updates::SHAPES.iter().map(|shape| (shape, Audience::Tenant));
     for ((what, make), audience) in shapes.chain(updates) {
         let (object, objects) = make(800);
-        let (entry, input) = known::request(object);
-        let snapshot = known::snapshot(&objects);
+        let (entry, input) = beside_known_objects::request(object);
+        let snapshot = beside_known_objects::snapshot(&objects);
         // What is made once in a process, or for a snapshot, is made now.
         let known = Known { snapshot: &snapshot, audience };
-        crafted::once_for(&known::request(make(2).0).1, entry, known);
+        costly_products::once_for(&beside_known_objects::request(make(2).0).1, entry, known);
         let mut weight = DecodedSize::default();
         weight.add(&input);
         let decide = || {
-            crafted::once_for(&input, entry, known);
+            costly_products::once_for(&input, entry, known);
         };
         let took = allocation_counter::measure(decide).bytes_max;
         let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
@@ -67,17 +68,17 @@ fn of_known() -> Outcome {
 
 /// Objects that were made up, see [`crafted`].
 fn of_crafted() -> Outcome {
-    let snapshot = crafted::snapshot()?;
+    let snapshot = costly_products::snapshot()?;
     let mut wrong = Vec::new();
-    for (group, kind, what, make) in crafted::SHAPES {
-        let entry = crafted::entry(group, kind);
+    for (group, kind, what, make) in costly_products::SHAPES {
+        let entry = costly_products::entry(group, kind);
         // What is made once in a process is made now.
-        crafted::once(&crafted::body(group, kind, make(1)), entry, &snapshot);
-        let input = crafted::body(group, kind, make(800));
+        costly_products::once(&costly_products::body(group, kind, make(1)), entry, &snapshot);
+        let input = costly_products::body(group, kind, make(800));
         let mut weight = DecodedSize::default();
         weight.add(&input);
         let decide = || {
-            crafted::once(&input, entry, &snapshot);
+            costly_products::once(&input, entry, &snapshot);
         };
         let took = allocation_counter::measure(decide).bytes_max;
         let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
@@ -113,8 +114,10 @@ impl Taken {
 
 fn measure(way: Way, trial: &Trial<'_>, large: usize) -> Taken {
     let Trial { sample, shapes, update, label } = trial;
-    let snapshot = ways::snapshot(sample);
-    let object = shapes.iter().fold(ways::object(sample), |object, shape| grown(&object, shape, large));
+    let snapshot = webhook_entries_and_offline::snapshot(sample);
+    let object = shapes
+        .iter()
+        .fold(webhook_entries_and_offline::object(sample), |object, shape| grown(&object, shape, large));
     let input = way.input(sample, &object, *update);
     let mut weight = DecodedSize::default();
     weight.add(&input);

@@ -5,40 +5,40 @@
 //! number of seconds of CPU for each way in, `FABRIC_ADMISSION_COST_BYTES` the size of the larger input,
 //! `FABRIC_ADMISSION_COST_ONLY` a part of the names of shapes, and `FABRIC_ADMISSION_COST_TABLE` shows the dearest.
 
+mod allocation_figures;
 mod beside_claims;
 mod beside_facts;
+mod beside_known_objects;
 mod beside_networks;
 mod beside_policies;
-mod crafted;
-mod deadline;
-mod dear;
-mod embedded;
-mod grow;
-mod guard;
-mod kept;
-mod known;
+mod costly_per_byte;
+mod costly_products;
+mod embedded_json_is_read_once;
+mod grow_json;
+mod looks_at_the_deadline;
+mod many_long_names;
+mod many_templates;
 mod memory;
-mod names;
+mod memory_of_a_namespace;
+mod memory_of_kept_objects;
 mod nccl_log;
-mod offline;
-mod repeated;
-mod rooms;
-mod samples;
-mod shared;
-mod templates;
-mod ways;
-mod workloads;
+mod objects_to_grow;
+mod offline_review;
+mod repeated_in_workloads;
+mod shared_lists_and_texts;
+mod webhook_entries_and_offline;
+mod workloads_and_updates;
 
 use crate::support::suite::{Outcome, Suite};
-use grow::{Growth, Shape, grown};
+use grow_json::{Growth, Shape, grown};
+use objects_to_grow::Sample;
 use rustix::time::{ClockId, clock_gettime};
-use samples::Sample;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
-use ways::Way;
+use webhook_entries_and_offline::Way;
 
 /// CPU time for each way in (s), in the short form.
 const SECONDS: u64 = 6;
@@ -57,19 +57,19 @@ pub(crate) fn add(suite: &mut Suite) {
     for (name, way) in Way::ALL {
         suite.add(format!("cost::{name}"), move || proportionate(way));
     }
-    suite.add("cost::review", offline::proportionate);
-    suite.add("cost::discover", offline::discover);
-    suite.add("cost::crafted", crafted::proportionate);
+    suite.add("cost::review", offline_review::proportionate);
+    suite.add("cost::discover", offline_review::discover);
+    suite.add("cost::costly_products", costly_products::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);
-    suite.add("cost::dear", dear::in_bounds);
-    suite.add("cost::embedded", embedded::read_once);
-    suite.add("cost::known", known::proportionate);
-    suite.add("cost::deadline", deadline::asked_often);
-    suite.add("cost::allocations", guard::allocations);
-    suite.add("cost::the_page_on_performance_has_the_figures", guard::page);
+    suite.add("cost::costly_per_byte", costly_per_byte::in_bounds);
+    suite.add("cost::embedded_json_is_read_once", embedded_json_is_read_once::read_once);
+    suite.add("cost::beside_known_objects", beside_known_objects::proportionate);
+    suite.add("cost::looks_at_the_deadline", looks_at_the_deadline::asked_often);
+    suite.add("cost::allocations", allocation_figures::allocations);
+    suite.add("cost::the_page_on_performance_has_the_figures", allocation_figures::page);
     memory::add(suite);
-    kept::add(suite);
-    rooms::add(suite);
+    memory_of_kept_objects::add(suite);
+    memory_of_a_namespace::add(suite);
 }
 
 /// CPU time of this thread.
@@ -171,8 +171,8 @@ fn trials(way: Way) -> Vec<Trial<'static>> {
         trials.push((late << 56 | chance, Trial { sample, shapes, update, label }));
     };
     let updates = matches!(way, Way::Object | Way::Workload);
-    for sample in samples::all().iter().filter(|s| way.takes(s)) {
-        let shapes = grow::shapes(&ways::object(sample));
+    for sample in objects_to_grow::all().iter().filter(|s| way.takes(s)) {
+        let shapes = grow_json::shapes(&webhook_entries_and_offline::object(sample));
         let pairs: Vec<&Shape> =
             shapes.iter().filter(|s| matches!(s.growth, Growth::Named | Growth::Keys)).collect();
         for (i, one) in pairs.iter().enumerate() {
@@ -194,8 +194,8 @@ fn trials(way: Way) -> Vec<Trial<'static>> {
 /// Compares what an input costs with what one of eight times its size costs.
 fn measure(way: Way, trial: &Trial<'_>, large: usize) -> Taken {
     let Trial { sample, shapes, update, label } = trial;
-    let snapshot = ways::snapshot(sample);
-    let object = ways::object(sample);
+    let snapshot = webhook_entries_and_offline::snapshot(sample);
+    let object = webhook_entries_and_offline::object(sample);
     let input = |bytes: usize| -> Vec<u8> {
         let object: Value =
             shapes.iter().fold(object.clone(), |object, shape| grown(&object, shape, bytes / shapes.len()));

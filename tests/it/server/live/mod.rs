@@ -1,28 +1,28 @@
 //! The server with a live cluster: a scripted API server, every fault on command, and what the webhook answers.
 
+mod api_server_away;
+mod audit_live;
 mod audit_memory;
-mod audits;
 mod broken_streams;
-mod discoveries;
-mod discovery;
-mod doctors;
-mod events_again;
+mod commands_without_api_server;
+mod discover_live;
+mod doctor_wait;
+mod effect_of_each_kind;
+mod events_by_chance;
 mod history_lost;
+mod hours_of_work;
 mod http;
-mod kinds;
-mod lists;
-mod of_script;
-mod outages;
-mod prerequisites;
-mod profile_lists;
-mod random;
-mod rights;
-mod rooms;
+mod limit_of_a_namespace;
+mod list_pages;
+mod missing_prerequisites;
+mod missing_rights;
+mod outages_under_load;
+mod profiles_and_drift;
+mod repeated_events;
 mod script;
-mod serving;
-mod soak;
-mod storms;
-mod unreachable;
+mod scripted_connection;
+mod scripted_discovery;
+mod the_script_itself;
 mod unreadable_objects;
 
 use crate::support::Scratch;
@@ -35,25 +35,25 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn add(suite: &mut Suite) {
     audit_memory::add(suite);
-    audits::add(suite);
-    discoveries::add(suite);
-    doctors::add(suite);
-    of_script::add(suite);
-    lists::add(suite);
-    events_again::add(suite);
+    audit_live::add(suite);
+    discover_live::add(suite);
+    doctor_wait::add(suite);
+    the_script_itself::add(suite);
+    list_pages::add(suite);
+    repeated_events::add(suite);
     broken_streams::add(suite);
     history_lost::add(suite);
     unreadable_objects::add(suite);
-    rights::add(suite);
-    rooms::add(suite);
-    prerequisites::add(suite);
-    profile_lists::add(suite);
-    kinds::add(suite);
-    outages::add(suite);
-    random::add(suite);
-    soak::add(suite);
-    storms::add(suite);
-    unreachable::add(suite);
+    missing_rights::add(suite);
+    limit_of_a_namespace::add(suite);
+    missing_prerequisites::add(suite);
+    profiles_and_drift::add(suite);
+    effect_of_each_kind::add(suite);
+    api_server_away::add(suite);
+    events_by_chance::add(suite);
+    hours_of_work::add(suite);
+    outages_under_load::add(suite);
+    commands_without_api_server::add(suite);
 }
 
 /// Most time that anything takes that is to happen soon.

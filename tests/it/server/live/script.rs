@@ -1,8 +1,8 @@
 //! An API server by script: lists and watches of a few resources over plain HTTP, and every fault on command.
 
-use super::discovery::Discovery;
 use super::http::Request;
-use super::serving;
+use super::scripted_connection;
+use super::scripted_discovery::Discovery;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -476,7 +476,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = Arc::clone(shared);
         std::thread::spawn(move || {
             // A client that closes ends the connection, whatever was to be said.
-            let _ = serving::connection(&stream, &shared);
+            let _ = scripted_connection::connection(&stream, &shared);
             shared.state().connections.remove(&id);
             shared.open.fetch_sub(1, Ordering::SeqCst);
             drop(stream);

@@ -1,6 +1,6 @@
 //! `--client-ca` and `--client-name`: who has not the right certificate gets no further than the handshake.
 
-use crate::support::authority::{Authority, Identity};
+use crate::support::client_authority::{Authority, Identity};
 use crate::support::round_trip::documents;
 use crate::support::server::{Client, Server, certificate, review, trusting};
 use crate::support::suite::{Outcome, Suite};

@@ -69,7 +69,8 @@ fn verdicts() -> Outcome {
 
 /// A profile's placement restricts a pod only if the pod gets it (docs/adr/0022).
 fn placement() -> Outcome {
-    let field = root().join("tests/field/resolve/a-named-profile-that-keeps-its-pods-to-its-nodes.yaml");
+    let field =
+        root().join("tests/facts-behind-rules/resolve/a-named-profile-that-keeps-its-pods-to-its-nodes.yaml");
     let cluster = read(&field)?;
     let mut pod = bare_pod();
     pod["metadata"]["annotations"]["fabric-admission.dev/profile"] = json!("lax");

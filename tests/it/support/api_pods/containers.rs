@@ -1,7 +1,7 @@
 //! Containers by chance.
 
 use super::volumes;
-use crate::support::documents::{Dice, put};
+use crate::support::generated_documents::{Dice, put};
 use serde_json::{Value, json};
 
 /// A container of a pod with these volumes.

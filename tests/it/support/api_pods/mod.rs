@@ -6,8 +6,8 @@ pub(crate) mod adverse;
 mod containers;
 mod volumes;
 
-use crate::support::documents::{Dice, put};
-use crate::support::{complete, generator};
+use crate::support::generated_documents::{Dice, put};
+use crate::support::{complete_pods, generated_cases};
 use serde_json::{Value, json};
 
 /// Pods that have their own networks and units, as public guides write them (percent).
@@ -68,7 +68,7 @@ pub(crate) fn pod(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
     around(&mut spec, dice);
     pod["spec"] = spec;
     if !windows && dice.percent(COMPLETE) {
-        complete::give(&mut pod, dice);
+        complete_pods::give(&mut pod, dice);
     }
     put(&mut pod, "status", 5, dice, |_| json!({"phase": "Pending"}));
     if pod["metadata"]["annotations"]["kubernetes.io/config.mirror"].is_string() {
@@ -253,7 +253,9 @@ fn annotations(site: &Site<'_>, dice: &mut Dice<'_>) -> Value {
         let profile = if dice.percent(1) { "p9" } else { dice.pick(site.profiles) };
         annotations["fabric-admission.dev/profile"] = profile.into();
     }
-    put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 12, dice, |dice| generator::networks(dice).into());
+    put(&mut annotations, "k8s.v1.cni.cncf.io/networks", 12, dice, |dice| {
+        generated_cases::networks(dice).into()
+    });
     put(&mut annotations, "fabric-admission.dev/rails", 3, dice, |dice| dice.pick(&["s0", "s1"]).into());
     for (key, percent, values) in [
         ("fabric-admission.dev/inject", 3, &["false", "true"][..]),

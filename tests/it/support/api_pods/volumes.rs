@@ -1,6 +1,6 @@
 //! Volumes by chance, and mounts of them.
 
-use crate::support::documents::{Dice, put};
+use crate::support::generated_documents::{Dice, put};
 use serde_json::{Value, json};
 
 /// Names, including names that the volumes of the webhook could have.

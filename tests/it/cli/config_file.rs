@@ -1,0 +1,169 @@
+//! `.fabric-admission.yaml`: which file counts for which input, what it says, and its mistakes.
+
+use crate::support::round_trip::same;
+use crate::support::suite::Suite;
+use crate::support::{Ran, Scratch, run};
+use serde_json::Value;
+
+const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: i\n    \
+                   resources: {limits: {nvidia.com/gpu: 8}}\n";
+const POLICY: &str = "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a, namespace: \
+                      sriov-network-operator}\nspec:\n  resourceName: rails\n  numVfs: 8\n  priority: 99\n  nodeSelector: \
+                      {pool: a}\n  nicSelector: {pfNames: [ens1f0np0]}\n  deviceType: vfio-pci\n  isRdma: true\n";
+const NAME: &str = ".fabric-admission.yaml";
+
+fn scratch() -> Result<Scratch, String> {
+    let scratch = Scratch::new()?;
+    scratch.write("pod.yaml", POD)?;
+    scratch.write("sub/pod.yaml", POD)?;
+    scratch.write("sub/policy.yaml", POLICY)?;
+    Ok(scratch)
+}
+
+fn review(scratch: &Scratch, args: &[&str]) -> Result<Ran, String> {
+    run(&[&["review"], args].concat(), b"", scratch.path())
+}
+
+fn results(scratch: &Scratch, args: &[&str]) -> Result<Vec<Value>, String> {
+    let ran = review(scratch, &[&["-o", "json"], args].concat())?;
+    let json: Value = serde_json::from_str(&ran.stdout).map_err(|e| format!("{e}: {ran:?}"))?;
+    Ok(json["results"].as_array().cloned().unwrap_or_default())
+}
+
+/// Profile and namespace of each pod.
+fn chosen(scratch: &Scratch, args: &[&str]) -> Result<Vec<(String, String, String)>, String> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let pods = results(scratch, args)?.into_iter().filter(|r| r["kind"] == "Pod");
+    Ok(pods.map(|r| (text(&r["source"]["file"]), text(&r["profile"]), text(&r["namespace"]))).collect())
+}
+
+fn rows(rows: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
+    rows.iter().map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned())).collect()
+}
+
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("config_file::the_nearest_file_counts_as_a_whole", || {
+        let scratch = scratch()?;
+        scratch.write(NAME, "profile: roce-sriov\nnamespace: above\n")?;
+        let whole = rows(&[("pod.yaml", "roce-sriov", "above"), ("sub/pod.yaml", "roce-sriov", "above")]);
+        same("from above", whole, chosen(&scratch, &["pod.yaml", "sub"])?)?;
+        scratch.write(&format!("sub/{NAME}"), "namespace: below\n")?;
+        let nearest = rows(&[("pod.yaml", "roce-sriov", "above"), ("sub/pod.yaml", "-", "below")]);
+        same("the nearest", &nearest, &chosen(&scratch, &["pod.yaml", "sub"])?)?;
+        same("of a directory", &nearest, &chosen(&scratch, &["."])?.into_iter().map(short).collect())?;
+        let from_below = run(&["review", "-o", "json", "../pod.yaml"], b"", &scratch.path().join("sub"))?;
+        Ok(same("by the place of the input", true, from_below.stdout.contains("\"profile\":\"roce-sriov\""))?)
+    });
+    suite.add("config_file::extend_is_explicit", || {
+        let scratch = scratch()?;
+        scratch.write("site/base.yaml", "profile: roce-sriov\nnamespace: above\nprofiles: profiles\n")?;
+        scratch.write("site/profiles/own.yaml", "apiVersion: fabric-admission.dev/v1alpha1\nkind: FabricProfile\nmetadata: {name: own}\nspec: {base: ethernet-tcp}\n")?;
+        scratch.write(&format!("sub/{NAME}"), "extend: ../site/base.yaml\nnamespace: below\n")?;
+        same("both", rows(&[("sub/pod.yaml", "roce-sriov", "below")]), chosen(&scratch, &["sub/pod.yaml"])?)?;
+        // Paths of the extended file start at its own directory.
+        scratch.write(&format!("sub/{NAME}"), "extend: ../site/base.yaml\nprofile: own\n")?;
+        Ok(same("its profiles", rows(&[("sub/pod.yaml", "own", "above")]), chosen(&scratch, &["sub/pod.yaml"])?)?)
+    });
+    suite.add("config_file::flags_count_more", || {
+        let scratch = scratch()?;
+        scratch.write(NAME, "profile: roce-sriov\nnamespace: above\nmode: audit\nfailOn: info\n")?;
+        let args = ["--profile", "ethernet-tcp", "--namespace", "mine", "pod.yaml"];
+        same("flags", rows(&[("pod.yaml", "ethernet-tcp", "mine")]), chosen(&scratch, &args)?)?;
+        same("mode", "audit", results(&scratch, &["pod.yaml"])?[0]["mode"].as_str().unwrap_or_default())?;
+        let enforced = results(&scratch, &["--mode", "enforce", "pod.yaml"])?;
+        same("mode by flag", "enforce", enforced[0]["mode"].as_str().unwrap_or_default())?;
+        same(
+            "failOn",
+            1,
+            review(&scratch, &["--profile", "aws-efa", "pod.yaml"])?
+                .code
+                .max(review(&scratch, &["--no-config", "--fail-on", "info", "pod.yaml"])?.code),
+        )?;
+        same("--fail-on", 0, review(&scratch, &["--fail-on", "never", "pod.yaml"])?.code)?;
+        same(
+            "--no-config",
+            rows(&[("pod.yaml", "-", "default")]),
+            chosen(&scratch, &["--no-config", "pod.yaml"])?,
+        )?;
+        scratch.write("other.yaml", "namespace: other\n")?;
+        let other = chosen(&scratch, &["--config", "other.yaml", "pod.yaml"])?;
+        same("--config", rows(&[("pod.yaml", "-", "other")]), other)?;
+        Ok(same("both", 2, review(&scratch, &["--config", "other.yaml", "--no-config", "pod.yaml"])?.code)?)
+    });
+    suite.add("config_file::ignored_findings_fail_nothing", || Ok(ignored()?));
+    suite.add("config_file::only_short_regular_files", || {
+        let scratch = scratch()?;
+        scratch.write("long.yaml", "#".repeat(1024 * 1024 + 1))?;
+        for (extended, words) in [
+            ("/dev/zero", "error: /dev/zero:1:1: a configuration is a regular file"),
+            ("sub", "error: sub:1:1: a configuration is a regular file"),
+            ("long.yaml", "error: long.yaml:1:1: a configuration has at most 1 MiB"),
+        ] {
+            scratch.write(NAME, format!("extend: {extended}\n"))?;
+            let ran = review(&scratch, &["pod.yaml"])?;
+            same("exit code", 2, ran.code)?;
+            same(&format!("{words} in {}", ran.stderr), true, ran.stderr.contains(words))?;
+        }
+        Ok(())
+    });
+    for (name, text, place, words) in [
+        ("unknown_key", "profil: roce-sriov\n", "1:1", "unknown field \"profil\"; did you mean \"profile\"?"),
+        ("unknown_mode", "\nmode: enforced\n", "2:1", "did you mean \"enforce\"?"),
+        ("unknown_level", "failOn: fatal\n", "1:1", "fatal"),
+        ("wrong_type", "cluster: facts\n", "1:1", "expected a list"),
+        ("namespace", "namespace: A_B\n", "1:1", "lower-case"),
+        ("version", "kubeVersion: \"1.36\"\n", "1:1", "unknown field"),
+        ("no_reason", "ignore:\n- rules: [FAB301]\n", "2:3", "reason"),
+        ("empty_reason", "ignore:\n- rules: [FAB301]\n  reason: \" \"\n", "3:3", "give a reason"),
+        ("unknown_rule", "ignore:\n- rules: [FAB3O1]\n  reason: r\n", "2:11", "did you mean FAB301?"),
+        ("twice", "mode: audit\nmode: enforce\n", "2:1", "duplicate key"),
+        ("two_documents", "mode: audit\n---\nmode: audit\n", "3:1", "one document"),
+        ("not_yaml", "mode: [\n", "2:1", ""),
+        ("extends_itself", "extend: .fabric-admission.yaml\n", "1:1", "extend one another"),
+        ("extends_nothing", "extend: nowhere.yaml\n", "1:1", "No such file"),
+    ] {
+        suite.add(format!("config_file::mistake::{name}"), move || {
+            let scratch = scratch()?;
+            scratch.write(NAME, text)?;
+            let ran = review(&scratch, &["pod.yaml"])?;
+            same("exit code", 2, ran.code)?;
+            same("stdout", "", ran.stdout.as_str())?;
+            let start = if name == "extends_nothing" {
+                "error: nowhere.yaml".to_owned()
+            } else {
+                format!("error: {NAME}:{place}: ")
+            };
+            let right = ran.stderr.starts_with(&start) && ran.stderr.contains(words);
+            Ok(same(&format!("{start}{words} in {}", ran.stderr), true, right)?)
+        });
+    }
+}
+
+fn short((file, profile, namespace): (String, String, String)) -> (String, String, String) {
+    (file.trim_start_matches("./").to_owned(), profile, namespace)
+}
+
+fn ignored() -> Result<(), String> {
+    let scratch = scratch()?;
+    let entry = |rule: &str, paths: &str| {
+        format!("ignore:\n- rules: [{rule}]\n  paths: [{paths}]\n  reason: \"the old pool goes in May\"\n")
+    };
+    same("before", 1, review(&scratch, &["sub/policy.yaml"])?.code)?;
+    for (paths, code) in [("sub", 0), ("\"**/pol*.yaml\"", 0), ("pod.yaml", 1)] {
+        scratch.write(NAME, entry("FAB301", paths))?;
+        let ran = review(&scratch, &["sub/policy.yaml"])?;
+        same(&format!("exit code with {paths}"), code, ran.code)?;
+        // The webhook does not know the file.
+        same("the verdict", true, ran.stdout.starts_with("DENY "))?;
+        same("the reason", code == 0, ran.stdout.contains("because the old pool goes in May"))?;
+    }
+    scratch.write(NAME, entry("FAB301", "sub"))?;
+    let results = results(&scratch, &["sub/policy.yaml"])?;
+    let suppressed = &results[0]["suppressed"][0];
+    let seen = (suppressed["rule"].as_str(), suppressed["by"].as_str(), results[0]["verdict"].as_str());
+    same("-o json", (Some("FAB301"), Some("configuration"), Some("deny")), seen)?;
+    let patch = review(&scratch, &["-o", "patch", "sub/policy.yaml"])?;
+    same("-o patch", true, patch.stderr.contains("by a finding that the configuration ignores"))?;
+    scratch.write(NAME, entry("FAB302", "sub"))?;
+    same("another rule", 1, review(&scratch, &["sub/policy.yaml"])?.code)
+}
