@@ -8,9 +8,9 @@ pub fn page() -> String {
     let mut page = String::from(
         "# Rules\n\n\
          <!-- Generated from src/engine/rules by `just docs`; a test keeps it current. -->\n\n\
-         For users who got a finding. `error` denies in mode enforce; `warning` and `info` never deny. A rule without the\n\
-         facts that it needs reports nothing. [truth.md](truth.md) explains how a rule earns its severity, and how to report a\n\
-         false finding.\n\n\
+         This page is for users who got a finding. In mode `enforce`, a finding of severity `error` denies the object. A\n\
+         finding of severity `warning` or `info` never denies an object. A rule without the facts that it needs reports\n\
+         nothing. [truth.md](truth.md) explains how a rule gets its severity, and how to report a false finding.\n\n\
          | id | severity | group | summary |\n| --- | --- | --- | --- |\n",
     );
     for rule in RULES.iter() {
@@ -67,7 +67,8 @@ fn lesser(rule: &Rule) -> String {
     let reasons: String =
         rule.lesser.iter().map(|(severity, reason)| format!("- {severity}: {reason}\n")).collect();
     format!(
-        "**Less severe.** The severity is lower in the following cases. The finding names the case.\n\n{reasons}\n"
+        "**Less severe.** In the following cases, the severity is lower than the severity of the rule. The finding \
+         names the case.\n\n{reasons}\n"
     )
 }
 

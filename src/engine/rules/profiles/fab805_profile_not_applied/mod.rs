@@ -13,7 +13,7 @@ use crate::text::{count, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB805",
     severity: Severity::Warning,
-    lesser: &[(Severity::Info, "this result is usually intended"), (Severity::Info, HAS_FABRIC)],
+    lesser: &[(Severity::Info, "leaving the profile out is usually intended"), (Severity::Info, HAS_FABRIC)],
     files: files!(),
     reach: Reach::AnyWarns,
     pod: Some(check),
