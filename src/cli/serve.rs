@@ -35,8 +35,8 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Namespaces of network operators and device plugins. Objects in the listed namespaces count for every pod;
-    /// objects in other namespaces count only for pods of their own namespace
+    /// Namespaces of network operators and device plugins. The webhook uses objects in these namespaces for every pod.
+    /// The webhook uses an object in any other namespace only for pods in that namespace
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES
@@ -63,8 +63,7 @@ pub(super) struct Arguments {
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     profile_status: bool,
-    /// Time without contact with the API server, in seconds. After this time, the webhook warns that its facts about
-    /// the cluster are old (FAB813)
+    /// Time without contact with the API server, in seconds, after which the webhook warns about old facts (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     stale_after: f64,
     /// Whether the webhook may change pods; off stops all changes, in every namespace

@@ -70,7 +70,7 @@ pub(super) struct Tls {
     /// Interval at which the server checks its Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Settle time: how long the server waits for API servers to load correct caBundles before the server reports ready
+    /// Settle time: API servers get this time to load correct caBundles before the server reports ready
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
     /// File to which the server writes its CAs, for clients that do not get the CAs from the caBundle of a webhook

@@ -86,7 +86,7 @@ fn fabric(
         let names: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
         return withheld(
             format!(
-                "the nodes need {wanted} networks, one per NIC, but list {}: {}",
+                "the nodes need {wanted} networks, one per NIC, but list {} ({})",
                 names.len(),
                 names.join(", ")
             ),

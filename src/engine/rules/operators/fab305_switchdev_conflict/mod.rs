@@ -29,13 +29,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
         let refused = match config.map(|config| config.webhook) {
-            Some(false) => "; the driver cannot set switchdev, and syncStatus of the nodes becomes Failed",
-            _ => ", and the operator refuses the policy",
+            Some(false) => "syncStatus of the nodes becomes Failed",
+            _ => "the operator refuses the policy",
         };
         findings.add(
             "/spec/eSwitchMode",
             format!(
-                "eSwitchMode is switchdev, but linkType is ib: only Ethernet NICs have an embedded switch{refused}"
+                "eSwitchMode is switchdev, but InfiniBand NICs (linkType ib) have no embedded switch: {refused}"
             ),
             "Remove eSwitchMode from this InfiniBand policy.",
         );
@@ -51,7 +51,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         ),
         Some(_) => (
             Severity::Info,
-            "the operator ignores bridge, but fails on every node of the policy if feature gate manageSoftwareBridges is turned on",
+            "the operator will fail on every node of the policy if you turn on feature gate manageSoftwareBridges",
         ),
         None => (
             Severity::Warning,
@@ -74,7 +74,7 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy("variables.switchdev && variables.infiniband"),
-            "eSwitchMode is switchdev, but linkType is ib: only Ethernet NICs have an embedded switch, and the operator refuses the policy; remove eSwitchMode from this InfiniBand policy",
+            "eSwitchMode is switchdev, but InfiniBand NICs (linkType ib) have no embedded switch: the operator refuses the policy; remove eSwitchMode from this InfiniBand policy",
         ),
         Check::warning(
             node_policy("variables.bridge && !variables.switchdev"),

@@ -68,12 +68,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "the pod's selectors match nodes of several profiles".to_owned()
         }
         (Because::Selectors, None, Some(label)) if for_anyone => {
-            format!("no profile selects nodes with {label}, and several profiles are still possible")
+            format!("no profile selects nodes with {label}, so several profiles are possible")
         }
         (Because::Nodes, ..) if !for_anyone => "the pod can run on nodes of several profiles".to_owned(),
         (_, Some(wrong), _) => format!("{wrong} The pod's other selectors match several profiles"),
         (Because::Selectors, _, Some(label)) => {
-            format!("{none}, no profile selects nodes with {label}, and several profiles are still possible")
+            format!("{none} and no profile selects nodes with {label}, so several profiles are possible")
         }
         (Because::Selectors, None, None) => {
             format!("{none}, and the pod's selectors match several profiles")

@@ -56,7 +56,11 @@ fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     };
     findings.add(
         paths::annotation(NETWORKS_ANNOTATION),
-        format!("{why} of profile {profile:?} ({}): the webhook adds no networks", brought.attachments()),
+        format!(
+            "{why} of profile {profile:?} ({} of {}): the webhook adds no networks",
+            brought.own + brought.stand_ins,
+            count(brought.rails, "rail")
+        ),
         format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks. If this is intended, ignore the finding."),
     );
 }
