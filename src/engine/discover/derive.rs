@@ -29,7 +29,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     };
     if accelerators.units == 0 {
         return withheld(
-            format!("none of these nodes lists a unit of {name} now"),
+            format!("these nodes list no units of {name}"),
             "Does the device plugin of the accelerators run on these nodes?",
         );
     }

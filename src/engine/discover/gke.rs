@@ -90,7 +90,7 @@ fn fabric(
                 names.len(),
                 names.join(", ")
             ),
-            "Which networks are missing, or which networks are not for training?",
+            "Which networks are missing? Or which of these networks are not for training?",
         );
     }
     let from = |network: &GkeNetwork| {

@@ -97,7 +97,7 @@ pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String
     let given = variables.own().map(|given| &*given.name);
     let mut names = container.env().iter().filter_map(|entry| entry.name.as_deref()).chain(given);
     if let Some(name) = names.find(|name| VARIABLES.iter().any(|start| name.starts_with(start))) {
-        return Some(format!("another library ({})", printable(name, 40)));
+        return Some(format!("another library (see {})", printable(name, 40)));
     }
     if variables.unread {
         return Some("another library (the command is too long to be read)".to_owned());

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const PLACEHOLDER: &str = "the placeholder may be replaced later";
-const VIRTUAL_MACHINES: &str = "the nodes may be virtual machines, which list VFs as NICs";
+const VIRTUAL_MACHINES: &str = "the nodes may be virtual machines, where VFs appear as NICs";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
