@@ -16,7 +16,7 @@ pub(super) struct LimitFlags {
     /// Maximum number of concurrent connections from one client address; one API server needs up to 640
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = Limits::DEFAULT.connections_per_peer, value_parser = count(1, 65_536))]
     max_connections_per_peer: usize,
-    /// Maximum number of requests that run or wait at the same time. At this limit, the server immediately answers a new
+    /// Maximum number of requests that run or wait at the same time. At the limit, the server immediately answers a new
     /// request with status 503, and the API server retries the request
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = Limits::DEFAULT.requests, value_parser = count(1, 65_536))]
     max_requests: usize,

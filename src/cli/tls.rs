@@ -48,11 +48,11 @@ pub(super) struct Tls {
     #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
     tls_hosts: Vec<String>,
     /// Name of the MutatingWebhookConfiguration. With --tls-mode self-managed, the server writes the caBundles of this
-    /// object. With --tls-mode cert-manager, the server only checks these caBundles
+    /// object. With --tls-mode cert-manager, the server only checks the caBundles
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
     tls_mutating: String,
     /// Name of the ValidatingWebhookConfiguration. With --tls-mode self-managed, the server writes the caBundles of this
-    /// object. With --tls-mode cert-manager, the server only checks these caBundles
+    /// object. With --tls-mode cert-manager, the server only checks the caBundles
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
     /// Lifetime of a self-managed CA; the server creates the next CA after half of this time
