@@ -35,8 +35,8 @@ pub(super) struct Arguments {
     cluster: Vec<PathBuf>,
     #[command(flatten)]
     choice: Choice,
-    /// Namespaces of network operators and device plugins. The webhook uses objects in the listed namespaces for every
-    /// pod. The webhook uses an object outside the listed namespaces only for pods in the object's namespace
+    /// Namespaces of network operators and device plugins. The server uses SriovNetworkNodePolicies and other objects
+    /// that describe the cluster only in the listed namespaces and in namespace default
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES

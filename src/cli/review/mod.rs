@@ -52,9 +52,8 @@ pub(super) struct Arguments {
     /// all cluster objects
     #[arg(long, value_enum, value_name = "WHO")]
     audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, the review uses objects in the listed
-    /// namespaces for every pod. The review uses an object outside the listed namespaces only for pods in the object's
-    /// namespace
+    /// Namespaces of network operators and device plugins. With --audience, the review uses SriovNetworkNodePolicies
+    /// and other objects that describe the cluster only in the listed namespaces and in namespace default
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES
