@@ -92,7 +92,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
         _ if beside.is_some() => format!(
-            "If these nodes need no profile, ignore this finding. If the pod needs a profile, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
+            "If nodes with this label need no profile, ignore this finding. If the pod needs a profile, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
         ),
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };

@@ -74,7 +74,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
                 "the webhook does not attach {left_out} of {} of profile {profile:?}: the pod requests no devices for these rails",
                 count(*rails, "rail")
             ),
-            "Remove the pod's own quantity of the rails' resource to get all rails".to_owned(),
+            "Remove the rails' resource from the pod's containers to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
             paths::in_container(*container, format_args!("resources/limits/{}", token(resource))),
@@ -82,7 +82,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
                 "{}: the pod's own quantity {own} applies, not the quantity {wanted} of profile {profile:?}",
                 printable(resource, 80)
             ),
-            "Remove the pod's quantity to get the profile's quantity".to_owned(),
+            "Remove the quantity from the pod to get the profile's quantity".to_owned(),
         ),
         Kept::GkeNetworks(key) => (
             paths::annotation(key),
