@@ -38,7 +38,7 @@ struct Export {
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
     /// Group whose members may set the mode label of namespaces and choose FabricProfiles; repeatable. The exported
-    /// policies do not let other users set the label or choose FabricProfiles
+    /// policies do not let users outside the listed groups set the label or choose FabricProfiles
     #[arg(long = "group", value_name = "GROUP", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     groups: Vec<String>,
     /// Add a policy that lets a pod use only networks in its own namespace, in namespace "default" and in the

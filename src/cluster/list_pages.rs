@@ -199,7 +199,7 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
 fn left_out(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_left_out(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "the server does not keep an object, and treats this object as unknown");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "the server did not store an object, and treats this object as unknown");
 }
 
 fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {

@@ -46,7 +46,7 @@ pub(in crate::cli) struct Arguments {
     /// Write the findings to a baseline file, for --new-since
     #[arg(long, value_name = "FILE")]
     pub(super) write_baseline: Option<PathBuf>,
-    /// Compare with a baseline file: only new findings, and results that cannot be compared, count for the exit code
+    /// Compare with a baseline file: the exit code depends only on new findings and on results that cannot be compared
     #[arg(long, value_name = "FILE")]
     pub(super) new_since: Option<PathBuf>,
     /// Lowest severity of a finding for which the command exits with code 1

@@ -43,7 +43,8 @@ pub(super) struct Arguments {
 enum Format {
     /// FabricProfiles with comments; with --diff, one difference per line
     Yaml,
-    /// One JSON document, schema fabric-admission.dev/discover/v1 or, with --diff, fabric-admission.dev/discover-diff/v1
+    /// One JSON document, schema fabric-admission.dev/discover/v1; with --diff, schema
+    /// fabric-admission.dev/discover-diff/v1
     Json,
 }
 

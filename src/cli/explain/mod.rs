@@ -15,8 +15,8 @@ use std::io::{self, Write};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Id of a rule (FAB301), id of a check of preflight (PF101), name of an environment variable (NCCL_IB_HCA), annotation
-    /// (fabric-admission.dev/profile), or text of an error or log line ("NET/IB : No device found")
+    /// Id of a rule (FAB301) or of a preflight check (PF101), an environment variable (NCCL_IB_HCA), an annotation
+    /// (fabric-admission.dev/profile), or the text of an error or log line ("NET/IB : No device found")
     #[arg(required = true, value_name = "WHAT")]
     what: Vec<String>,
 }

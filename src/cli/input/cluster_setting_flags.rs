@@ -11,23 +11,24 @@ pub(in crate::cli) struct Choice {
     /// Policy for a pod to which several FabricProfiles could apply
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_AMBIGUOUS", default_value_t = AmbiguityArgument::Deny)]
     ambiguous: AmbiguityArgument,
-    /// Default FabricProfile for pods that match no FabricProfile, if their namespace has no default FabricProfile
+    /// FabricProfile for pods that match no FabricProfile, in namespaces without a default FabricProfile
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_DEFAULT_PROFILE")]
     default_profile: Option<String>,
     /// Pod Security level that the API server enforces in namespaces without the label
     /// pod-security.kubernetes.io/enforce
     #[arg(long, value_enum, value_name = "LEVEL", env = "FABRIC_ADMISSION_POD_SECURITY_DEFAULT", default_value_t = Level::Privileged)]
     pod_security_default: Level,
-    /// Let a pod use networks only from its own namespace, from namespace "default", and from namespaces that its
-    /// FabricProfile names in a rail
+    /// Let a pod use networks only from its own namespace, from namespace "default", and from the namespaces of the
+    /// networks in its FabricProfile
     #[arg(long, env = "FABRIC_ADMISSION_NAMESPACE_ISOLATION")]
     namespace_isolation: bool,
     /// Findings that users can ignore with annotation fabric-admission.dev/ignore.FABnnn (FABnnn: id of a rule). If a
     /// pod has a FabricProfile, field `ignorable` of the FabricProfile applies instead of this flag
     #[arg(long, value_enum, value_name = "WHAT", env = "FABRIC_ADMISSION_IGNORABLE", default_value_t = IgnorableArgument::Warnings)]
     ignorable: IgnorableArgument,
-    /// Name of a DRA driver or DeviceClass that never allocates NICs, in addition to the built-in names. The webhook
-    /// adds no networks to a pod that has a claim for any other driver or class. `*` matches any text; repeatable
+    /// Name of a DRA driver or DeviceClass that never allocates NICs, in addition to the built-in names. If a pod has a
+    /// claim for a driver or class that may allocate NICs, the webhook adds no networks to the pod. `*` matches any
+    /// text; repeatable
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_HARMLESS_DRIVERS", value_delimiter = ',', value_parser = driver)]
     harmless_drivers: Vec<DriverPattern>,
 }

@@ -50,17 +50,17 @@ pub(super) struct Arguments {
     /// Folder with the NCCL logs of one container (see NCCL_DEBUG_FILE)
     #[arg(long, value_name = "DIR")]
     nccl_log: Option<PathBuf>,
-    /// Port on which NCCL's RAS listens (127.0.0.1 or ::1), such as 28028. The monitor asks RAS once a minute;
-    /// default: the monitor does not ask RAS
+    /// Port on which NCCL's RAS listens (127.0.0.1 or ::1), such as 28028. With this flag, the monitor asks RAS
+    /// once a minute
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     ras_port: Option<u16>,
-    /// Time limit for an answer of RAS at each address, in seconds. RAS waits up to 10 s for the other processes of the
+    /// Time limit for an answer of RAS at each address, in seconds; RAS waits up to 10 s for the other processes of the
     /// job
     #[arg(long, value_name = "SECONDS", default_value_t = 15, requires = "ras_port", value_parser = clap::value_parser!(u64).range(1..=30))]
     ras_timeout: u64,
-    /// For --ras-port: the pod's index or role in its job; repeatable. The monitor asks RAS only if every non-empty
-    /// value is 0 or master. At least one value must be non-empty. One pod is enough, because an answer of RAS covers
-    /// all processes of the job. Without this flag, the monitors of all pods ask RAS
+    /// For --ras-port: the pod's index or role in its job; repeatable. Only the monitor of the job's first pod asks RAS,
+    /// because an answer of RAS covers all processes of the job. In the first pod, each value of this flag is 0, master
+    /// or empty, and at least one value is not empty. Without this flag, the monitors of all pods ask RAS
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

@@ -17,16 +17,16 @@ pub(in crate::cli) struct Arguments {
     /// Admission mode that the review applies; default: the mode of the object's namespace, else enforce
     #[arg(long, value_enum)]
     pub(super) mode: Option<ModeArgument>,
-    /// Kubernetes version of the cluster, such as 1.36. The review fails for a version before 1.33. If a finding
-    /// applies only to some versions, its message names these versions
+    /// Kubernetes version of the cluster, such as 1.36. The command refuses versions of Kubernetes before 1.33. If a
+    /// finding applies only to some versions of Kubernetes, its message names these versions
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     pub(super) kube_version: Option<Version>,
-    /// Caller of the webhook. The review uses only the cluster objects that the webhook uses for the caller; default:
+    /// Caller of the webhook. The review uses only the cluster objects that the webhook uses for this caller; default:
     /// all cluster objects
     #[arg(long, value_enum, value_name = "WHO")]
     pub(super) audience: Option<AudienceArgument>,
-    /// Namespaces of network operators and device plugins. With --audience, objects in the listed namespaces count for
-    /// every pod; objects in other namespaces count only for pods of their own namespace
+    /// Namespaces of network operators and device plugins. With --audience, the review uses SriovNetworkNodePolicies
+    /// and other objects that describe the cluster only in the listed namespaces and in namespace default
     #[arg(
         long, value_name = "NAMESPACE", value_delimiter = ',', value_parser = input::namespace, requires = "audience",
         default_values = input::OPERATOR_NAMESPACES
@@ -62,14 +62,14 @@ pub(in crate::cli) struct Arguments {
     /// In text output, leave out changes, skipped objects, and objects without findings
     #[arg(long)]
     pub(super) only_findings: bool,
-    /// Write nothing to standard output. The command still sets the exit code, writes the files of --output, and
-    /// reports errors
+    /// Write nothing to standard output. This flag does not change the exit code, the files of --output or the errors on
+    /// standard error
     #[arg(long, short, conflicts_with_all = ["verbose", "only_findings"])]
     pub(super) quiet: bool,
-    /// Add an estimate of a training step to the text output of each workload. Example:
-    /// parameters=7B,compute=1.2s,rate=400. The keys are the parameters of the model, the compute time of a step, and
-    /// the line rate of a rail in Gb/s. The default of rate is preflight.rate of the profile. Add precision=fp32 if the
-    /// gradients are not bf16
+    /// For each workload, add an estimate of a training step to the text output. Example:
+    /// parameters=7B,compute=1.2s,rate=400. Key `parameters` is the number of parameters of the model, `compute` is the
+    /// compute time of a step, and `rate` is the line rate of a rail in Gb/s. Key `rate` is optional if the profile has
+    /// field preflight.rate. Add precision=fp32 if the gradients are not bf16
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = crate::cli::estimate::asked)]
     pub(super) estimate: Option<Asked>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended.

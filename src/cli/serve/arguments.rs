@@ -29,8 +29,8 @@ pub(in crate::cli) struct Arguments {
     pub(super) cluster: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) choice: Choice,
-    /// Namespaces of network operators and device plugins. Objects in the listed namespaces count for every pod;
-    /// objects in other namespaces count only for pods of their own namespace
+    /// Namespaces of network operators and device plugins. The server uses SriovNetworkNodePolicies and other objects
+    /// that describe the cluster only in the listed namespaces and in namespace default
     #[arg(
         long, value_name = "NAMESPACE", env = "FABRIC_ADMISSION_OPERATOR_NAMESPACES", value_delimiter = ',',
         value_parser = namespace, default_values = OPERATOR_NAMESPACES
@@ -57,8 +57,7 @@ pub(in crate::cli) struct Arguments {
         num_args = 0..=1, default_value_t = false, default_missing_value = "true"
     )]
     pub(super) profile_status: bool,
-    /// Time without contact with the API server, in seconds. After this time, the webhook warns that its facts about
-    /// the cluster are old (FAB813)
+    /// Time without contact with the API server, in seconds, after which the webhook warns about old facts (FAB813)
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     pub(super) stale_after: f64,
     /// Whether the webhook may change pods; off stops all changes, in every namespace

@@ -47,12 +47,12 @@ pub(super) struct CertificateFlags {
     /// URL; repeatable
     #[arg(long = "tls-host", value_name = "NAME", env = "FABRIC_ADMISSION_TLS_HOST", value_delimiter = ',')]
     tls_hosts: Vec<String>,
-    /// Name of the MutatingWebhookConfiguration whose caBundles the server writes (--tls-mode self-managed) or
-    /// only checks (--tls-mode cert-manager)
+    /// Name of the MutatingWebhookConfiguration. With --tls-mode self-managed, the server writes the caBundles of this
+    /// object. With --tls-mode cert-manager, the server only checks the caBundles
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_MUTATING", default_value = "pod-fabric-admission", value_parser = name)]
     tls_mutating: String,
-    /// Name of the ValidatingWebhookConfiguration whose caBundles the server writes (--tls-mode self-managed) or
-    /// only checks (--tls-mode cert-manager)
+    /// Name of the ValidatingWebhookConfiguration. With --tls-mode self-managed, the server writes the caBundles of this
+    /// object. With --tls-mode cert-manager, the server only checks the caBundles
     #[arg(long, value_name = "NAME", env = "FABRIC_ADMISSION_TLS_VALIDATING", default_value = "fabric-admission", value_parser = name)]
     tls_validating: String,
     /// Lifetime of a self-managed CA; the server creates the next CA after half of this time
@@ -70,7 +70,7 @@ pub(super) struct CertificateFlags {
     /// Interval at which the server checks its Secret and the caBundles, in case a watch misses a change
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_TICK", default_value_t = Seconds(Lifetimes::DEFAULT.tick))]
     tls_tick: Seconds,
-    /// Settle time: how long the server waits for API servers to load correct caBundles before the server reports ready
+    /// Settle time: API servers get this time to load correct caBundles before the server reports ready
     #[arg(long, value_name = "DURATION", env = "FABRIC_ADMISSION_TLS_SETTLE", default_value_t = Seconds(Lifetimes::DEFAULT.settle))]
     tls_settle: Seconds,
     /// File to which the server writes its CAs, for clients that do not get the CAs from the caBundle of a webhook

@@ -16,16 +16,16 @@ pub(super) struct LimitFlags {
     /// Maximum number of concurrent connections from one client address; one API server needs up to 640
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_CONNECTIONS_PER_PEER", default_value_t = Limits::DEFAULT.connections_per_peer, value_parser = count(1, 65_536))]
     max_connections_per_peer: usize,
-    /// Maximum number of concurrent requests, running and waiting. The server immediately answers further requests with
-    /// status 503, and the API server retries these requests
+    /// Maximum number of requests that run or wait at the same time. At the limit, the server immediately answers a new
+    /// request with status 503, and the API server retries the request
     #[arg(long, value_name = "COUNT", env = "FABRIC_ADMISSION_MAX_REQUESTS", default_value_t = Limits::DEFAULT.requests, value_parser = count(1, 65_536))]
     max_requests: usize,
     /// Memory limit for all request and response bodies, in MiB; one client address can use at most two thirds of the
     /// limit. If a request exceeds the limit, the server immediately answers the request with status 503
     #[arg(long, value_name = "MIB", env = "FABRIC_ADMISSION_MAX_BODY_MEMORY", default_value_t = Limits::DEFAULT.body_budget >> 20, value_parser = count(16, 4096))]
     max_body_memory: usize,
-    /// Maximum age of a connection, in seconds, plus or minus 10 %; 0: no limit. With a limit, new replicas also get
-    /// connections
+    /// Maximum age of a connection, in seconds, plus or minus 10 %; 0: no limit. The limit makes API servers reconnect,
+    /// so that new replicas also get connections
     #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_MAX_CONNECTION_AGE", default_value_t = Limits::DEFAULT.connection_age.as_secs_f64(), value_parser = seconds)]
     max_connection_age: f64,
 }

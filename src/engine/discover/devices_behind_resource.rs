@@ -103,16 +103,14 @@ impl Supply {
 
     /// Objects that contradict each other.
     pub(super) fn contradiction(&self, resource: &str) -> Option<String> {
-        let two = |first: &str, second: &str, what: &str| {
-            format!("{first} and {second} disagree on {what} of {resource}")
-        };
+        let two = |first: &str, second: &str, what: &str| format!("{first} and {second} disagree on {what}");
         let rdma = self.rdma.iter().find(|(rdma, _)| *rdma).zip(self.rdma.iter().find(|(rdma, _)| !*rdma));
         if let Some(((_, yes), (_, no))) = rdma {
-            return Some(two(yes, no, "the RDMA devices"));
+            return Some(two(yes, no, &format!("whether {resource} has RDMA devices")));
         }
         let first = self.links.first()?;
         let other = self.links.iter().find(|(link, _)| *link != first.0)?;
-        Some(two(&first.1, &other.1, "the link layer"))
+        Some(two(&first.1, &other.1, &format!("the link layer of {resource}")))
     }
 
     /// Whether its devices have RDMA; `None` if no object says so.

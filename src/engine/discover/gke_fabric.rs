@@ -86,11 +86,11 @@ fn fabric(
         let names: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
         return withheld(
             format!(
-                "the nodes need {wanted} networks, one per NIC, but list {}: {}",
+                "the nodes need {wanted} networks, one per NIC, but list {} ({})",
                 names.len(),
                 names.join(", ")
             ),
-            "Which networks are missing, or which networks are not for training?",
+            "Which networks are missing? Or which of these networks are not for training?",
         );
     }
     let from = |network: &GkeNetwork| {

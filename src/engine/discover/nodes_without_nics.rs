@@ -7,6 +7,7 @@ use super::node_as_shown::{GKE_ACCELERATOR, Provider};
 use super::objects_of_cluster::{NODE_POOL, Sources};
 use super::signs_of_nics::{NFD, has_nic_label, nic_label, rdma_label, unknown_resource};
 use crate::profile::schema::{Attachment, Transport};
+use crate::text::listed;
 use std::collections::BTreeSet;
 
 /// Kinds whose objects would describe a fabric.
@@ -92,8 +93,8 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some((label, _)) = &group.sign {
         let question = match group.provider {
             Provider::Oci => {
-                "Do pods use the host network (attachment: host-network), or are virtual functions missing on these \
-                 nodes (resource nvidia.com/rdma-vf)?"
+                "Do pods use the host network (attachment: host-network)? Or do these nodes lack virtual functions \
+                 (resource nvidia.com/rdma-vf)?"
             }
             _ => "Which resource do pods request for the NICs?",
         };
@@ -113,7 +114,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some(of) = efa.filter(|_| group.provider == Provider::Aws) {
         return withheld(
             format!("instance type {of} has EFA, but the nodes do not list vpc.amazonaws.com/efa"),
-            "Were the instances launched with EFA interfaces, and does the EFA device plugin support this type?",
+            "Were the instances launched with EFA interfaces? Does the EFA device plugin support this instance type?",
         );
     }
     let gpudirect = group.nodes.iter().find_map(|node| {
@@ -163,8 +164,8 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             FABRIC_KINDS.into_iter().filter(|kind| !sources.kinds.contains(*kind)).collect();
         return withheld(
             format!(
-                "the fabric of these nodes is not known, because the dump has no objects of {}",
-                missing.join(", ")
+                "the fabric of these nodes is not known, because the dump has no objects of the kinds {}",
+                listed(&missing)
             ),
             "Do these nodes have only Ethernet? If yes, write a profile with base: ethernet-tcp. If no, add the missing kinds to the dump, or use --live.",
         );

@@ -149,7 +149,7 @@ fn network(pool: &Pool<'_>) -> Result<Sourced<String>, Outcome> {
         _ => {
             let objects: Vec<String> = pool.networks.iter().map(|network| named(network)).collect();
             Err(withheld(
-                format!("{} networks take devices of {}: {}", objects.len(), pool.name, objects.join(", ")),
+                format!("{} networks take devices of {} ({})", objects.len(), pool.name, objects.join(", ")),
                 "Which of these networks are rails for training, and in which order?",
             ))
         }

@@ -43,7 +43,7 @@ pub(super) fn outcome(
                 "{} has Ethernet NICs ({from}), but no network gives pods an interface on these NICs",
                 pool.name
             ),
-            "Which networks give pods these NICs, or do the pods use the host network?",
+            "Which networks give pods these NICs? Or do the pods use the host network?",
         );
     }
     let name = Sourced::new(pool.name.to_owned(), pool.origin());

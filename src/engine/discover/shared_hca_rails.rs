@@ -102,7 +102,7 @@ fn of_pools<'a>(networks: &[&'a Network], shared: &[&&Pool<'_>]) -> Result<Vec<&
         let names: Vec<String> = open.iter().map(|network| named(network)).collect();
         return Err(withheld(
             format!(
-                "no object shows which of these networks use the HCAs of {}: {}",
+                "no object shows which of these networks use the HCAs of {} ({})",
                 pool_names(shared),
                 names.join(", ")
             ),

@@ -31,7 +31,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     };
     if accelerators.units == 0 {
         return withheld(
-            format!("none of these nodes lists a unit of {name} now"),
+            format!("these nodes list no units of {name}"),
             "Does the device plugin of the accelerators run on these nodes?",
         );
     }
@@ -59,7 +59,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some(node) = group.nodes.iter().find(|node| node.shares_accelerators()) {
         return withheld(
             format!("label {REPLICAS} of node {} shows that pods share the node's GPUs", node.name),
-            "How many GPUs does a node have? On these nodes, a unit is only a time slice of a GPU. Write a profile with acceleratorsPerNode by hand.",
+            "How many GPUs does a node have? On these nodes, a unit of nvidia.com/gpu is only a time slice of a GPU. Write a profile with acceleratorsPerNode by hand.",
         );
     }
     if accelerators.units > MAX_ACCELERATORS {

@@ -35,7 +35,7 @@ pub enum AnnotationError {
         value: String,
     },
     /// A request that Multus refuses.
-    #[error("`{key}` of item {index} is {value}, but Multus expects {expected}")]
+    #[error("`{key}` of item {index} must be {expected}, but is {value}")]
     BadValue {
         /// Position in the list, from 1.
         index: usize,

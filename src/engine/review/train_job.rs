@@ -63,7 +63,7 @@ pub(super) fn findings(
                 finding.because = Some("Trainer 2.3 and later keep the runtime's resources");
                 finding
                     .message
-                    .push_str(" (not with Kubeflow Trainer before 2.3: it ignores the resources of the TrainingRuntime)");
+                    .push_str("; Kubeflow Trainer before 2.3 ignores the resources of the TrainingRuntime");
             }
         }
     }

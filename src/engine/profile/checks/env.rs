@@ -68,7 +68,10 @@ pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvE
             }
             (Some(value), _) => value.clone(),
         };
-        let reason = entry.reason.clone().unwrap_or_else(|| "set by the profile".to_owned());
+        let reason = entry.reason.clone().unwrap_or_else(|| match entry.policy {
+            EnvPolicy::Forbid => "pods must not set this variable".to_owned(),
+            EnvPolicy::Default | EnvPolicy::Require => "set by the profile".to_owned(),
+        });
         let from = nccl_version::check(entry.nccl_from.as_ref(), &at("ncclFrom"), fail)?;
         let before = nccl_version::check(entry.nccl_before.as_ref(), &at("ncclBefore"), fail)?;
         if from.zip(before).is_some_and(|(from, before)| from >= before) {

@@ -97,7 +97,7 @@ pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String
     let given = variables.own().map(|given| &*given.name);
     let mut names = container.env().iter().filter_map(|entry| entry.name.as_deref()).chain(given);
     if let Some(name) = names.find(|name| VARIABLES.iter().any(|start| name.starts_with(start))) {
-        return Some(format!("another library ({})", printable(name, 40)));
+        return Some(format!("another library (see {})", printable(name, 40)));
     }
     if variables.unread {
         return Some("another library (the command is too long to be read)".to_owned());
@@ -105,7 +105,7 @@ pub(super) fn other_library(variables: &ContainerVariables<'_>) -> Option<String
     let mounts = container.volume_mounts().iter().filter_map(|mount| mount.mount_path.as_deref());
     let names = container.image.as_deref().into_iter().chain(mounts).filter(|name| name.len() <= MAX_PATH);
     let mut texts = container.shell_text().chain(names);
-    texts.find_map(named).map(|word| format!("another library ({})", printable(word, 30)))
+    texts.find_map(named).map(|word| format!("another library (see the word {:?})", printable(word, 30)))
 }
 
 /// A word of a text that names another user of verbs. Names of NCCL's own variables have such words as well.

@@ -268,7 +268,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "resource {shown} selects only by vendor: the resource takes every NIC without VFs and without the default route, also storage NICs"
+                    "resource {shown} selects only by vendor: the resource takes every NIC that has no VFs and no default route, also storage NICs"
                 );
                 fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
             }

@@ -30,11 +30,11 @@ pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Optio
     let mut findings = Findings::new(RULE.id, RULE.severity, &mut out).with_reasons(RULE.lesser);
     let (whose, tools) = match at.syntax() {
         Syntax::Helm => ("Helm ", "helm template"),
-        Syntax::Mustache => ("", "with the tool whose templates have {{ … }}, such as Mustache or Jinja"),
-        Syntax::Other => ("", "helm template, envsubst, kustomize build"),
+        Syntax::Mustache => ("", "its template tool, such as Mustache or Jinja"),
+        Syntax::Other => ("", "helm template, envsubst or kustomize build"),
     };
     let message = format!("{whose}placeholder {} was not replaced", printable(&at.text, 60));
-    let fix = format!("Render the file first ({tools}), and then review the result.");
+    let fix = format!("Render the file with {tools}, and then review the result.");
     match known {
         true => findings.add_as(severity.max(Severity::Warning), at.pointer.as_str(), message, fix),
         false => findings.because(UNKNOWN_KIND).add_as(Severity::Warning, at.pointer.as_str(), message, fix),

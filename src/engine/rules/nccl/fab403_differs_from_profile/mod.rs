@@ -31,7 +31,7 @@ const UNREAD: &str =
     "a claim of the pod is not known, and the profile applies only if this claim is for accelerators";
 
 /// Reason for a warning about an entry that is not the last one of its name.
-const OPTIONAL: &str = "a later entry, whose source is optional, may override this entry";
+const OPTIONAL: &str = "a later env entry from an optional source may override this value";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let own = context.resolution.profile().map(|(profile, _)| &**profile);

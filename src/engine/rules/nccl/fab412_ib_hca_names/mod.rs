@@ -93,7 +93,7 @@ fn judge(
         findings.add_as(
             severity,
             path(),
-            format!("{NAME} does not start with '=', so {item} is a prefix{place}: this prefix also matches {item}0 to {item}9"),
+            format!("{NAME} does not start with '=', so {item}{place} also matches {item}0 to {item}9"),
             "Put '=' at the start of the value.",
         );
     }

@@ -107,8 +107,8 @@ fn fixed(
                 Some(version) if version < CHOOSES_IN_PODS => {
                     format!("Remove the variable, and use NCCL 2.26.2 or later (the image has {version}).")
                 }
-                Some(_) => "Remove the variable: NCCL finds the index without it.".to_owned(),
-                None => "Remove the variable, and use NCCL 2.26.2 or later: these versions find the index."
+                Some(_) => "Remove the variable: NCCL finds the GID index itself.".to_owned(),
+                None => "Remove the variable, and use NCCL 2.26.2 or later, which finds the GID index itself."
                     .to_owned(),
             };
             let message = format!(
@@ -122,7 +122,7 @@ fn fixed(
             format!(
                 "{NAME}={index}{place} works only if each device of each pod has its address at this GID index"
             ),
-            "Remove the variable, and use NCCL 2.26.2 or later: these versions find the index.",
+            "Remove the variable, and use NCCL 2.26.2 or later, which finds the GID index itself.",
         ),
     }
 }
@@ -158,7 +158,7 @@ fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             pointers_in_pod::in_container(index, "image"),
             format!("NCCL {version} on RoCE {what}"),
-            "Use NCCL 2.26.2 or later. Or set NCCL_IB_GID_INDEX if the same index (often 3) is correct in all pods.",
+            "Use NCCL 2.26.2 or later, or set NCCL_IB_GID_INDEX if one index (often 3) is correct in all pods.",
         );
     }
 }

@@ -34,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "hostNetwork pod with a networks annotation: Multus attaches no network, and {} is reserved but not used",
                 printable(name, 80)
             ),
-            "Remove hostNetwork, or remove the annotation and the resource.",
+            "Remove hostNetwork, or remove the annotation and the device request.",
         ),
         None => findings.add_as(
             Severity::Warning,
@@ -97,7 +97,7 @@ fn cel() -> Cel {
             check(
                 Severity::Error,
                 format!("({wrong}) && {reserved}"),
-                "hostNetwork pod with a networks annotation: Multus attaches no network, and a VF is reserved but not used; remove hostNetwork, or remove the annotation and the resource",
+                "hostNetwork pod with a networks annotation: Multus attaches no network, and a VF is reserved but not used; remove hostNetwork, or remove the annotation and the device request",
             ),
             check(
                 Severity::Warning,

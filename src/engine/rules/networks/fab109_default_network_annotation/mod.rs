@@ -51,7 +51,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 findings.add_as(
                     Severity::Warning,
                     path(),
-                    format!("default network {name:?} is written without a namespace: Multus looks only in its own namespace, not in namespace {own:?}"),
+                    format!("default network {name:?} has no namespace: Multus looks only in the namespace where Multus runs, not in namespace {own:?}"),
                     format!("To use the network in namespace {own:?}, write {own}/{name}."),
                 );
             }

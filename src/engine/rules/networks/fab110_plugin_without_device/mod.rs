@@ -39,6 +39,6 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Multus passes no device to plugin {}, because annotation k8s.v1.cni.cncf.io/resourceName is missing",
             plugin.cni_type
         ),
-        "Add the annotation with the full name of the resource, such as nvidia.com/rdma_vf.",
+        "Set the annotation to the full name of the resource, such as nvidia.com/rdma_vf.",
     );
 }

@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Reasons for warnings.
-const MOVES: &str = "moving the device works, and the pod loses only the IPoIB interface";
-const SHARED: &str = "the nodes may be in exclusive RDMA mode, in which moving the device works";
+const MOVES: &str = "the pod gets the RDMA device, and loses only the IPoIB interface";
+const SHARED: &str = "the nodes may be in exclusive RDMA mode, where plugin rdma can move the device";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };

@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const UNREAD_PKEY: &str = "the port comes up, but without the InfiniBand partition";
-const SWITCHED_OFF: &str = "the VF works, but the setting stays off";
+const SWITCHED_OFF: &str = "the VF works, although the setting is off";
 const OLD_KERNEL: &str = "kernels before 5.19 accept the rates";
 
 /// A fault: the key, the message and the fix.

@@ -14,7 +14,9 @@ pub(super) const OWN: &str = "Use a network of the pod's own namespace.";
 
 /// The fix for a claim that sets link settings of its VF.
 pub(super) fn without_link_setting(field: &str) -> String {
-    format!("Remove {field} from the VfConfig. The network of the claim can have this setting.")
+    format!(
+        "Remove {field} from the VfConfig. If the pod needs this option, set it in the network of the claim."
+    )
 }
 
 /// The fix for parameters that cannot be read.

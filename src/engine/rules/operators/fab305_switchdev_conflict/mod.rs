@@ -29,13 +29,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
         let refused = match config.map(|config| config.webhook) {
-            Some(false) => "; the driver cannot set switchdev, and syncStatus of the nodes becomes Failed",
-            _ => ", and the operator refuses the policy",
+            Some(false) => "syncStatus of the nodes becomes Failed",
+            _ => "the operator refuses the policy",
         };
         findings.add(
             "/spec/eSwitchMode",
             format!(
-                "eSwitchMode is switchdev, but linkType is ib: only Ethernet NICs have an embedded switch{refused}"
+                "eSwitchMode is switchdev, but InfiniBand NICs (linkType ib) have no embedded switch: {refused}"
             ),
             "Remove eSwitchMode from this InfiniBand policy.",
         );
@@ -47,11 +47,11 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Some(config) if config.webhook => (Severity::Error, "the operator's webhook refuses the policy"),
         Some(config) if config.software_bridges => (
             Severity::Error,
-            "feature gate manageSoftwareBridges is on, and the operator fails on every node of the policy",
+            "because feature gate manageSoftwareBridges is on, the operator fails on every node of the policy",
         ),
         Some(_) => (
             Severity::Info,
-            "the operator ignores bridge, but fails on every node of the policy if feature gate manageSoftwareBridges is turned on",
+            "the operator will fail on every node of the policy if you turn on feature gate manageSoftwareBridges",
         ),
         None => (
             Severity::Warning,
@@ -74,7 +74,7 @@ fn cel() -> Cel {
     node_policy_cel(vec![
         Check::error(
             node_policy("variables.switchdev && variables.infiniband"),
-            "eSwitchMode is switchdev, but linkType is ib: only Ethernet NICs have an embedded switch, and the operator refuses the policy; remove eSwitchMode from this InfiniBand policy",
+            "eSwitchMode is switchdev, but InfiniBand NICs (linkType ib) have no embedded switch: the operator refuses the policy; remove eSwitchMode from this InfiniBand policy",
         ),
         Check::warning(
             node_policy("variables.bridge && !variables.switchdev"),

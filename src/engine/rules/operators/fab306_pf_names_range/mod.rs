@@ -39,7 +39,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             Some((name, most)) => findings.add_as(
                 Severity::Warning,
                 path,
-                format!("pfNames entry {shown}: {fault}; the entry works now, because policy {name:?} has numVfs {most} and the operator's webhook is off"),
+                format!("pfNames entry {shown} works only because policy {name:?} has numVfs {most} and the operator's webhook is off: {fault}"),
                 format!("Set numVfs: {most}."),
             ),
             None => findings.add(
@@ -126,7 +126,7 @@ fn fault(entry: &str, num_vfs: Option<u32>) -> Option<String> {
         return Some(format!("the range starts at VF {first}, but ends at VF {last}"));
     }
     let most = num_vfs.filter(|n| last >= *n && *n > 0)?;
-    Some(format!("the range ends at VF {last}, but numVfs is {most}, so the last VF is {}", most - 1))
+    Some(format!("the range ends at VF {last}, but the last VF is {} (numVfs {most})", most - 1))
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
             ("ens1#0-1-2", "not a range"),
             ("#0-1", "is missing"),
             ("ens1#5-4", "but ends at VF 4"),
-            ("ens1#0-8", "so the last VF is 7"),
+            ("ens1#0-8", "but the last VF is 7"),
         ] {
             let found = fault(entry, Some(8)).unwrap();
             assert!(found.contains(words), "{entry}: {found}");

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const PLACEHOLDER: &str = "the placeholder may be replaced later";
-const VIRTUAL_MACHINES: &str = "the nodes may be virtual machines, which list VFs as NICs";
+const VIRTUAL_MACHINES: &str = "the nodes may be virtual machines, where VFs appear as NICs";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
@@ -97,7 +97,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// ConfigSriovDevicesVirtual).
 fn why_a_function(context: &ObjectContext<'_>, num_vfs: Option<u32>) -> (Severity, String) {
     if let Some((node, nic)) = sriov_policy_nodes::nics(context).next() {
-        let why = format!("only virtual machines have NICs with this ID (node {node} lists {})", nic.name);
+        let why =
+            format!("only virtual machines have NICs with this ID, such as {} of node {node}", nic.name);
         (Severity::Warning, why)
     } else if num_vfs == Some(1) {
         (Severity::Warning, "the operator finds NICs with this ID only in virtual machines".to_owned())

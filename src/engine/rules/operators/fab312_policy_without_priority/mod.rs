@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/priority",
             format!(
-                "priority is not set, and policy \"{}\" takes the same VFs: the operator's webhook sets priority 99; without this webhook, the priority is 0",
+                "priority is not set, and policy \"{}\" takes the same VFs: the priority is 99 with the operator's webhook, but 0 without this webhook",
                 printable(other.name, 63)
             ),
             "Set priority. The lower number wins.",

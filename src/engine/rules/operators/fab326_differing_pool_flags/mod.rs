@@ -37,9 +37,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let policy = other.policy;
         let first = applied_first((name, own), other);
         let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "not set".to_owned());
-        let first_name = match first {
-            Some(true) => name,
-            _ => other.name,
+        let winner = match first {
+            Some(true) => "this policy".to_owned(),
+            _ => format!("policy {:?}", other.name),
         };
         // Of the first policy, whichever of the two that is.
         let lacks = |has: fn(&NodePolicy) -> bool| {
@@ -53,7 +53,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 lacks(|p| p.is_rdma),
                 "has no RDMA devices",
             ),
-            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "has only the VFs of that policy"),
+            ("vdpaType", vdpa(own), vdpa(policy), first.map(|_| true), "lacks the VFs of the other policy"),
             (
                 "needVhostNet",
                 own.vhost_net.to_string(),
@@ -67,16 +67,16 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Some(true) => (
                     severity(other.shared),
                     LABELS,
-                    format!("policy {first_name:?} wins, so resource {} {so}", own.resource),
+                    format!("{winner} wins, so resource {} {so}", own.resource),
                 ),
                 Some(false) => {
-                    let why = format!("policy {first_name:?} wins, so the resource gets {flag}");
+                    let why = format!("{winner} wins, so the resource gets {flag}");
                     (Severity::Warning, KEPT, why)
                 }
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "one policy has no priority, so either policy may decide".to_owned(),
+                    "one policy has no priority, so either policy may win".to_owned(),
                 ),
             };
             findings.because(because).add_as(
@@ -95,7 +95,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(
-                    "excludeTopology is {} in this policy but {} in policy {:?} ({}): the pool gets only one value, and NUMA hints may be missing",
+                    "excludeTopology is {} in this policy but {} in policy {:?} ({}): the pool may lack NUMA hints",
                     own.exclude_topology,
                     policy.exclude_topology,
                     other.name,
@@ -107,4 +107,4 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-const FIX: &str = "Use the same value, or different resourceNames.";
+const FIX: &str = "Set one value in both policies, or use two resourceNames.";

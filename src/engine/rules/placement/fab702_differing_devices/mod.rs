@@ -31,11 +31,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{pointer}/spec/containers"),
                 format!(
-                    "pods of {:?} get {}, but pods of {:?} get {first_units}, although each pod has {}: the job hangs or slows down",
+                    "with {} each, pods of {:?} get {}, but pods of {:?} get {first_units}: the job hangs or slows down",
+                    count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator"),
                     printable(&name, 63),
                     count(usize::try_from(units).unwrap_or(0), "RDMA device"),
-                    printable(&first, 63),
-                    count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator")
+                    printable(&first, 63)
                 ),
                 "Request equally many RDMA devices in both pod templates.",
             );

@@ -38,8 +38,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         None if context.subject.snapshot.is_for_tenant() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }
-        None => "Run review with --profile NAME (a built-in base profile, such as roce-sriov), --profiles PATH or \
-                 --cluster PATH."
+        None => "Run review with --profiles PATH or --cluster PATH, or with a built-in base profile, such as --profile \
+                 roce-sriov."
             .to_owned(),
     };
     let severity = if context.subject.snapshot.is_for_tenant() { Severity::Warning } else { Severity::Info };

@@ -85,7 +85,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         ),
         Withheld::ReviewOnly => (
             String::new(),
-            "the profile sets inject: review".to_owned(),
+            "the profile is only for review (inject: review)".to_owned(),
             "Ask the platform team to set inject: full in the profile.".to_owned(),
         ),
         Withheld::Windows => (

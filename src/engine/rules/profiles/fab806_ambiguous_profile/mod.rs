@@ -68,12 +68,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "the pod's selectors match nodes of several profiles".to_owned()
         }
         (Because::Selectors, None, Some(label)) if for_anyone => {
-            format!("no profile selects nodes with {label}, and several profiles are still possible")
+            format!("no profile selects nodes with {label}, so several profiles are possible")
         }
         (Because::Nodes, ..) if !for_anyone => "the pod can run on nodes of several profiles".to_owned(),
         (_, Some(wrong), _) => format!("{wrong} The pod's other selectors match several profiles"),
         (Because::Selectors, _, Some(label)) => {
-            format!("{none}, no profile selects nodes with {label}, and several profiles are still possible")
+            format!("{none} and no profile selects nodes with {label}, so several profiles are possible")
         }
         (Because::Selectors, None, None) => {
             format!("{none}, and the pod's selectors match several profiles")
@@ -92,7 +92,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
         _ if beside.is_some() => format!(
-            "If these nodes need no profile, ignore this finding. If the pod needs a profile, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
+            "If nodes with this label need no profile, ignore this finding. If the pod needs a profile, annotate the pod template with {PROFILE_ANNOTATION}: {name}."
         ),
         _ => format!("Annotate the pod template with {PROFILE_ANNOTATION}: {name}{selector}."),
     };

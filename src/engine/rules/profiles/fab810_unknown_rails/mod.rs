@@ -10,7 +10,7 @@ use crate::text::{listed, nearest, printable};
 pub(super) static RULE: Rule = Rule {
     id: "FAB810",
     severity: Severity::Error,
-    lesser: &[(Severity::Warning, "the pod lacks only a variable of the profile")],
+    lesser: &[(Severity::Warning, "only one variable of the profile is missing")],
     files: files!(),
     denies_before_final: true,
     pod: Some(check),

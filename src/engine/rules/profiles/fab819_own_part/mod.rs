@@ -56,7 +56,11 @@ fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     };
     findings.add(
         pointers_in_pod::annotation(NETWORKS_ANNOTATION),
-        format!("{why} of profile {profile:?} ({}): the webhook adds no networks", brought.attachments()),
+        format!(
+            "{why} of profile {profile:?} ({} of {}): the webhook adds no networks",
+            brought.own + brought.stand_ins,
+            count(brought.rails, "rail")
+        ),
         format!("Remove the networks from annotation {NETWORKS_ANNOTATION} to get the profile's networks. If this is intended, ignore the finding."),
     );
 }
@@ -70,7 +74,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
                 "the webhook does not attach {left_out} of {} of profile {profile:?}: the pod requests no devices for these rails",
                 count(*rails, "rail")
             ),
-            "Remove the pod's own quantity of the rails' resource to get all rails".to_owned(),
+            "Remove the rails' resource from the pod's containers to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
             pointers_in_pod::in_container(*container, format_args!("resources/limits/{}", token(resource))),
@@ -78,7 +82,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
                 "{}: the pod's own quantity {own} applies, not the quantity {wanted} of profile {profile:?}",
                 printable(resource, 80)
             ),
-            "Remove the pod's quantity to get the profile's quantity".to_owned(),
+            "Remove the quantity from the pod to get the profile's quantity".to_owned(),
         ),
         Kept::GkeNetworks(key) => (
             pointers_in_pod::annotation(key),

@@ -40,7 +40,7 @@ fn words(
         InPodRefusal::Name(taken) => (
             Severity::Warning,
             place(context, taken),
-            format!("the pod already has a container {taken:?}: the webhook does not add this container of profile {profile:?}"),
+            format!("the webhook does not add container {taken:?} of profile {profile:?}: the pod already has a container of this name"),
             format!("Rename the pod's container {taken:?}."),
         ),
         InPodRefusal::VolumeName => (
@@ -111,7 +111,7 @@ fn words(
             Severity::Info,
             container(*index, "volumeMounts"),
             format!(
-                "container {:?} does not get the settings that preflight finds for this pod: {NCCL_CONF_PATH} {}",
+                "container {:?} does not get the settings that preflight finds: {NCCL_CONF_PATH} {}",
                 name(*index),
                 why.words()
             ),

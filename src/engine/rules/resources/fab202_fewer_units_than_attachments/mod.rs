@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 
 /// Reasons for warnings.
 const OTHER_WEBHOOK: &str = "another webhook (network-resources-injector) may add the units";
-const UNCERTAIN: &str = "it is not certain that every network needs a unit";
+const UNCERTAIN: &str = "some of the networks may need no unit";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();

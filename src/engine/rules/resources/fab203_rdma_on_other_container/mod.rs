@@ -32,10 +32,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         for (holder, units) in others {
-            let have = format!(
-                "the containers with accelerators need {} but request {of_targets}",
-                need.attachments
-            );
+            let wanted = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "unit");
+            let have = format!("the containers with accelerators need {wanted} but request {of_targets}");
             report(context, &need.shown, holder, units, findings, have);
         }
     }
@@ -48,7 +46,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (holder, container) in pod.holders().filter(|(holder, _)| holder.runs() && !known) {
             let held = container.units(&units.resource).unwrap_or(0);
             if held > 0 {
-                let have = "the containers with accelerators request no unit".to_owned();
+                let have = "the containers with accelerators request no units".to_owned();
                 report(context, &units.resource, holder, held, findings, have);
             }
         }
@@ -69,7 +67,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 holder,
                 units,
                 findings,
-                "the containers with accelerators request no unit".to_owned(),
+                "the containers with accelerators request no units".to_owned(),
             );
         }
     }

@@ -23,14 +23,18 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if units <= attachments {
             continue;
         }
+        let attached = usize::try_from(attachments).unwrap_or(usize::MAX);
         findings.add(
             "/spec/containers",
             format!(
                 "the pod requests {units} units of {} for {}: some of the devices get no network interface",
                 need.shown,
-                count(usize::try_from(attachments).unwrap_or(usize::MAX), "network attachment")
+                count(attached, "network attachment")
             ),
-            format!("Request {attachments} in total, and make sure that no other webhook adds units."),
+            format!(
+                "Request {} in total, and make sure that no other webhook adds units.",
+                count(attached, "unit")
+            ),
         );
     }
 }

@@ -152,7 +152,7 @@ fn report(
         (
             Severity::Warning,
             UNKNOWN_DRIVER,
-            " if the driver is MLNX_OFED or DOCA: the pod has no network on this NIC",
+            " with driver MLNX_OFED or DOCA: the pod has no network on this NIC",
         )
     };
     let fix = match around.own {

@@ -88,7 +88,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 printable(master, 15),
                 on
             ),
-            "Request a network on the devices' NIC, or a device on the network's NIC.",
+            "Request a network and RDMA devices on the same NIC.",
         );
     }
 }
