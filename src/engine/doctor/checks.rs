@@ -31,8 +31,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[],
-        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If the \
-                  clock of this machine is wrong, the results about certificates are wrong too.",
+        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
+                  this clock is wrong, the results about certificates are also wrong.",
         fix: "Synchronize the clock of the machine.",
         judge: kubernetes::clock,
     },
@@ -43,11 +43,11 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[],
-        meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod \
-                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server counts these \
-                  calls from its own start. So an earlier outage may have caused the counts.",
-        fix: "Run doctor again later, and compare the counts. If the counts grow, look for the kind of failure in \
-              docs/failures.md.",
+        meaning: "The API server called the webhook and got no valid answer. After a failed call, the API server \
+                  admits the pod unchanged (failurePolicy Ignore) or refuses the pod (failurePolicy Fail). The API \
+                  server counts failed calls from its own start, so an outage in the past may have caused the counts.",
+        fix: "Run doctor again later, and compare the counts of failed calls. If the counts grow, look for the kind of \
+              failure in docs/failures.md.",
         judge: kubernetes::failed_calls,
     },
     Check {
@@ -71,8 +71,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[],
         meaning: "kubectl apply or helm install stops at the first object that the account may not create.",
-        fix: "Install with an account that has these rights. To create a ClusterRole, an account also needs every right \
-              of that ClusterRole.",
+        fix: "Install with an account that has the missing rights. To create a ClusterRole, the account also needs all \
+              rights that the ClusterRole grants.",
         judge: rights::install,
     },
     Check {
@@ -82,7 +82,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "If the server lacks a right, it does not know the objects of a kind, or cannot manage its \
+        meaning: "If the server lacks a right, the server cannot read the objects of a kind, or cannot manage its \
                   certificate and the caBundles.",
         fix: "Apply the roles of your kustomization and of its components, or run helm upgrade.",
         judge: rights::server,
@@ -118,8 +118,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: true,
         needs: &[&CRDS, &PROFILES],
-        meaning: "Multus attaches networks to pods, and each network is a NetworkAttachmentDefinition. The webhook does \
-                  not inject a profile whose networks do not exist.",
+        meaning: "Multus attaches a pod to the NetworkAttachmentDefinitions that the pod names. The webhook does not \
+                  inject a profile whose networks do not exist.",
         fix: "Install Multus.",
         judge: custom_resources::networks,
     },
@@ -132,7 +132,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&DAEMON_SETS, &NODES],
         meaning: "On a node without Multus, a pod does not start, or starts without the networks of its networks \
                   annotation.",
-        fix: "Look at the DaemonSet's pods.",
+        fix: "Look at the pods of Multus's DaemonSet.",
         judge: networks::multus,
     },
     Check {
@@ -186,7 +186,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS],
-        meaning: "The server does not use a profile with a wrong value. Pods on the nodes of this profile get no \
+        meaning: "The server does not use a profile with a wrong value, and pods on the nodes of such a profile get no \
                   network.",
         fix: "Correct the field that the message names.",
         judge: profiles::usable,
@@ -198,8 +198,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "If no node has the labels in spec.nodeSelector, the profile matches no node. A pod then gets the \
-                  profile only if the pod names the profile, or if its selectors ask for these labels.",
+        meaning: "If no node has the labels in spec.nodeSelector, the profile matches no node. A pod gets a profile \
+                  that matches no node only if the pod names the profile, or if the pod's selectors ask for the \
+                  profile's labels.",
         fix: "Correct spec.nodeSelector or the labels of the nodes.",
         judge: profiles::nodes,
     },
@@ -211,8 +212,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
-                  the profiles. By default, the webhook denies pods for such a node (FAB806).",
-        fix: "Set spec.priority, or select different nodes.",
+                  the profiles. By default, the webhook denies a pod that can run on the node (FAB806).",
+        fix: "Give the profiles different priorities, or let them select different nodes.",
         judge: profiles::ties,
     },
     Check {
@@ -223,7 +224,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "Pods on nodes without a profile get no RDMA network, and NCCL falls back to TCP.",
-        fix: "If these nodes have a fabric, add a profile for them.",
+        fix: "If the nodes without a profile have a fabric, add a profile for these nodes.",
         judge: profiles::bare_nodes,
     },
     Check {
@@ -245,7 +246,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Before,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
-        meaning: "The API server refuses the pods of namespaces with mode enforce, because no server answers.",
+        meaning: "The API server refuses all pods of namespaces with mode enforce, because the webhook configurations \
+                  exist, but no server answers.",
         fix: "Delete the configurations.",
         judge: configurations::leftover,
     },
@@ -256,9 +258,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
-        meaning: "If a webhook names another Service, port or path, the server does not get the calls of the API \
-                  server.",
-        fix: "Apply deploy/base/webhooks.yaml of the server's version.",
+        meaning: "If a webhook configuration names a wrong Service, port or path, the server does not get the calls of \
+                  the API server.",
+        fix: "Apply the file deploy/base/webhooks.yaml of the server's version.",
         judge: configurations::target,
     },
     Check {
@@ -268,10 +270,10 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "If a selector matches too many namespaces, pods of these namespaces wait for the server. Even pods \
-                  of kube-system and the server's own pods may wait. The failurePolicy decides whether the API server \
-                  admits or refuses pods while the server is down.",
-        fix: "Apply deploy/base/webhooks.yaml, or set the values of the chart.",
+        meaning: "If a selector matches too many namespaces, pods of these namespaces wait for the server. Such a \
+                  selector may even match kube-system and the server's own namespace. The failurePolicy decides \
+                  whether the API server admits or refuses pods while the server is down.",
+        fix: "Apply deploy/base/webhooks.yaml, or set the chart's values for the selector and the failurePolicy.",
         judge: configurations::selectors,
     },
     Check {
@@ -282,9 +284,9 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS],
         meaning: "The API server calls mutating webhooks in the order of the names of their configurations. If a later \
-                  webhook changes the pod, the API server calls the earlier webhooks once more. The webhook of \
-                  fabric-admission does not see changes after this second call.",
-        fix: "Rename the other configuration, so that its name sorts before pod-fabric-admission.",
+                  webhook changes the pod, the API server calls the earlier webhooks once more. fabric-admission's \
+                  webhook does not see changes that another webhook makes after this second call.",
+        fix: "Give the configuration of the later webhook a name that sorts before pod-fabric-admission.",
         judge: order::order,
     },
     Check {
@@ -295,10 +297,10 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
         meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server. \
-                  Each call fails (x509: certificate signed by unknown authority). doctor asks each replica for \
-                  its certificate. If doctor cannot reach a replica, it uses the certificate or the CA of the Secret.",
-        fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this \
-              field.",
+                  Each call fails (x509: certificate signed by unknown authority). doctor asks each replica for its \
+                  certificate. If doctor cannot reach a replica, doctor uses the certificate or the CA of the Secret.",
+        fix: "Wait until the server restores the caBundle. If another tool keeps changing the caBundle, let the tool \
+              ignore the caBundle.",
         judge: certificates::trusted,
     },
     Check {
@@ -309,7 +311,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&ENDPOINT_SLICES, &SECRETS],
         meaning: "The server or cert-manager should renew a certificate long before the last tenth of its lifetime.",
-        fix: "Look for the reason in the log of the server or of cert-manager.",
+        fix: "Find the reason in the log of the server or of cert-manager.",
         judge: certificates::expiry,
     },
     Check {
@@ -319,8 +321,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "While no replica is ready, the API server refuses pods that may need the fabric in namespaces with \
-                  mode enforce.",
+        meaning: "In namespaces with mode enforce, the API server refuses pods that may need the fabric while no \
+                  replica is ready.",
         fix: "Look at the pods of the server, at their events and at their logs.",
         judge: server::deployment,
     },
@@ -331,7 +333,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&SERVICES],
-        meaning: "The API server calls the server through this Service.",
+        meaning: "The API server calls the server through a Service.",
         fix: "Apply deploy/base/service.yaml.",
         judge: server::service,
     },
@@ -343,7 +345,7 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&ENDPOINT_SLICES],
         meaning: "If the Service has no ready endpoint, every call of the API server fails.",
-        fix: "Look at /readyz of the pods, which names the reason.",
+        fix: "Request /readyz of the server's pods. The answer names the reason.",
         judge: server::endpoints,
     },
     Check {
@@ -353,8 +355,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
-        meaning: "API servers have the addresses of hosts, or addresses outside the cluster. If a NetworkPolicy does \
-                  not admit these addresses, the API server's calls time out.",
+        meaning: "The address of an API server is the address of a host or is outside the cluster. If a NetworkPolicy \
+                  does not admit the API server's address, the API server's calls time out.",
         fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
         judge: network_policy::open,
     },
@@ -365,8 +367,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&PODS],
-        meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
-                  version than the server, it may expect other objects.",
+        meaning: "Replicas of different versions may decide differently about pods of one job. If doctor and the \
+                  server have different versions, doctor may expect other objects.",
         fix: "Wait until the roll-out ends. Run doctor in the version of the server.",
         judge: server::versions,
     },
@@ -377,7 +379,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LEASES],
-        meaning: "If the clock of a server is ahead, the API server refuses the server's new certificates, because \
+        meaning: "If the clock of a replica is fast, the API server refuses the replica's new certificates, because \
                   they are not valid yet. One replica renews a Lease, and doctor reads the clock of this replica from \
                   the Lease.",
         fix: "Synchronize the clocks of the nodes.",
@@ -391,7 +393,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&NAMESPACES],
         meaning: "The API server calls the webhook only for namespaces with the label fabric-admission.dev/mode.",
-        fix: "Begin with mode audit. In this mode, the webhook reports but changes no pod.",
+        fix: "Begin with mode audit. In mode audit, the webhook only reports, and changes no pod.",
         judge: namespaces::opted_in,
     },
     Check {
@@ -403,7 +405,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&NAMESPACES],
         meaning: "If the key or the value of the mode label is mistyped, the API server does not call the webhook, and \
                   shows no error (FAB817).",
-        fix: "Write the label as the hint shows it.",
+        fix: "Write the label as the check's hint shows.",
         judge: namespaces::labels,
     },
     Check {
@@ -413,10 +415,11 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. So the webhook does \
-                  not add IPC_LOCK in a namespace with such a level. Without IPC_LOCK, RDMA works only if the \
+        meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. In a namespace with \
+                  one of these two levels, the webhook does not add IPC_LOCK. Without IPC_LOCK, RDMA works only if the \
                   container runtime does not limit pinned memory.",
-        fix: "Raise the limit in the runtime, or change the namespace's level.",
+        fix: "Raise the limit for pinned memory in the container runtime, or change the namespace's Pod Security \
+              level.",
         judge: namespaces::pod_security,
     },
     Check {
@@ -426,9 +429,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LIMIT_RANGES, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a LimitRange. The limits also apply to units of a resource \
-                  that the webhook adds.",
-        fix: "Raise the limit.",
+        meaning: "The API server refuses a pod that exceeds a LimitRange. The webhook adds resource units to a pod, \
+                  and a LimitRange also limits these units.",
+        fix: "Raise the limit of the LimitRange.",
         judge: limits::ranges,
     },
     Check {
@@ -438,9 +441,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&RESOURCE_QUOTAS, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a quota. The quota also counts the units of a resource \
-                  that the webhook adds.",
-        fix: "Raise the quota.",
+        meaning: "The API server refuses a pod that exceeds a quota. The webhook adds resource units to a pod, and a \
+                  quota also counts these units.",
+        fix: "Raise the ResourceQuota.",
         judge: limits::quotas,
     },
     Check {
@@ -451,8 +454,9 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
         meaning: "Only a create request to the API server shows that selectors, network and certificates work \
-                  together. doctor creates a pod as a dry run in a namespace with mode enforce. Nothing is stored.",
-        fix: "Correct the other errors first. The message comes from the API server.",
+                  together. doctor creates a pod as a dry run in a namespace with mode enforce. The API server does \
+                  not store the pod.",
+        fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
         judge: end_to_end::changed,
     },
     Check {
@@ -462,8 +466,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
-        meaning: "The webhook itself must deny the pod. A failed call, or a denial by another webhook, does not count.",
-        fix: "Correct the other errors first. The message comes from the API server.",
+        meaning: "The check succeeds only if the webhook itself denies the pod. The check fails if the call fails, or \
+                  if another webhook denies the pod.",
+        fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
         judge: end_to_end::refused,
     },
 ];
