@@ -151,7 +151,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rnr_nak_retry_err",
         "rnr_nak_retry_packets_received_total",
-        "Receiver-not-ready answers, after which the packets were sent again",
+        "Answers that the receiver was not ready; the packets were sent again",
     ),
     hardware("roce_adp_retrans", "roce_adp_retransmits_total", "Adaptive retransmissions"),
     hardware(
@@ -217,7 +217,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rnr_naks_rcvd",
         "rnr_naks_received_total",
-        "Receiver-not-ready answers, after which the packets were sent again (bnxt_re)",
+        "Answers that the receiver was not ready; the packets were sent again (bnxt_re)",
     ),
     hardware(
         "max_retry_exceeded",
