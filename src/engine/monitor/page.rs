@@ -27,10 +27,10 @@ that disappeared.
 
 | flag | effect |
 | --- | --- |
-| `--facts FILE` | the file that `preflight` wrote. The monitor exports only the devices in this file, because in shared mode a pod sees all devices of its node. If preflight found no device, the monitor exports no device |
+| `--facts FILE` | the file that `preflight` wrote. The monitor exports only the devices in `FILE`, because in shared mode a pod sees all devices of its node. If preflight found no device, the monitor exports no device |
 | `--expect-transport NAME` | the transport of the profile, such as `roce` or `ethernet`; default: the transport in the facts |
 | `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
-| `--ras-port PORT` | port of NCCL's RAS, usually 28028; without this flag, the monitor does not ask RAS |
+| `--ras-port PORT` | port of NCCL's RAS, usually 28028; without `--ras-port`, the monitor does not ask RAS |
 | `--ras-timeout SECONDS` | time for an answer of RAS at each address, 1 to 30; default: 15 |
 | `--rank-index INDEX` | index or role of the pod in its job; repeatable. The monitor asks RAS only if every non-empty value is `0` or `master`. At least one value must be non-empty. Without `--rank-index`, the monitor of every pod asks RAS |
 
@@ -85,8 +85,8 @@ count has changed between two answers, the monitor reports the communicator as s
 ## Cost
 
 With 64 devices and a log of NCCL, the static binary of a release has 9.7 MB in memory (the goal is 10 MiB). About 2 MB
-of this memory are private to the process. The rest is the program file in memory. All containers of a node with the
-same image share the program file, and the kernel drops it from memory if memory is scarce.
+of the monitor's memory are private to its process. The rest is the program file in memory. All containers of a node
+with the same image share the program file, and the kernel drops it from memory if memory is scarce.
 
 A scrape of 64 devices takes 17 ms of CPU time, almost all of it in the kernel. With a scrape every 15 s, the monitor
 needs 0.12 % of a core (the goal is 0.2 %). If a log exists when the monitor starts, the monitor first reads the whole

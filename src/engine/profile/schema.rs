@@ -77,7 +77,7 @@ pub struct FabricProfile {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Name of a compiled-in profile, such as `roce-sriov`. Fields that this profile does not set have the values of
+    /// Name of a compiled-in profile, such as `roce-sriov`. Fields that your profile does not set have the values of
     /// the compiled-in profile. Without a base, `transport` and `attachment` are required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
