@@ -32,7 +32,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[],
         meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
-                  this clock is wrong, the results about certificates are also wrong.",
+                  this machine's clock is wrong, the results about certificates are also wrong.",
         fix: "Synchronize the clock of the machine.",
         judge: kubernetes::clock,
     },
@@ -321,8 +321,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "In namespaces with mode enforce, the API server refuses pods that may need the fabric while no \
-                  replica is ready.",
+        meaning: "While no replica is ready, the API server refuses pods in namespaces with mode enforce if they may \
+                  need the fabric.",
         fix: "Look at the pods of the server, at their events and at their logs.",
         judge: server::deployment,
     },
@@ -355,8 +355,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
-        meaning: "The address of an API server is the address of a host or is outside the cluster. If a NetworkPolicy \
-                  does not admit the API server's address, the API server's calls time out.",
+        meaning: "The address of an API server belongs to a host, or is outside the cluster. If a NetworkPolicy does \
+                  not admit the API server's address, the API server's calls time out.",
         fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
         judge: network_policy::open,
     },

@@ -31,11 +31,11 @@ be slow. `error` means that something does not work. `skipped` means that doctor
 shows the reason. A check that could not read its objects is never `ok`. Three checks are essential: `configurations`,
 `pod-is-changed` and `pod-is-refused`. If an essential check cannot read its objects, the result of the check is
 `error`. If no namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
-`pod-is-refused`. Without these two checks, doctor cannot prove that the API server calls the webhook, and the last line
-of the output reports this.
+`pod-is-refused`. Without `pod-is-changed` and `pod-is-refused`, doctor cannot prove that the API server calls the
+webhook, and the last line of the output reports this.
 
-The schema of the JSON output is [doctor-v1.json](schema/doctor-v1.json). The field `success` is true if no check failed.
-The field `proved` is true if both dry runs succeeded.
+The schema of the JSON output is [doctor-v1.json](schema/doctor-v1.json). The field `success` is true if no check
+failed. The field `proved` is true if both dry runs succeeded.
 ";
 
 const TAIL: &str = "
@@ -43,10 +43,10 @@ const TAIL: &str = "
 
 doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
 fabric-admission. They are a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for
-the namespace of the dry runs (in the example: `training`). Bind each role to the account. Two rights are sensitive.
-With the right to read the Secret `fabric-admission-ca`, the account can read the key of the server's CA, but doctor
-uses only the certificate. With `create pods`, the account can also create real pods, because RBAC cannot distinguish
-real pods from dry runs. If the account lacks a right, doctor skips the checks that need this right.
+the namespace of the dry runs (here `training`). Bind each role to the account. Two rights are sensitive. With the right
+to read the Secret `fabric-admission-ca`, the account can read the key of the server's CA, but doctor uses only the
+certificate. With `create pods`, the account can also create real pods, because RBAC cannot distinguish real pods from
+dry runs. If the account lacks a right, doctor skips the checks that need this right.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group

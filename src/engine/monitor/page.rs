@@ -104,7 +104,7 @@ FABRIC_ADMISSION_STATIC=/path/to/fabric-admission cargo test --locked --test it 
 ## Not proven on hardware
 
 Tests run the monitor on modelled files and modelled answers, because we did not have RDMA hardware. The table shows
-what these tests do not prove:
+what the tests do not prove:
 
 | part | what is not proven |
 | --- | --- |

@@ -98,8 +98,8 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook may use the profile, and a note in the profile's status reports this. `{}` has the same effect, but
-    /// without the note.
+    /// webhook may use the profile, and a note in the profile's status reports this. With `{}`, the effect is the same,
+    /// but the status has no note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
