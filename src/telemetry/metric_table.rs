@@ -199,7 +199,7 @@ metrics! {
     CABUNDLE_REVERTS = Metric::counter("cabundle_reverts", &["kind"],
         "Changes that other clients made to caBundles; the server reverts these changes");
     CABUNDLE_FIGHT = Metric::gauge("cabundle_fight", &["kind"],
-        "1 if this replica restores the caBundle less often because another client keeps changing it, else 0");
+        "1 if this replica delays its repairs of the caBundle because another client keeps changing it, else 0");
     CERT_ROTATIONS = Metric::counter("cert_rotations", &["kind", "reason"],
         "Certificates issued and CA changes made by this replica, by kind and reason");
     CA_EMERGENCIES = Metric::counter("ca_emergency_rotations", &[],

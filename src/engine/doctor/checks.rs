@@ -94,8 +94,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&CRDS],
-        meaning: "Without the CRD, nobody can create a FabricProfile. With an older CRD, the API server silently drops \
-                  the newer fields of profiles.",
+        meaning: "Without the CRD, nobody can create a FabricProfile. If the CRD is from an older version, the API \
+                  server silently drops the new fields of profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
         judge: custom_resources::profiles,
     },
@@ -107,7 +107,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&CRDS],
         meaning: "When you uninstall fabric-admission, the CRD stays, because deleting the CRD would delete all \
-                  profiles. With an older CRD, the API server drops the newer fields of profiles.",
+                  profiles. If the CRD is from an older version, the API server silently drops the new fields of \
+                  profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
         judge: custom_resources::leftover,
     },

@@ -116,7 +116,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rp_cnp_handled",
         "rp_cnp_packets_handled_total",
-        "Congestion notifications received, after which this port sends more slowly",
+        "Congestion notifications received, which reduce the sending rate of this port",
     ),
     hardware(
         "rp_cnp_ignored",
