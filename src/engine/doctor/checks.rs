@@ -31,7 +31,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[],
-        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
+        meaning: "Doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
                   this machine's clock is wrong, the results about certificates are also wrong.",
         fix: "Synchronize the clock of the machine.",
         judge: kubernetes::clock,
@@ -298,7 +298,7 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
         meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server. \
-                  Each call fails (x509: certificate signed by unknown authority). doctor asks each replica for its \
+                  Each call fails (x509: certificate signed by unknown authority). Doctor asks each replica for its \
                   certificate. If doctor cannot reach a replica, doctor uses the certificate or the CA of the Secret.",
         fix: "Wait until the server restores the caBundle. If another tool keeps changing the caBundle, let the tool \
               ignore the caBundle.",
@@ -455,7 +455,7 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
         meaning: "Only a create request to the API server shows that selectors, network and certificates work \
-                  together. doctor creates a pod as a dry run in a namespace with mode enforce. The API server does \
+                  together. Doctor creates a pod as a dry run in a namespace with mode enforce. The API server does \
                   not store the pod.",
         fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
         judge: end_to_end::changed,

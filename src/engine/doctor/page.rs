@@ -11,7 +11,7 @@ const HEAD: &str = "# doctor
 
 For operators who install fabric-admission, or who look for the reason why their pods are not changed. `fabric-admission
 doctor` reads the cluster, checks an installation from the API server to the pods, and names a fix for each failure.
-doctor changes nothing: it creates pods only as dry runs.
+Doctor changes nothing: it creates pods only as dry runs.
 
 ```
 fabric-admission doctor --pre          # before an installation
@@ -41,7 +41,7 @@ failed. The field `proved` is true if both dry runs succeeded.
 const TAIL: &str = "
 ## Rights
 
-doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
+Doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
 fabric-admission. They are a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for
 the namespace of the dry runs (here `training`). Bind each role to the account. Two rights are sensitive. With the right
 to read the Secret `fabric-admission-ca`, the account can read the key of the server's CA, but doctor uses only the
