@@ -271,9 +271,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "If a selector matches too many namespaces, pods of these namespaces wait for the server. Such a \
-                  selector may even match kube-system and the server's own namespace. The failurePolicy decides \
-                  whether the API server admits or refuses pods while the server is down.",
+        meaning: "If a selector matches too many namespaces, for example kube-system or the server's own namespace, \
+                  pods of these namespaces wait for the server. The failurePolicy decides whether the API server \
+                  admits or refuses pods while the server is down.",
         fix: "Apply deploy/base/webhooks.yaml, or set the chart's values for the selector and the failurePolicy.",
         judge: configurations::selectors,
     },

@@ -42,11 +42,11 @@ const TAIL: &str = "
 ## Rights
 
 Doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
-fabric-admission. They are a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role for
-the namespace of the dry runs (here `training`). Bind each role to the account. Two rights are sensitive. With the right
-to read the Secret `fabric-admission-ca`, the account can read the key of the server's CA, but doctor uses only the
-certificate. With `create pods`, the account can also create real pods, because RBAC cannot distinguish real pods from
-dry runs. If the account lacks a right, doctor skips the checks that need this right.
+fabric-admission. The list has a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role
+for the namespace of the dry runs (here `training`). Bind each role to the account. Two rights are sensitive. With the
+right to read the Secret `fabric-admission-ca`, the account can read the key of the server's CA, but doctor uses only
+the certificate. With `create pods`, the account can also create real pods, because RBAC cannot distinguish real pods
+from dry runs. If the account lacks a right, doctor skips the checks that need this right.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group

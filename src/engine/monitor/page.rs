@@ -78,9 +78,9 @@ read the IP addresses or the link layer, `fabric_monitor_gid_changes_total` is a
 ## RAS
 
 NCCL's RAS (since 2.24) reports ranks that do not answer. Because every process of the job has to answer each request to
-RAS, only the monitor of rank 0 sends requests. It sends a request once a minute, to 127.0.0.1 and ::1. While operations
-run, the ranks of a communicator usually have different counts of operations. If the counts of the ranks differ, and no
-count has changed between two answers, the monitor reports the communicator as stuck.
+RAS, only the monitor of rank 0 sends requests. The monitor sends a request once a minute, to 127.0.0.1 and ::1. While
+operations run, the ranks of a communicator usually have different counts of operations. If the counts of the ranks
+differ, and no count has changed between two answers, the monitor reports the communicator as stuck.
 
 ## Cost
 
