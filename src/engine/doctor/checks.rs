@@ -417,8 +417,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
         meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. In a namespace with \
-                  one of these two levels, the webhook does not add IPC_LOCK. Without IPC_LOCK, RDMA works only if the \
-                  container runtime does not limit pinned memory.",
+                  level baseline or restricted, the webhook does not add IPC_LOCK. Without IPC_LOCK, RDMA works only \
+                  if the container runtime does not limit pinned memory.",
         fix: "Raise the limit for pinned memory in the container runtime, or change the namespace's Pod Security \
               level.",
         judge: namespaces::pod_security,

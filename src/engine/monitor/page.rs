@@ -29,7 +29,7 @@ that disappeared.
 | --- | --- |
 | `--facts FILE` | the file that `preflight` wrote. The monitor exports only the devices in `FILE`, because in shared mode a pod sees all devices of its node. If preflight found no device, the monitor exports no device |
 | `--expect-transport NAME` | the transport of the profile, such as `roce` or `ethernet`; default: the transport in the facts |
-| `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains these logs |
+| `--nccl-log DIR` | the folder with the NCCL logs of one container (`NCCL_DEBUG_FILE`); [verify-log.md](verify-log.md) explains NCCL's logs |
 | `--ras-port PORT` | port of NCCL's RAS, usually 28028; without `--ras-port`, the monitor does not ask RAS |
 | `--ras-timeout SECONDS` | time for an answer of RAS at each address, 1 to 30; default: 15 |
 | `--rank-index INDEX` | index or role of the pod in its job; repeatable. The monitor asks RAS only if every non-empty value is `0` or `master`. At least one value must be non-empty. Without `--rank-index`, the monitor of every pod asks RAS |
