@@ -124,7 +124,8 @@ metrics! {
     PROFILE_DECISIONS = Metric::counter("profile_decisions", &["profile", "entry", "mode", "result"],
         "Decisions on pods and workloads with accelerators, by profile. `other` stands for profiles after the first 200, and `none` stands for pods without a profile");
     PROFILE_CHANGED = Metric::gauge("profile_changed_timestamp", &["profile"],
-        "Unix time at which the server last saw a change of each profile. Creation and deletion are changes too. 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
+        "Unix time at which the server last saw a change of each profile. Creation and deletion also count as changes. \
+         The value is 0 if the server has seen no change since its start").in_unit(Unit::Seconds);
     FINDINGS = Metric::counter("findings", &["rule", "severity", "mode"],
         "Findings that the webhook reported, by rule, severity, and mode (audit or enforce)");
     CHANGES = Metric::counter("changes", &["kind", "result"],
@@ -164,7 +165,8 @@ metrics! {
     WATCH_MALFORMED = Metric::counter("watch_malformed", &["kind"],
         "Objects from the API server that could not be parsed, by kind");
     WATCH_LEFT_OUT = Metric::counter("watch_left_out", &["kind"],
-        "Objects from the API server that the server did not keep, by kind. The reason is that other objects of this kind in the namespace use too much memory");
+        "Objects that the server did not keep in memory, because objects of the same kind and namespace already use \
+         too much memory, by kind");
     WATCH_CONTACT = Metric::gauge("watch_last_contact_timestamp", &["kind"],
         "Time of the last response of the API server for each object kind, as Unix time").in_unit(Unit::Seconds);
     WATCH_IGNORED = Metric::gauge("watch_ignored_objects", &["kind"],
@@ -197,7 +199,7 @@ metrics! {
     CABUNDLE_REVERTS = Metric::counter("cabundle_reverts", &["kind"],
         "Changes that other clients made to caBundles; the server reverts these changes");
     CABUNDLE_FIGHT = Metric::gauge("cabundle_fight", &["kind"],
-        "1 if this replica restores the caBundle less often because another client keeps changing it, else 0");
+        "1 if this replica delays its repairs of the caBundle because another client keeps changing it, else 0");
     CERT_ROTATIONS = Metric::counter("cert_rotations", &["kind", "reason"],
         "Certificates issued and CA changes made by this replica, by kind and reason");
     CA_EMERGENCIES = Metric::counter("ca_emergency_rotations", &[],

@@ -32,8 +32,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: false,
         needs: &[],
-        meaning: "doctor compares the dates of certificates with the clock of the machine on which doctor runs. If the \
-                  clock of this machine is wrong, the results about certificates are wrong too.",
+        meaning: "Doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
+                  this machine's clock is wrong, the results about certificates are also wrong.",
         fix: "Synchronize the clock of the machine.",
         judge: api_server::clock,
     },
@@ -44,11 +44,11 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[],
-        meaning: "The API server called the webhook and got no valid answer. The API server then admitted the pod \
-                  unchanged (failurePolicy Ignore) or refused it (failurePolicy Fail). The API server counts these \
-                  calls from its own start. So an earlier outage may have caused the counts.",
-        fix: "Run doctor again later, and compare the counts. If the counts grow, look for the kind of failure in \
-              docs/failures.md.",
+        meaning: "The API server called the webhook and got no valid answer. After a failed call, the API server \
+                  admits the pod unchanged (failurePolicy Ignore) or refuses the pod (failurePolicy Fail). The API \
+                  server counts failed calls from its own start, so an outage in the past may have caused the counts.",
+        fix: "Run doctor again later, and compare the counts of failed calls. If the counts grow, look for the kind of \
+              failure in docs/failures.md.",
         judge: api_server::failed_calls,
     },
     Check {
@@ -72,8 +72,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[],
         meaning: "kubectl apply or helm install stops at the first object that the account may not create.",
-        fix: "Install with an account that has these rights. To create a ClusterRole, an account also needs every right \
-              of that ClusterRole.",
+        fix: "Install with an account that has the missing rights. To create a ClusterRole, the account also needs all \
+              rights that the ClusterRole grants.",
         judge: rights::install,
     },
     Check {
@@ -83,7 +83,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "If the server lacks a right, it does not know the objects of a kind, or cannot manage its \
+        meaning: "If the server lacks a right, the server cannot read the objects of a kind, or cannot manage its \
                   certificate and the caBundles.",
         fix: "Apply the roles of your kustomization and of its components, or run helm upgrade.",
         judge: rights::server,
@@ -95,8 +95,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&CRDS],
-        meaning: "Without the CRD, nobody can create a FabricProfile. With an older CRD, the API server silently drops \
-                  the newer fields of profiles.",
+        meaning: "Without the CRD, nobody can create a FabricProfile. If the CRD is from an older version, the API \
+                  server silently drops the new fields of profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
         judge: custom_resources::profiles,
     },
@@ -108,7 +108,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&CRDS],
         meaning: "When you uninstall fabric-admission, the CRD stays, because deleting the CRD would delete all \
-                  profiles. With an older CRD, the API server drops the newer fields of profiles.",
+                  profiles. If the CRD is from an older version, the API server silently drops the new fields of \
+                  profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
         judge: custom_resources::leftover,
     },
@@ -119,8 +120,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Both,
         retryable: true,
         needs: &[&CRDS, &PROFILES],
-        meaning: "Multus attaches networks to pods, and each network is a NetworkAttachmentDefinition. The webhook does \
-                  not inject a profile whose networks do not exist.",
+        meaning: "Multus attaches a pod to the NetworkAttachmentDefinitions that the pod names. The webhook does not \
+                  inject a profile whose networks do not exist.",
         fix: "Install Multus.",
         judge: custom_resources::networks,
     },
@@ -133,7 +134,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&DAEMON_SETS, &NODES],
         meaning: "On a node without Multus, a pod does not start, or starts without the networks of its networks \
                   annotation.",
-        fix: "Look at the DaemonSet's pods.",
+        fix: "Look at the pods of Multus's DaemonSet.",
         judge: multus_and_device_plugins::multus,
     },
     Check {
@@ -187,7 +188,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS],
-        meaning: "The server does not use a profile with a wrong value. Pods on the nodes of this profile get no \
+        meaning: "The server does not use a profile with a wrong value, and pods on the nodes of such a profile get no \
                   network.",
         fix: "Correct the field that the message names.",
         judge: profiles::usable,
@@ -199,8 +200,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
-        meaning: "If no node has the labels in spec.nodeSelector, the profile matches no node. A pod then gets the \
-                  profile only if the pod names the profile, or if its selectors ask for these labels.",
+        meaning: "If no node has the labels in spec.nodeSelector, the profile matches no node. A pod gets a profile \
+                  that matches no node only if the pod names the profile, or if the pod's selectors ask for the \
+                  profile's labels.",
         fix: "Correct spec.nodeSelector or the labels of the nodes.",
         judge: profiles::nodes,
     },
@@ -212,8 +214,8 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
-                  the profiles. By default, the webhook denies pods for such a node (FAB806).",
-        fix: "Set spec.priority, or select different nodes.",
+                  the profiles. By default, the webhook denies a pod that can run on the node (FAB806).",
+        fix: "Give the profiles different priorities, or let them select different nodes.",
         judge: profiles::ties,
     },
     Check {
@@ -224,7 +226,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "Pods on nodes without a profile get no RDMA network, and NCCL falls back to TCP.",
-        fix: "If these nodes have a fabric, add a profile for them.",
+        fix: "If the nodes without a profile have a fabric, add a profile for these nodes.",
         judge: profiles::bare_nodes,
     },
     Check {
@@ -246,7 +248,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::Before,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
-        meaning: "The API server refuses the pods of namespaces with mode enforce, because no server answers.",
+        meaning: "The API server refuses all pods of namespaces with mode enforce, because the webhook configurations \
+                  exist, but no server answers.",
         fix: "Delete the configurations.",
         judge: webhook_configurations::leftover,
     },
@@ -257,9 +260,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &SERVICES],
-        meaning: "If a webhook names another Service, port or path, the server does not get the calls of the API \
-                  server.",
-        fix: "Apply deploy/base/webhooks.yaml of the server's version.",
+        meaning: "If a webhook configuration names a wrong Service, port or path, the server does not get the calls of \
+                  the API server.",
+        fix: "Apply the file deploy/base/webhooks.yaml of the server's version.",
         judge: webhook_configurations::target,
     },
     Check {
@@ -269,10 +272,10 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS],
-        meaning: "If a selector matches too many namespaces, pods of these namespaces wait for the server. Even pods \
-                  of kube-system and the server's own pods may wait. The failurePolicy decides whether the API server \
+        meaning: "If a selector matches too many namespaces, for example kube-system or the server's own namespace, \
+                  pods of these namespaces wait for the server. The failurePolicy decides whether the API server \
                   admits or refuses pods while the server is down.",
-        fix: "Apply deploy/base/webhooks.yaml, or set the values of the chart.",
+        fix: "Apply deploy/base/webhooks.yaml, or set the chart's values for the selector and the failurePolicy.",
         judge: webhook_configurations::selectors,
     },
     Check {
@@ -283,9 +286,9 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&MUTATING_CONFIGURATIONS],
         meaning: "The API server calls mutating webhooks in the order of the names of their configurations. If a later \
-                  webhook changes the pod, the API server calls the earlier webhooks once more. The webhook of \
-                  fabric-admission does not see changes after this second call.",
-        fix: "Rename the other configuration, so that its name sorts before pod-fabric-admission.",
+                  webhook changes the pod, the API server calls the earlier webhooks once more. fabric-admission's \
+                  webhook does not see changes that another webhook makes after this second call.",
+        fix: "Give the configuration of the later webhook a name that sorts before pod-fabric-admission.",
         judge: webhooks_after_ours::order,
     },
     Check {
@@ -296,10 +299,10 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&MUTATING_CONFIGURATIONS, &VALIDATING_CONFIGURATIONS, &ENDPOINT_SLICES, &SECRETS],
         meaning: "If the caBundle does not match the server's certificate, the API server does not trust the server. \
-                  Each call fails (x509: certificate signed by unknown authority). doctor asks each replica for \
-                  its certificate. If doctor cannot reach a replica, it uses the certificate or the CA of the Secret.",
-        fix: "The server restores the caBundle. If another tool keeps changing the caBundle, let that tool ignore this \
-              field.",
+                  Each call fails (x509: certificate signed by unknown authority). Doctor asks each replica for its \
+                  certificate. If doctor cannot reach a replica, doctor uses the certificate or the CA of the Secret.",
+        fix: "Wait until the server restores the caBundle. If another tool keeps changing the caBundle, let the tool \
+              ignore the caBundle.",
         judge: certificates::trusted,
     },
     Check {
@@ -310,7 +313,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&ENDPOINT_SLICES, &SECRETS],
         meaning: "The server or cert-manager should renew a certificate long before the last tenth of its lifetime.",
-        fix: "Look for the reason in the log of the server or of cert-manager.",
+        fix: "Find the reason in the log of the server or of cert-manager.",
         judge: certificates::expiry,
     },
     Check {
@@ -320,8 +323,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&DEPLOYMENTS],
-        meaning: "While no replica is ready, the API server refuses pods that may need the fabric in namespaces with \
-                  mode enforce.",
+        meaning: "While no replica is ready, the API server refuses pods in namespaces with mode enforce if they may \
+                  need the fabric.",
         fix: "Look at the pods of the server, at their events and at their logs.",
         judge: webhook_server::deployment,
     },
@@ -332,7 +335,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&SERVICES],
-        meaning: "The API server calls the server through this Service.",
+        meaning: "The API server calls the server through a Service.",
         fix: "Apply deploy/base/service.yaml.",
         judge: webhook_server::service,
     },
@@ -344,7 +347,7 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&ENDPOINT_SLICES],
         meaning: "If the Service has no ready endpoint, every call of the API server fails.",
-        fix: "Look at /readyz of the pods, which names the reason.",
+        fix: "Request /readyz of the server's pods. The answer names the reason.",
         judge: webhook_server::endpoints,
     },
     Check {
@@ -354,8 +357,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NETWORK_POLICIES, &PODS, &API_SERVERS],
-        meaning: "API servers have the addresses of hosts, or addresses outside the cluster. If a NetworkPolicy does \
-                  not admit these addresses, the API server's calls time out.",
+        meaning: "The address of an API server belongs to a host, or is outside the cluster. If a NetworkPolicy does \
+                  not admit the API server's address, the API server's calls time out.",
         fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
         judge: network_policy::open,
     },
@@ -366,8 +369,8 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&PODS],
-        meaning: "Replicas of different versions may decide differently about pods of one job. If doctor has another \
-                  version than the server, it may expect other objects.",
+        meaning: "Replicas of different versions may decide differently about pods of one job. If doctor and the \
+                  server have different versions, doctor may expect other objects.",
         fix: "Wait until the roll-out ends. Run doctor in the version of the server.",
         judge: webhook_server::versions,
     },
@@ -378,7 +381,7 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LEASES],
-        meaning: "If the clock of a server is ahead, the API server refuses the server's new certificates, because \
+        meaning: "If the clock of a replica is fast, the API server refuses the replica's new certificates, because \
                   they are not valid yet. One replica renews a Lease, and doctor reads the clock of this replica from \
                   the Lease.",
         fix: "Synchronize the clocks of the nodes.",
@@ -392,7 +395,7 @@ pub static CHECKS: &[Check] = &[
         retryable: false,
         needs: &[&NAMESPACES],
         meaning: "The API server calls the webhook only for namespaces with the label fabric-admission.dev/mode.",
-        fix: "Begin with mode audit. In this mode, the webhook reports but changes no pod.",
+        fix: "Begin with mode audit. In mode audit, the webhook only reports, and changes no pod.",
         judge: namespaces_opted_in::opted_in,
     },
     Check {
@@ -404,7 +407,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&NAMESPACES],
         meaning: "If the key or the value of the mode label is mistyped, the API server does not call the webhook, and \
                   shows no error (FAB817).",
-        fix: "Write the label as the hint shows it.",
+        fix: "Write the label as the check's hint shows.",
         judge: namespaces_opted_in::labels,
     },
     Check {
@@ -414,10 +417,11 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. So the webhook does \
-                  not add IPC_LOCK in a namespace with such a level. Without IPC_LOCK, RDMA works only if the \
-                  container runtime does not limit pinned memory.",
-        fix: "Raise the limit in the runtime, or change the namespace's level.",
+        meaning: "The Pod Security levels baseline and restricted refuse a pod that adds IPC_LOCK. In a namespace with \
+                  level baseline or restricted, the webhook does not add IPC_LOCK. Without IPC_LOCK, RDMA works only \
+                  if the container runtime does not limit pinned memory.",
+        fix: "Raise the limit for pinned memory in the container runtime, or change the namespace's Pod Security \
+              level.",
         judge: namespaces_opted_in::pod_security,
     },
     Check {
@@ -427,9 +431,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&LIMIT_RANGES, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a LimitRange. The limits also apply to units of a resource \
-                  that the webhook adds.",
-        fix: "Raise the limit.",
+        meaning: "The API server refuses a pod that exceeds a LimitRange. The webhook adds resource units to a pod, \
+                  and a LimitRange also limits these units.",
+        fix: "Raise the limit of the LimitRange.",
         judge: limit_ranges_and_quotas::ranges,
     },
     Check {
@@ -439,9 +443,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: false,
         needs: &[&RESOURCE_QUOTAS, &NAMESPACES, &PROFILES, &CONFIG_MAPS],
-        meaning: "The API server refuses a pod that exceeds a quota. The quota also counts the units of a resource \
-                  that the webhook adds.",
-        fix: "Raise the quota.",
+        meaning: "The API server refuses a pod that exceeds a quota. The webhook adds resource units to a pod, and a \
+                  quota also counts these units.",
+        fix: "Raise the ResourceQuota.",
         judge: limit_ranges_and_quotas::quotas,
     },
     Check {
@@ -452,8 +456,9 @@ pub static CHECKS: &[Check] = &[
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
         meaning: "Only a create request to the API server shows that selectors, network and certificates work \
-                  together. doctor creates a pod as a dry run in a namespace with mode enforce. Nothing is stored.",
-        fix: "Correct the other errors first. The message comes from the API server.",
+                  together. Doctor creates a pod as a dry run in a namespace with mode enforce. The API server does \
+                  not store the pod.",
+        fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
         judge: dry_run_of_pods::changed,
     },
     Check {
@@ -463,8 +468,9 @@ pub static CHECKS: &[Check] = &[
         phase: Phase::After,
         retryable: true,
         needs: &[&NAMESPACES, &PROFILES],
-        meaning: "The webhook itself must deny the pod. A failed call, or a denial by another webhook, does not count.",
-        fix: "Correct the other errors first. The message comes from the API server.",
+        meaning: "The check succeeds only if the webhook itself denies the pod. The check fails if the call fails, or \
+                  if another webhook denies the pod.",
+        fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
         judge: dry_run_of_pods::refused,
     },
 ];

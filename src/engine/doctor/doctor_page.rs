@@ -11,7 +11,7 @@ const HEAD: &str = "# doctor
 
 For operators who install fabric-admission, or who look for the reason why their pods are not changed. `fabric-admission
 doctor` reads the cluster, checks an installation from the API server to the pods, and names a fix for each failure.
-doctor changes nothing: it creates pods only as dry runs.
+Doctor changes nothing: it creates pods only as dry runs.
 
 ```
 fabric-admission doctor --pre          # before an installation
@@ -26,27 +26,27 @@ fabric-admission doctor -o json        # for programs
 | 2 | wrong usage |
 | 3 | the API server cannot be reached, or an internal error occurred |
 
-A check has one of four results. `ok` means that the check found no problem. `warning` means that something works less
-well or may fail. `error` means that something does not work. `skipped` means that doctor could not check; the line
+A check has one of four results. `ok` means that the check found no problem. `warning` means that something may fail or
+be slow. `error` means that something does not work. `skipped` means that doctor could not run the check; the output
 shows the reason. A check that could not read its objects is never `ok`. Three checks are essential: `configurations`,
-`pod-is-changed` and `pod-is-refused`. If one of these checks cannot read its objects, its result is `error`. If no
-namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
-`pod-is-refused`. In this case, nothing has proved that the API server calls the webhook, and the last line of the
-output reports this.
+`pod-is-changed` and `pod-is-refused`. If an essential check cannot read its objects, the result of the check is
+`error`. If no namespace has mode `enforce`, or the server runs with `--mutate off`, doctor skips `pod-is-changed` and
+`pod-is-refused`. Without `pod-is-changed` and `pod-is-refused`, doctor cannot prove that the API server calls the
+webhook, and the last line of the output reports this.
 
-The JSON has the schema [doctor-v1.json](schema/doctor-v1.json). `success` is true if no check failed. `proved` is true
-if both dry runs succeeded.
+The schema of the JSON output is [doctor-v1.json](schema/doctor-v1.json). The field `success` is true if no check
+failed. The field `proved` is true if both dry runs succeeded.
 ";
 
 const TAIL: &str = "
 ## Rights
 
-doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
-fabric-admission. The list contains a ClusterRole for the cluster, a Role for the namespace of the installation, and a
-Role for the namespace of the dry runs. The example uses `training` for the dry runs. Bind each role to the account. Two
-rights are sensitive. The Secret `fabric-admission-ca` has the key of the server's CA; doctor uses only the certificate.
-With `create pods`, the account can also create real pods, because RBAC cannot distinguish real pods from dry runs. If
-the account lacks a right, doctor skips the checks that need this right.
+Doctor uses the account of the kubeconfig. The roles below have the rights for all checks, but not the rights to install
+fabric-admission. The list has a ClusterRole for the cluster, a Role for the namespace of the installation, and a Role
+for the namespace of the dry runs (here `training`). Bind each role to the account. Two rights are sensitive. With the
+right to read the Secret `fabric-admission-ca`, the account can read the key of the server's CA, but doctor uses only
+the certificate. With `create pods`, the account can also create real pods, because RBAC cannot distinguish real pods
+from dry runs. If the account lacks a right, doctor skips the checks that need this right.
 ";
 
 /// The whole page. `examples` has the lines of a failed check by its id; `facts` the kinds that decisions need, by group
@@ -78,7 +78,7 @@ fn describe(check: &Check, example: &str) -> String {
     } else {
         format!(" The check needs the rights {}.", needs.join(", "))
     };
-    let retry = if check.retryable { " `--wait` repeats the check." } else { "" };
+    let retry = if check.retryable { " If the check fails, `--wait` repeats it." } else { "" };
     format!(
         "\n### {}\n\n**{}.**{phase}{retry}{needs}\n\n```\n{example}```\n\n{}\n\n**Fix.** {}\n",
         check.id,

@@ -133,7 +133,7 @@ pub(super) static OTHERS: [Other; 23] = [
         "fabric_monitor_ras_missing_ranks",
         "ranks",
         "NCCL's RAS",
-        "Highest number of ranks of one communicator that did not answer",
+        "Number of ranks that did not answer, for the communicator with the most missing ranks",
     ),
     gauge(
         "fabric_monitor_ras_dead_processes",

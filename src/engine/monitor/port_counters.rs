@@ -116,7 +116,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rp_cnp_handled",
         "rp_cnp_packets_handled_total",
-        "Congestion notifications received, after which this port sends more slowly",
+        "Congestion notifications received, which reduce the sending rate of this port",
     ),
     hardware(
         "rp_cnp_ignored",
@@ -151,7 +151,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rnr_nak_retry_err",
         "rnr_nak_retry_packets_received_total",
-        "Receiver-not-ready answers, after which the packets were sent again",
+        "Answers that the receiver was not ready; the packets were sent again",
     ),
     hardware("roce_adp_retrans", "roce_adp_retransmits_total", "Adaptive retransmissions"),
     hardware(
@@ -217,7 +217,7 @@ pub static COUNTERS: [PortCounter; 47] = [
     hardware(
         "rnr_naks_rcvd",
         "rnr_naks_received_total",
-        "Receiver-not-ready answers, after which the packets were sent again (bnxt_re)",
+        "Answers that the receiver was not ready; the packets were sent again (bnxt_re)",
     ),
     hardware(
         "max_retry_exceeded",

@@ -81,7 +81,8 @@ impl Report {
     /// The result of writing the files: how many, or why not.
     pub fn set_written(&mut self, written: Result<String, String>, policy: Option<Policy>) {
         let Some(entry) = self.checks.iter_mut().find(|check| check.id == "PF002") else { return };
-        let fix = "Check that the volume is large enough, and that no mount of it is read-only. Check also that no earlier container mounts a subPath of the volume.";
+        let fix = "Check that the volume is large enough, that no mount of the volume is read-only, and that no \
+                   earlier container mounts a subPath of the volume.";
         (entry.verdict, entry.fault, entry.message, entry.fix) = match written {
             Ok(what) => (Verdict::Pass, None, what, None),
             Err(why) if policy == Some(Policy::Warn) => {

@@ -28,8 +28,8 @@ pub struct Preflight {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub checks: BTreeMap<String, CheckVerdict>,
-    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. If this field is not set, preflight only
-    /// compares the ports of the pod with each other.
+    /// Minimum rate of each port of an RDMA device (Gbit/s), such as `400`. Without `rate`, preflight only compares the
+    /// ports of the pod with each other.
     // Profiles without it keep their fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]

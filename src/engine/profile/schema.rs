@@ -77,7 +77,7 @@ pub struct FabricProfile {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Name of a compiled-in profile, such as `roce-sriov`. Fields that this profile does not set have the values of
+    /// Name of a compiled-in profile, such as `roce-sriov`. Fields that your profile does not set have the values of
     /// the compiled-in profile. Without a base, `transport` and `attachment` are required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
@@ -98,8 +98,8 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// Label selector for the namespaces that may use the profile. Default: every namespace that opted in to the
-    /// webhook, and the profile's status has a note about this. With `{}`, every opted-in namespace may use the profile
-    /// too, but the status has no note.
+    /// webhook may use the profile, and a note in the profile's status reports this. With `{}`, the effect is the same,
+    /// but the status has no note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<LabelSelector>,
     /// Conditions that a pod must meet to get this profile. The conditions do not apply to a pod that names the
@@ -116,13 +116,13 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<Attachment>,
     /// Number of whole accelerators in one node (1 to 64, default 8). If all rails have the same network and the same
-    /// resource, a pod that uses a part of a node gets a proportional share of the rails. This number is also the
-    /// default of `when.minAccelerators`.
+    /// resource, a pod that uses a part of a node gets a proportional share of the rails. `acceleratorsPerNode` is also
+    /// the default of `when.minAccelerators`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub accelerators_per_node: Option<u32>,
-    /// Rails of a pod that uses a whole node, in order (at most 64 attachments in total). These rails replace the
-    /// `rails`, `resources` and `subsets` of the base.
+    /// Rails of a pod that uses a whole node, in order (at most 64 attachments in total). The rails of a profile
+    /// replace the `rails`, `resources` and `subsets` of its base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub rails: Option<Vec<Rail>>,
@@ -134,13 +134,14 @@ pub struct Spec {
     /// `rails`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gke_networks: Option<GkeNetworks>,
-    /// Extended resources that do not belong to a rail. For example, a container requests only one unit of a shared
-    /// HCA. A profile with its own rails does not inherit the resources of the base.
+    /// Extended resources that do not belong to a rail. For a shared HCA, for example, each container needs only one
+    /// unit. A profile with its own rails does not inherit the resources of the base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub resources: Option<Vec<Resource>>,
-    /// Whether containers get the capability `IPC_LOCK`, which lets root pin memory beyond the memlock limit. `true`
-    /// means the same as `memlock: ipcLock`. Default: true for transports `roce` and `infiniband`, otherwise false.
+    /// Whether containers get the capability `IPC_LOCK`, which lets root pin memory beyond the memlock limit. `ipcLock:
+    /// true` means the same as `memlock: ipcLock`. Default: true for transports `roce` and `infiniband`, otherwise
+    /// false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipc_lock: Option<bool>,
     /// How a pod can pin memory beyond the container runtime's memlock limit. A profile cannot have both `memlock` and
@@ -153,8 +154,9 @@ pub struct Spec {
     #[schemars(length(max = 128))]
     pub env: Option<Vec<EnvVar>>,
     /// NCCL version in the images of this fabric, such as `2.27.5`. The webhook uses this version for images whose name
-    /// does not contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version.
-    /// `require` and `forbid` of variables always use this version, even if the image's name contains another version.
+    /// does not contain the NCCL version. Only variables with `ncclFrom` or `ncclBefore` depend on the version. The
+    /// policies `require` and `forbid` of a variable always use `ncclVersion`, even if the image's name contains
+    /// another version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_version: Option<String>,
@@ -162,8 +164,8 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nccl_conf: Option<NcclConf>,
     /// Small files, such as a topology or the settings of cuFile. Containers that request accelerators get each file at
-    /// `/etc/fabric-admission/NAME`. To make a library read a file, set a variable in `env` to this path. At most 8
-    /// files, 64 KiB each, 192 KiB in total.
+    /// `/etc/fabric-admission/NAME`. To make a library read a file, set a variable in `env` to the file's path. A
+    /// profile has at most 8 files, with 64 KiB each and 192 KiB in total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 8))]
     pub files: Option<Vec<SmallFile>>,
@@ -178,9 +180,9 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignorable: Option<Ignorable>,
     /// Whether NCCL may use only its own InfiniBand/RoCE transport. `true` sets `NCCL_NET=IB`: if RDMA does not work,
-    /// NCCL fails at start-up instead of running over TCP. NCCL also fails in an image with a network plugin, such as
-    /// HPC-X with SHARP, because the plugin's transport has another name. Default: the value of the base (true in the
-    /// RoCE bases), otherwise false.
+    /// NCCL fails at start-up instead of running over TCP. With `true`, NCCL also fails in an image with a network
+    /// plugin such as HPC-X with SHARP, because the plugin's transport has another name. Default: the value of the base
+    /// (true in the RoCE bases), otherwise false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin_transport: Option<bool>,
     /// Policy for a DRA claim on devices of an unknown driver: `block` (default) or `ignore`.
@@ -220,7 +222,7 @@ pub struct Rail {
     pub count: Option<u32>,
     /// Name of the interface in the pod. Default: `railN`, where N is the position of the attachment. `ethN` and `netN`
     /// are refused, because Multus assigns these names by position. If `count` is above 1, the name must end in a
-    /// digit. The number at the end rises by 1 with each attachment.
+    /// digit. The number at the end of the name rises by 1 with each attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 15), regex(pattern = INTERFACE))]
     pub interface: Option<String>,
@@ -245,8 +247,8 @@ pub struct Resource {
     /// Name of the extended resource, as `domain/name`.
     #[schemars(length(max = 317), regex(pattern = RESOURCE))]
     pub name: String,
-    /// Number of units of the resource (1 to 1024). The field `per` selects whether a container gets this number once,
-    /// per rail or per accelerator.
+    /// Number of units of the resource (1 to 1024). The field `per` selects whether a container gets these units once,
+    /// once per rail, or once per accelerator.
     #[schemars(range(min = 1, max = 1024))]
     pub quantity: u32,
     /// How often a container that requests accelerators gets `quantity` units: once (`container`, the default), once
@@ -292,8 +294,8 @@ pub enum Attachment {
     None,
 }
 
-/// Which changes the webhook makes to a pod. `full` (default): all settings of the profile. `networks`: the rails, and
-/// the resources and node selectors that the pod's own networks need, as with network-resources-injector. With
+/// Which changes the webhook makes to a pod. `full` (default): all settings of the profile. `networks`: only the rails,
+/// plus the resources and node selectors that the pod's own networks need, as with network-resources-injector. With
 /// `networks`, the pod gets no variables, shared memory or capabilities. `annotations`: only annotations, because the
 /// cloud provider's own webhook makes the other changes. `review`: no changes, only findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -355,8 +357,8 @@ pub struct EnvVar {
     /// Name of the variable, such as `NCCL_IB_HCA`.
     #[schemars(length(max = 256), regex(pattern = VARIABLE))]
     pub name: String,
-    /// Value of the variable, at most 4096 printable bytes. The value must not contain `$(`, because the kubelet
-    /// would expand it. The value is required, except with policy `forbid`, where no value is allowed.
+    /// Value of the variable, at most 4096 printable bytes. The value must not contain `$(`, because the kubelet would
+    /// expand it. With policy `forbid`, no value is allowed. With all other policies, a value is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4096))]
     pub value: Option<String>,
@@ -366,8 +368,8 @@ pub struct EnvVar {
     /// that choose another profile but can run on the nodes of this profile.
     #[serde(default)]
     pub policy: EnvPolicy,
-    /// First NCCL version that gets the variable, such as `2.21`. If the version in the image is unknown, the webhook
-    /// does not set the variable.
+    /// First NCCL version that gets the variable, such as `2.21`. If the NCCL version in the image is unknown, the
+    /// webhook does not set the variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 16), regex(pattern = VERSION))]
     pub nccl_from: Option<String>,

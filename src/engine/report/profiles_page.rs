@@ -13,8 +13,8 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
         "# Profiles\n\n\
          <!-- Generated from policies/ and src/engine/profile by `just docs`; a test keeps it current. -->\n\n\
          For platform engineers who write a FabricProfile. A FabricProfile has the settings that pods need to use one\n\
-         fabric. The program contains the profiles below, which are called bases. A site's own profile names one of\n\
-         these bases in `spec.base`, as in [examples/profiles/](../examples/profiles). Comments in\n\
+         fabric. The program contains the base profiles (bases) of the following table. Your own profile names one\n\
+         of the bases in `spec.base`, as in [examples/profiles/](../examples/profiles). Comments in\n\
          [policies/](../policies) give the source of each number.\n\n\
          | base | transport | attachment | description |\n| --- | --- | --- | --- |\n",
     );

@@ -38,7 +38,8 @@ pub const RESULTS: [(RequestResult, &str); 9] = [
     (RequestResult::Decided(Verdict::Denied), "refused"),
     (
         RequestResult::Decided(Verdict::WouldDeny),
-        "admitted, but would be refused in mode `enforce`. For a workload this means: with `--workloads deny`. For a network object: with `--network-objects enforce`",
+        "admitted, but would be refused in mode `enforce`. A workload would be refused with `--workloads deny`, and a \
+         network object with `--network-objects enforce`",
     ),
     (
         RequestResult::Decided(Verdict::OutOfScope),

@@ -48,10 +48,12 @@ const MANY: &[Definition] = &[
 ];
 const LABEL: (&str, &str) = ("kubernetes.io/hostname", "worker-1");
 const HOSTNAME: Option<&str> = Some("kubernetes.io/hostname=worker-1");
-const WORDS: Option<&str> =
-    Some("also refused. The refusal of fabric-admission names the network, the problem and the fix");
+const WORDS: Option<&str> = Some(
+    "the injector also refuses the pod. The message of fabric-admission names the network, the problem and the fix",
+);
 const BAD_REQUEST: Option<&str> = Some(
-    "the injector answers HTTP 400, so the failurePolicy decides. The refusal of fabric-admission gives the reason",
+    "the injector answers HTTP 400, so the injector's failurePolicy decides. The message of fabric-admission gives the \
+     reason",
 );
 
 #[rustfmt::skip]
@@ -74,7 +76,7 @@ const PAIRS: &[Pair] = &[
         annotation: "foo-network", then: Then::Admitted(0, &[LABEL]), differs: None },
     Pair { id: "B2", name: "selector_and_resource", what: "a network with a node selector and a resource", definitions: &[("default", "foo-network", Some(FOO), HOSTNAME)], namespace: "default",
         annotation: "foo-network", then: Then::Admitted(1, &[LABEL]), differs: None },
-    Pair { id: "B3", name: "selector_in_custom_namespace", what: "a network with a node selector and a resource, not in default", definitions: &[("mysterious", "foo-network", Some(FOO), HOSTNAME)], namespace: "mysterious",
+    Pair { id: "B3", name: "selector_in_custom_namespace", what: "a network outside default, with a node selector and a resource", definitions: &[("mysterious", "foo-network", Some(FOO), HOSTNAME)], namespace: "mysterious",
         annotation: "foo-network", then: Then::Admitted(1, &[LABEL]), differs: None },
     Pair { id: "F1", name: "empty", what: "an empty annotation", definitions: MANY, namespace: "team",
         annotation: "", then: Then::Admitted(0, &[]), differs: Some("the injector answers HTTP 400. Multus attaches no network for an empty annotation, so the pod needs no change") },

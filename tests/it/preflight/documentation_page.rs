@@ -84,7 +84,7 @@ fn section(check: &Check) -> Result<String, String> {
     }
     let tests: Vec<String> = trees.iter().map(|name| format!("`preflight::tree::{name}`")).collect();
     Ok(format!(
-        "\n### {}: {}\n\n**Reads.** {}\n\n**Matters because.** {}\n\n**Example.** {what}\n\n```\n{message}\n```\n\n**Fix.** {}\n\n\
+        "\n### {}: {}\n\n**What it reads.** {}\n\n**Why it matters.** {}\n\n**Example.** {what}\n\n```\n{message}\n```\n\n**Fix.** {}\n\n\
          **Tests.** {}\n",
         check.id,
         page.summary,
