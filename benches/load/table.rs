@@ -214,7 +214,7 @@ pub(crate) fn into_page(page: &str, name: &str, all: &[Scenario], machine: &Valu
     let load = word("load").split(' ').next().unwrap_or_default().to_owned();
     let rounds = all.iter().map(|scenario| scenario.rounds.len()).max().unwrap_or_default();
     let line = format!(
-        "{}, {} cores, Linux {}, load {load} at the start; {rounds} rounds.",
+        "Machine: {}, {} cores, Linux {}. The load was {load} at the start. Each row has {rounds} rounds.",
         word("cpu"),
         machine["cores"],
         word("kernel"),
