@@ -214,7 +214,7 @@ pub(crate) fn into_page(page: &str, name: &str, all: &[Scenario], machine: &Valu
     let load = word("load").split(' ').next().unwrap_or_default().to_owned();
     let rounds = all.iter().map(|scenario| scenario.rounds.len()).max().unwrap_or_default();
     let line = format!(
-        "{}, {} cores, Linux {}, load {load} at the start; {rounds} rounds.",
+        "Measured in {rounds} rounds on {} with {} cores, Linux {} and a load of {load} at the start.",
         word("cpu"),
         machine["cores"],
         word("kernel"),
