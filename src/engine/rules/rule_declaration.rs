@@ -179,7 +179,7 @@ impl Waiver {
             ),
             Self::Isolation => "not possible: this rule keeps the networks of namespaces apart".to_owned(),
             Self::Api => "not possible: the API server refuses such an object anyway".to_owned(),
-            Self::Itself => "not possible: this rule checks the ignore annotations themselves".to_owned(),
+            Self::Itself => "not possible: this rule checks the annotations that ignore findings".to_owned(),
             Self::File => "not possible: correct the file".to_owned(),
         }
     }

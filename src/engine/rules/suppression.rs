@@ -69,7 +69,7 @@ pub fn apply_ignores<'a>(
         out.add(
             "/metadata/annotations",
             format!("{annotations} {IGNORE_PREFIX}* beyond the first {MAX_IGNORED} {are} not read"),
-            "Remove the ignore annotations that have no effect.",
+            "Remove the annotations that have no effect.",
         );
     }
     findings.append(&mut reported);
@@ -120,7 +120,7 @@ fn one(
         Waiver::Allowed => None,
         Waiver::Isolation => Some("the rule isolates namespaces"),
         Waiver::Api => Some("the API server refuses objects with this error"),
-        Waiver::Itself => Some("the rule checks the ignore annotations themselves"),
+        Waiver::Itself => Some("the rule checks the annotations that ignore findings"),
         Waiver::File => Some("the rule checks the text of the file"),
     };
     if let Some(why_not) = why_not {

@@ -47,12 +47,12 @@ pub(super) fn completeness(
     }
     let accelerators = usize::try_from(accelerators(targets)).unwrap_or(usize::MAX).max(1);
     let enough = if rails.is_empty() { accelerators } else { rails.len().min(accelerators) };
-    if stand_ins > 0 && own + stand_ins >= enough {
+    let absent = attachments.count(AttachmentKind::Absent);
+    if stand_ins > 0 && own + stand_ins >= enough && absent == 0 {
         return Ok(Completeness::Complete);
     }
     // Once the cluster's networks are listed, a missing one may be created at any moment, and the pod's peers will be
     // planned with it. Its resource must not decide between them, so nothing is added unless the units decide.
-    let absent = attachments.count(AttachmentKind::Absent);
     let of_rails = usize::try_from(units.of_rails()).unwrap_or(0);
     if absent > 0 {
         let listed = absent + own + stand_ins + attachments.count(AttachmentKind::Unknown);

@@ -182,7 +182,7 @@ fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     if stale.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{BOLD}Ignore annotations to review{BOLD:#}")?;
+    writeln!(out, "\n{BOLD}Annotations that ignore findings{BOLD:#}")?;
     for s in stale {
         write!(out, "  {} {}: {}", s.rule, s.object.title(), s.state.words())?;
         if s.reason.is_empty() { writeln!(out)? } else { writeln!(out, "  {DIM}{}{DIM:#}", s.reason)? }

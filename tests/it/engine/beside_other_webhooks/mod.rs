@@ -340,7 +340,7 @@ fn injector_on_the_proxy() -> Outcome {
     let reported = decision.findings.iter().find(|f| f.rule == "FAB203").unwrap();
     assert_eq!(reported.path, "/spec/containers/0/resources/limits/example.com~1vf");
     assert!(
-        reported.message.contains("istio-proxy") && reported.message.contains("need 8 units but request 7"),
+        reported.message.contains("istio-proxy") && reported.message.contains("need 8 but request 7"),
         "{}",
         reported.message
     );

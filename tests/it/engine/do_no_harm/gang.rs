@@ -102,6 +102,13 @@ fn partial(dice: &mut Dice<'_>) -> Value {
     })
 }
 
+/// A network that nobody names: a server has listed all networks before it decides, however few there are, so that one that
+/// it does not know is missing.
+fn listed() -> Value {
+    json!({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+        "metadata": {"name": "listed", "namespace": "default"}, "spec": {"config": "{\"type\": \"macvlan\"}"}})
+}
+
 fn decide(case: &Value, seen: &[Value]) -> Option<Decision> {
     let rails = json!([{"network": "fabric/net", "resource": "example.com/vf", "count": 8}]);
     let base = &case["base"];
@@ -121,8 +128,8 @@ fn equal_plans(case: &Value, counts: &[Cell<usize>; 3]) -> Result<(), String> {
     let mut first: Option<(Vec<String>, usize)> = None;
     for (rank, seen) in case["ranks"].as_array().into_iter().flatten().enumerate() {
         let numbers = seen.as_array().into_iter().flatten().filter_map(Value::as_u64);
-        let seen: Vec<Value> =
-            numbers.filter_map(|at| objects.get(usize::try_from(at).ok()?).cloned()).collect();
+        let seen = numbers.filter_map(|at| objects.get(usize::try_from(at).ok()?).cloned());
+        let seen: Vec<Value> = seen.chain([listed()]).collect();
         // Shrinking makes pods that the API server would refuse.
         let Some(decision) = decide(case, &seen) else { return Ok(()) };
         let added = added(&decision.plan);

@@ -33,7 +33,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 );
                 findings.add(
                     path,
-                    format!("the webhook does not set {name} of profile {:?}: valueFrom sets {name}", profile.name),
+                    format!("the webhook does not set {name} of profile {:?}: the pod sets {name} with valueFrom", profile.name),
                     format!("Remove {name} to get the profile's value. If this is intended, ignore the finding."),
                 );
             }

@@ -1,4 +1,4 @@
-//! FAB815: ignore annotation that has no effect.
+//! FAB815: annotation to ignore a finding has no effect.
 
 use crate::rules::finding::Severity;
 use crate::rules::rule_declaration::{Rule, Waiver, files};

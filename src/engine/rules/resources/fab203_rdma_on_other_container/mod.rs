@@ -32,8 +32,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         for (holder, units) in others {
-            let wanted = count(usize::try_from(need.attachments).unwrap_or(usize::MAX), "unit");
-            let have = format!("the containers with accelerators need {wanted} but request {of_targets}");
+            let have = format!(
+                "the containers with accelerators need {} but request {of_targets}",
+                need.attachments
+            );
             report(context, &need.shown, holder, units, findings, have);
         }
     }

@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec/containers",
             format!(
-                "the pod requests {units} units of {} for {}: some of the devices get no network interface",
+                "the pod requests {units} units of {} for {}: some devices get no network interface",
                 need.shown,
                 count(attached, "network attachment")
             ),
