@@ -94,7 +94,9 @@ fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
 pub(super) fn repeated_keys(given: Given<'_>) -> impl Iterator<Item = (Finding, Place)> {
     let object = given.object;
     object.document.warnings.iter().filter_map(|twice| {
+        // `/items/10` is not in `/items/1`.
         let path = twice.pointer.strip_prefix(&object.pointer)?;
+        let path = Some(path).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
         let finding = inputs::repeated_key(path, &twice.key, twice.first.line)?;
         Some((finding, Place { line: twice.second.line, column: twice.second.column }))
     })

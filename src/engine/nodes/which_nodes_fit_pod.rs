@@ -294,7 +294,7 @@ pub fn dropped(
             after
         }
     };
-    for requirement in &constraints.selector {
+    for requirement in constraints.selector.iter().take_while(|_| !deadline.is_over()) {
         let after = narrow(&left, requirement);
         step(&mut left, after, &format!("nodeSelector {requirement}"));
     }
@@ -310,7 +310,7 @@ pub fn dropped(
         return found;
     };
     let mut by = Vec::new();
-    for term in terms {
+    for term in terms.iter().take_while(|_| !deadline.is_over()) {
         // Of each term, the first requirement that nothing of the rest satisfies says enough.
         let mut rest = left.clone();
         let culprit = term.labels.iter().find(|requirement| {

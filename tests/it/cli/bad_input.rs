@@ -86,6 +86,7 @@ pub(crate) fn add(suite: &mut Suite) {
         Ok(same("reason", Some("empty file"), review.list("skipped")[0]["reason"].as_str())?)
     });
     suite.add("bad_input::duplicate_keys_are_findings_in_every_format", || Ok(duplicates()?));
+    suite.add("bad_input::duplicate_keys_belong_to_their_own_item", || Ok(duplicates_of_items()?));
     suite.add("bad_input::scalars_of_a_wrong_type_do_not_end_the_review", || Ok(wrong_types()?));
     suite.add("bad_input::empty_standard_input", || Ok(empty()?));
     suite.add("bad_input::unreadable_inputs_are_counted", || Ok(inputs_not_errors()?));
@@ -192,6 +193,24 @@ fn duplicates() -> Result<(), String> {
         same(&format!("-o {format} has it once"), (true, false), (named(holds), named(other)))?;
     }
     Ok(())
+}
+
+/// Twenty-one objects in a list: the tenth and later ones have a key twice, and `/items/1` is how their pointers begin.
+fn duplicates_of_items() -> Result<(), String> {
+    let item = |i: usize| {
+        let twice = if i < 10 { "" } else { "\"name\": \"a\", " };
+        format!(r#"{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{{twice}"name": "c{i}"}}}}"#)
+    };
+    let items: Vec<String> = (0..21).map(item).collect();
+    let content = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{}]}}"#, items.join(",\n"));
+    let (_scratch, review) = with_good(content.as_bytes())?;
+    let found = review.results().iter().filter(|r| r["source"]["file"] == "a/bad.yaml").map(|r| {
+        let paths: Vec<&str> =
+            r["findings"].as_array().into_iter().flatten().filter_map(|f| f["path"].as_str()).collect();
+        (r["name"].as_str().unwrap_or_default().to_owned(), paths)
+    });
+    let expected: Vec<_> = (10..21).map(|i| (format!("c{i}"), vec!["/metadata/name"])).collect();
+    same("items with their keys", expected, found.collect())
 }
 
 /// All of them are reported, and the rest of the document is reviewed.
