@@ -1,4 +1,4 @@
-//! How strongly a pod's selectors ask for a profile (docs/adr/0020-strength.md). `which_profile_wins` compares strengths.
+//! How strongly a pod's selectors ask for a profile (docs/adr/0020-strength.md). `which_profile_of_nodes_wins` compares strengths.
 
 /// How strongly a pod's selectors ask for a profile; the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -34,9 +34,10 @@ mod shm_volumes;
 mod sriov_policy_beside;
 pub mod suppression;
 mod variables_of_pod;
+mod which_rules_run;
 mod workload_context;
 
-pub use all_rules::{RULES, check_object, check_pod, check_workload, checks_kind, find, judges_kind};
+pub use all_rules::{RULES, checks_kind, find, judges_kind};
 pub(crate) use finding::MAX_PER_RULE;
 pub use finding::{Finding, Findings, Severity, Spot, folded};
 pub use object::{Event, ObjectContext};
@@ -44,4 +45,5 @@ pub use pod_context::{PodContext, Scope};
 pub use profiles::NO_PROFILE;
 pub use rule_declaration::{Files, Reach, Rule, Waiver};
 pub use rule_page::Page;
+pub use which_rules_run::{check_object, check_pod, check_workload};
 pub use workload_context::{Asked, WorkloadContext, WorkloadTemplate};

@@ -1,18 +1,14 @@
-//! Variables: each variable that is absent from the container's `env` and from the shell text of its command, by the
-//! carrier that reaches the ranks.
+//! Which variables of a profile the plan adds: each that is absent from the container's `env` and from the shell text of
+//! its command, by the carrier that reaches the ranks. Which it leaves out, and why.
 
 use super::annotation_names_and_paths::FILES_PATH;
 use super::host_network_variables::names_interface;
-use super::missing_variables::Variables;
+use super::is_variable_for_nccl_version::{Applies, applies, version};
 use super::nccl_conf_and_small_files;
 use super::nccl_conf_lines::ConfFile;
-use super::{
-    Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
-    VariablesLeftOut, nccl_conf_lines,
-};
+use super::{Change, Edit, FileRefusal, Target, nccl_conf_lines};
 use crate::demands::Subject;
 use crate::nccl::variable_table::mentions;
-use crate::nccl::version_of_image::NcclVersion;
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, EnvVar};
 use crate::pod::shell::{assigned, sets_variable};
@@ -20,6 +16,99 @@ use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
+
+/// The variables that a target lacks.
+#[derive(Debug, Default)]
+pub(super) struct Variables<'p> {
+    pub(super) container: usize,
+    /// Set in `env`.
+    pub(super) by_env: Vec<&'p EnvEntry>,
+    /// Lines of `/etc/nccl.conf`.
+    pub(super) by_file: Vec<&'p EnvEntry>,
+    /// Set nowhere.
+    pub(super) left: Vec<&'p EnvEntry>,
+    /// Variables of the profile that this container must not get: for another version of NCCL, beside a plugin,
+    /// without their file, or with a user's value that the file would override for ranks over ssh.
+    pub(super) never: Vec<&'p str>,
+    /// Why `env` cannot carry them.
+    pub(super) why: Option<EnvRefusal>,
+    /// Why the file cannot carry them either.
+    pub(super) file_refusal: Option<FileRefusal>,
+    /// Names of variables for some versions of NCCL, where the version in the container is not known.
+    pub(super) unknown_version: Vec<String>,
+    /// Those that name an interface which the pod does not get.
+    pub(super) without_interface: Vec<VariableWithoutInterface>,
+    /// Those that the container's own settings replace.
+    pub(super) set_by_pod: Vec<VariableSetByPod>,
+}
+
+/// Why variables in a container's `env` do not reach its ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EnvRefusal {
+    /// It has `envFrom`, whose names are not in the pod and which `env` would override.
+    EnvFrom,
+    /// Its ranks are started over ssh, and sshd does not pass the container's variables on.
+    Ssh,
+}
+
+impl EnvRefusal {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::EnvFrom => "envFrom may set them, and env would override envFrom",
+            Self::Ssh => "the ranks start over ssh",
+        }
+    }
+}
+
+/// Variables that a container does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariablesLeftOut {
+    /// Container.
+    pub container: usize,
+    /// Why `env` cannot carry them.
+    pub why: EnvRefusal,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Why `/etc/nccl.conf` cannot carry them; `None` if NCCL does not read any of them.
+    pub file: Option<FileRefusal>,
+}
+
+/// A variable that is not set because it names the interface of a rail that the pod does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableWithoutInterface {
+    /// Container.
+    pub container: usize,
+    /// Variable.
+    pub name: String,
+    /// Interface.
+    pub interface: String,
+}
+
+/// A variable that is not set because of the container's own settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableSetByPod {
+    /// Container.
+    pub container: usize,
+    /// Variable.
+    pub name: String,
+    /// What stands in its place.
+    pub by: OwnSetting,
+}
+
+/// A setting of a container that stands in the place of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnSetting {
+    /// The text of its command gives the variable a value, which would override `env`.
+    Command,
+    /// Its `env` takes the value from another object or a field (`valueFrom`).
+    Reference,
+    /// It names a plugin of NCCL, which brings a transport of its own.
+    Plugin,
+    /// The pod uses the node's network, and the variable names an interface of the pod's own.
+    HostNetwork,
+}
 
 fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
@@ -38,44 +127,6 @@ pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Op
 /// Whether a variable names one of the profile's files.
 fn points_to_file(entry: &EnvEntry) -> bool {
     entry.value.strip_prefix(FILES_PATH).is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// Whether a variable is for the NCCL of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Applies {
-    Yes,
-    No,
-    /// It applies to some versions, and the container's version is not known.
-    Unknown,
-}
-
-/// The version of NCCL in a container, and its source.
-fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
-    let named = container.nccl_version().map(|v| (v, "from the image's name"));
-    named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
-}
-
-/// Whether a variable is for the NCCL of a container: by the name of its image, else by the profile.
-fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> Applies {
-    within(entry, || version(container, profile).map(|(version, _)| version))
-}
-
-/// Whether a container is checked for a variable. Whoever writes the pod chooses the image's name, so what a profile
-/// requires or forbids goes by the profile's own version first.
-pub(crate) fn is_checked(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> bool {
-    let stated = profile.nccl_version.filter(|_| entry.policy != EnvPolicy::Default);
-    within(entry, || stated.or_else(|| version(container, profile).map(|(version, _)| version)))
-        == Applies::Yes
-}
-
-fn within(entry: &EnvEntry, version: impl FnOnce() -> Option<NcclVersion>) -> Applies {
-    if entry.from.is_none() && entry.before.is_none() {
-        return Applies::Yes;
-    }
-    let Some(version) = version() else { return Applies::Unknown };
-    let within =
-        entry.from.is_none_or(|from| version >= from) && entry.before.is_none_or(|before| version < before);
-    if within { Applies::Yes } else { Applies::No }
 }
 
 /// What every target lacks, in the order of the targets. `unused`: interfaces of rails that the pod does not get.
