@@ -6,7 +6,6 @@ mod add_rails_to_networks_annotation;
 mod annotation_names_and_paths;
 mod annotation_size_limit;
 mod change_kind;
-mod change_reason;
 mod edit;
 mod gke_network_annotations;
 mod host_network_variables;
@@ -29,6 +28,7 @@ mod planned_attachment;
 mod planned_changes;
 mod preflight_and_monitor;
 mod rdma_resources;
+mod reason_text;
 mod shm;
 mod target_container;
 #[cfg(test)]
@@ -45,7 +45,6 @@ pub use annotation_names_and_paths::{
     RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
 };
 pub use change_kind::{ChangeCounts, ChangeKind};
-pub use change_reason::Reason;
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use gke_network_annotations::GKE_DOMAIN;
 pub use ipc_lock::IpcLockRefusal;
@@ -57,6 +56,7 @@ pub(crate) use nccl_conf_and_small_files::field_path as file_field_path;
 pub use order_of_changes::plan;
 pub use planned_changes::{Change, Kept, Plan};
 pub use preflight_and_monitor::InPodRefusal;
+pub use reason_text::Reason;
 pub use shm::recommended as recommended_shm;
 pub use target_container::{Target, WrongContainers};
 pub use user_fabric_counts::{Completeness, OtherFabric, UserFabric};

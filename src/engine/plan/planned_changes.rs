@@ -1,11 +1,11 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
-use super::change_reason::Reason;
 use super::edit::Edit;
 use super::ipc_lock::IpcLockRefusal;
 use super::nccl_conf_and_small_files::FileRefusal;
 use super::nccl_conf_lines::ConfFile;
 use super::preflight_and_monitor::InPodRefusal;
+use super::reason_text::Reason;
 use super::target_container::{self, Target};
 use super::user_fabric_counts::UserFabric;
 use super::which_variables_to_add::{VariableSetByPod, VariableWithoutInterface, VariablesLeftOut};

@@ -32,8 +32,8 @@ mod rule_page;
 pub mod rules_in_cel;
 mod shm_volumes;
 mod sriov_policy_beside;
-pub mod suppression;
 mod variables_of_pod;
+pub mod which_findings_are_ignored;
 mod which_rules_run;
 mod workload_context;
 
