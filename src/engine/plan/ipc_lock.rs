@@ -1,7 +1,7 @@
 //! `IPC_LOCK`: lets a root process pin memory for RDMA beyond the memlock limit, which container runtimes set
 //! to 8 MiB or less. It is the only capability that is ever added.
 
-use super::{Change, Edit, Target};
+use super::{Change, Edit, IpcLockRefusal, Target};
 use crate::demands::Subject;
 use crate::facts::PodSecurity;
 use crate::pod::pod_fields::Container;
@@ -10,17 +10,6 @@ use crate::profile::{Memlock, Profile};
 
 /// Name of the capability as Kubernetes writes it.
 pub(crate) const IPC_LOCK: &str = "IPC_LOCK";
-
-/// Why a container does not get `IPC_LOCK`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IpcLockRefusal {
-    /// The kernel drops it when the process is not root.
-    NonRoot,
-    /// The kernel checks it in the user namespace of the node, and the pod has its own.
-    UserNamespace,
-    /// Pod Security of the namespace would reject the pod.
-    PodSecurity(PodSecurity),
-}
 
 /// The change of a target; `None` where it needs none.
 ///

@@ -13,6 +13,7 @@ mod injected_annotation;
 mod ipc_lock;
 mod is_value_from_plan;
 mod is_variable_for_nccl_version;
+mod left_out_types;
 mod memlock_annotation;
 mod mount_json;
 mod namespaces_of_usable_networks;
@@ -35,6 +36,7 @@ mod target_container;
 mod tests;
 mod user_fabric;
 pub mod user_fabric_counts;
+mod variables_to_add_type;
 mod which_containers_get_profile;
 mod which_rails;
 mod which_variables_to_add;
@@ -47,21 +49,19 @@ pub use annotation_names_and_paths::{
 pub use change_kind::{ChangeCounts, ChangeKind};
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use gke_network_annotations::GKE_DOMAIN;
-pub use ipc_lock::IpcLockRefusal;
 pub(crate) use is_variable_for_nccl_version::is_checked;
+pub use left_out_types::{
+    EnvRefusal, FileRefusal, InPodRefusal, IpcLockRefusal, Kept, OwnSetting, VariableSetByPod,
+    VariableWithoutInterface, VariablesLeftOut,
+};
 pub(crate) use memlock_annotation::ULIMITS_ANNOTATION;
 pub(crate) use namespaces_of_usable_networks::serves_namespace;
-pub use nccl_conf_and_small_files::FileRefusal;
 pub(crate) use nccl_conf_and_small_files::field_path as file_field_path;
 pub use order_of_changes::plan;
-pub use planned_changes::{Change, Kept, Plan};
-pub use preflight_and_monitor::InPodRefusal;
+pub use planned_changes::{Change, Plan};
 pub use reason_text::Reason;
 pub use shm::recommended as recommended_shm;
 pub use target_container::{Target, WrongContainers};
 pub use user_fabric_counts::{Completeness, OtherFabric, UserFabric};
 pub(crate) use which_variables_to_add::unused_interface;
-pub use which_variables_to_add::{
-    EnvRefusal, OwnSetting, VariableSetByPod, VariableWithoutInterface, VariablesLeftOut,
-};
 pub use why_pod_gets_nothing::{MAX_CONTAINERS, Withheld, pod_level_refusal};

@@ -5,8 +5,8 @@ use super::annotation_names_and_paths::{
     CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES,
 };
 use super::nccl_conf_lines::{self, ConfFile};
-use super::which_variables_to_add::Variables;
-use super::{Change, Edit, Reason, Target, annotation_size_limit};
+use super::variables_to_add_type::Variables;
+use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, DownwardApi, Volume, VolumeMount};
 use crate::pod::variable_sources::FieldRef;
@@ -15,37 +15,6 @@ use crate::profile::Profile;
 use crate::profile::schema::NcclConf;
 use crate::text::count;
 use std::collections::BTreeSet;
-
-/// Why a file does not reach a container.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileRefusal {
-    /// The profile says that its images have their own file, which must stay.
-    Image,
-    /// The container mounts something at that path, or above it.
-    Mounted(String),
-    /// Another container reads the same file and must not have the variable.
-    Shared,
-    /// The file would exceed 64 KiB, or the pod's annotations 256 KiB.
-    TooLarge,
-    /// Volumes of the pod have every name that our volumes may have.
-    NoName,
-}
-
-impl FileRefusal {
-    /// In words, to follow the file's path.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Image => "must stay as in the image (ncclConf: image)".to_owned(),
-            Self::Mounted(path) => format!("is hidden by the container's mount at {path}"),
-            Self::Shared => "is shared with containers that must not get the variables".to_owned(),
-            Self::TooLarge => "would exceed 64 KiB, or make the pod's annotations exceed 256 KiB".to_owned(),
-            Self::NoName => {
-                format!("needs a volume, but the pod already uses the names {}", VOLUME_NAMES.join(" and "))
-            }
-        }
-    }
-}
 
 /// The `nccl.conf` that preflight writes.
 #[derive(Debug, Clone, Copy)]

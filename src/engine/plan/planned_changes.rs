@@ -1,14 +1,14 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
 use super::edit::Edit;
-use super::ipc_lock::IpcLockRefusal;
-use super::nccl_conf_and_small_files::FileRefusal;
+use super::left_out_types::{
+    FileRefusal, InPodRefusal, IpcLockRefusal, Kept, VariableSetByPod, VariableWithoutInterface,
+    VariablesLeftOut,
+};
 use super::nccl_conf_lines::ConfFile;
-use super::preflight_and_monitor::InPodRefusal;
 use super::reason_text::Reason;
 use super::target_container::{self, Target};
 use super::user_fabric_counts::UserFabric;
-use super::which_variables_to_add::{VariableSetByPod, VariableWithoutInterface, VariablesLeftOut};
 use super::why_pod_gets_nothing::Withheld;
 use crate::resolve::Missing;
 use std::cell::OnceCell;
@@ -60,42 +60,6 @@ pub(super) struct FinalFacts {
     pub(super) conf: OnceCell<ConfFile>,
     /// App containers for which the NRI plugin sets the memlock limit.
     pub(super) with_memlock: OnceCell<BTreeSet<usize>>,
-}
-
-/// A part of a profile in whose place the pod's own field counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
-    /// The pod requests devices for fewer rails than the profile has.
-    Rails {
-        /// Rails that are not attached (count).
-        left_out: usize,
-        /// Rails that the profile has for the pod (count).
-        rails: usize,
-    },
-    /// A container requests another quantity of a resource than the profile.
-    Units {
-        /// Container.
-        container: usize,
-        /// Resource.
-        resource: String,
-        /// Units that it requests.
-        own: i64,
-        /// Units by the profile.
-        wanted: i64,
-    },
-    /// The pod has an annotation for GKE's networks with another value.
-    GkeNetworks(&'static str),
-    /// The pod names its node, and the scheduler does not read its affinity.
-    NodeName,
-    /// The pod's affinity has too many terms (count).
-    NodeTerms(usize),
-    /// The pod requires another value of a node label than its network.
-    NodeLabel {
-        /// Label.
-        key: String,
-        /// Value by the network.
-        wanted: String,
-    },
 }
 
 /// One edit and its reason.

@@ -6,7 +6,11 @@ use super::host_network_variables::names_interface;
 use super::is_variable_for_nccl_version::{Applies, applies, version};
 use super::nccl_conf_and_small_files;
 use super::nccl_conf_lines::ConfFile;
-use super::{Change, Edit, FileRefusal, Target, nccl_conf_lines};
+use super::variables_to_add_type::Variables;
+use super::{
+    Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
+    VariablesLeftOut, nccl_conf_lines,
+};
 use crate::demands::Subject;
 use crate::nccl::variable_table::mentions;
 use crate::pod::PodView;
@@ -16,99 +20,6 @@ use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-
-/// The variables that a target lacks.
-#[derive(Debug, Default)]
-pub(super) struct Variables<'p> {
-    pub(super) container: usize,
-    /// Set in `env`.
-    pub(super) by_env: Vec<&'p EnvEntry>,
-    /// Lines of `/etc/nccl.conf`.
-    pub(super) by_file: Vec<&'p EnvEntry>,
-    /// Set nowhere.
-    pub(super) left: Vec<&'p EnvEntry>,
-    /// Variables of the profile that this container must not get: for another version of NCCL, beside a plugin,
-    /// without their file, or with a user's value that the file would override for ranks over ssh.
-    pub(super) never: Vec<&'p str>,
-    /// Why `env` cannot carry them.
-    pub(super) why: Option<EnvRefusal>,
-    /// Why the file cannot carry them either.
-    pub(super) file_refusal: Option<FileRefusal>,
-    /// Names of variables for some versions of NCCL, where the version in the container is not known.
-    pub(super) unknown_version: Vec<String>,
-    /// Those that name an interface which the pod does not get.
-    pub(super) without_interface: Vec<VariableWithoutInterface>,
-    /// Those that the container's own settings replace.
-    pub(super) set_by_pod: Vec<VariableSetByPod>,
-}
-
-/// Why variables in a container's `env` do not reach its ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EnvRefusal {
-    /// It has `envFrom`, whose names are not in the pod and which `env` would override.
-    EnvFrom,
-    /// Its ranks are started over ssh, and sshd does not pass the container's variables on.
-    Ssh,
-}
-
-impl EnvRefusal {
-    /// In words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::EnvFrom => "envFrom may set them, and env would override envFrom",
-            Self::Ssh => "the ranks start over ssh",
-        }
-    }
-}
-
-/// Variables that a container does not get.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VariablesLeftOut {
-    /// Container.
-    pub container: usize,
-    /// Why `env` cannot carry them.
-    pub why: EnvRefusal,
-    /// Their names.
-    pub names: Vec<String>,
-    /// Why `/etc/nccl.conf` cannot carry them; `None` if NCCL does not read any of them.
-    pub file: Option<FileRefusal>,
-}
-
-/// A variable that is not set because it names the interface of a rail that the pod does not get.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VariableWithoutInterface {
-    /// Container.
-    pub container: usize,
-    /// Variable.
-    pub name: String,
-    /// Interface.
-    pub interface: String,
-}
-
-/// A variable that is not set because of the container's own settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VariableSetByPod {
-    /// Container.
-    pub container: usize,
-    /// Variable.
-    pub name: String,
-    /// What stands in its place.
-    pub by: OwnSetting,
-}
-
-/// A setting of a container that stands in the place of a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnSetting {
-    /// The text of its command gives the variable a value, which would override `env`.
-    Command,
-    /// Its `env` takes the value from another object or a field (`valueFrom`).
-    Reference,
-    /// It names a plugin of NCCL, which brings a transport of its own.
-    Plugin,
-    /// The pod uses the node's network, and the variable names an interface of the pod's own.
-    HostNetwork,
-}
 
 fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");

@@ -13,5 +13,4 @@ mod volume_mount_json;
 mod which_are_added;
 
 pub(super) use add_containers::add;
-pub use which_are_added::InPodRefusal;
 pub(super) use which_are_added::{Place, place};
