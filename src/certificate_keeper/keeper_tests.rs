@@ -3,8 +3,8 @@
 use super::across_restarts::KeptMemory;
 use super::certificate_metrics::Metrics;
 use super::keeper_settings::{Mode, Settings};
+use super::own_port_answers_that_end_readiness::Port;
 use super::own_port_handshake::tests::stranger;
-use super::own_port_state::Port;
 use super::round::Keeper;
 use super::{CertificateReadiness, Clock};
 use crate::certificates::Lifetimes;

@@ -7,7 +7,6 @@ mod across_restarts;
 mod ca_out_file;
 mod certificate_expiry;
 mod certificate_metrics;
-mod certificate_readiness;
 mod clock;
 mod does_ca_bundle_trust;
 mod issue_certificates;
@@ -15,21 +14,22 @@ mod keeper_settings;
 #[cfg(test)]
 mod keeper_tests;
 mod kubernetes_events;
+mod own_port_answers_that_end_readiness;
 mod own_port_handshake;
-mod own_port_state;
+mod problems_of_webhook_configuration;
+mod readyz_lines;
 mod round;
 mod round_back_off;
-mod webhook_configuration_state;
 
 pub(crate) use across_restarts::KeptMemory;
 pub(crate) use certificate_expiry::Expiry;
 pub use certificate_metrics::Metrics;
-pub(crate) use certificate_readiness::CertificateReadiness;
 pub use clock::Clock;
 pub use does_ca_bundle_trust::chain as verify_chain;
 pub use keeper_settings::{Mode, Settings};
+pub(crate) use own_port_answers_that_end_readiness::Port;
 pub use own_port_handshake::{Silence, chain as served_chain};
-pub(crate) use own_port_state::Port;
+pub(crate) use readyz_lines::CertificateReadiness;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;

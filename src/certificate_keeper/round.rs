@@ -1,7 +1,7 @@
 //! One round: read all objects, take the next step, serve the right leaf, and update the standing.
 
 mod check_own_port;
-mod readyz_lines;
+mod is_certificate_ready;
 mod serve_cert_manager_leaf;
 mod sign_leaf_if_due;
 mod write_ca_bundle;
@@ -9,12 +9,12 @@ mod write_ca_bundle;
 use super::across_restarts::{KeptMemory, Memory};
 use super::ca_out_file::CaFile;
 use super::certificate_metrics::Metrics;
-use super::certificate_readiness::CertificateReadiness;
 use super::issue_certificates;
 use super::keeper_settings::{Mode, Settings};
 use super::kubernetes_events::{self, Events};
-use super::own_port_state::{Dialed, Port};
-use super::webhook_configuration_state::Sight;
+use super::own_port_answers_that_end_readiness::{Dialed, Port};
+use super::problems_of_webhook_configuration::Sight;
+use super::readyz_lines::CertificateReadiness;
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret_fields,
 };

@@ -4,7 +4,7 @@ use super::Phase;
 use super::list_pages::{Failure, add_object, get, list};
 use super::lossy_utf8::text;
 use super::missing_prerequisites;
-use super::watch_back_off::{FIRST_PAUSE, MAX_FAILED, longer, rest};
+use super::pause_after_failure::{FIRST_PAUSE, MAX_FAILED, longer, pause_until_served, rest};
 use super::watch_lines::{Event, Status, identify};
 use super::watch_state::Shared;
 use super::watched_kinds::Watched;
@@ -81,14 +81,14 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 });
                 shared.metrics.watch_objects(kind.name(), 0);
                 phase(kind, &shared, Phase::Absent, "CRD not installed");
-                tokio::time::sleep(shared.pace.retry).await;
+                pause_until_served(&shared).await;
             }
             Err(Failure::Forbidden(why)) => {
                 shared.heard(kind.name());
                 // Known facts stay, but they no longer prove that an object does not exist.
                 shared.change(|builder| builder.set_listed(kind.kind, false));
                 phase(kind, &shared, Phase::Forbidden, &why);
-                tokio::time::sleep(shared.pace.retry).await;
+                pause_until_served(&shared).await;
             }
             Err(Failure::Other(why) | Failure::Busy(_, why)) => {
                 phase(kind, &shared, Phase::Failing, &why);

@@ -1,5 +1,5 @@
-//! Settings and constants of watches: deadlines, sizes of pages, the longest pause after a failure (`watch_back_off` has the
-//! pause itself), and when known facts count as stale.
+//! Settings and constants of watches: deadlines, sizes of pages, the longest pause after a failure
+//! (`pause_after_failure` has the pauses themselves), and when known facts count as stale.
 
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ impl KnownLine {
 }
 
 const NCCL_SOURCE: &str = "NVIDIA/nccl, src/transport/net_ib.cc and src/misc, 2.18 to 2.30";
-const WEBHOOK_SOURCE: &str = "docs/failures.md, measured with kube-apiserver 1.36";
+const WEBHOOK_SOURCE: &str = "docs/webhook-failures.md, measured with kube-apiserver 1.36";
 
 /// All known lines.
 pub static KNOWN_LINES: [KnownLine; 36] = [

@@ -2,7 +2,7 @@
 
 use crate::cli::exit_code::FailOn;
 use crate::cli::input;
-use crate::cli::output_flag::{self as outputs, Output};
+use crate::cli::output_flag::{self, Output};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "PATH")]
     pub(super) profiles: Option<PathBuf>,
     /// Output format: text or json. With FORMAT=FILE, the command writes to a file; repeatable
-    #[arg(long, short, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = outputs::parse::<Format>)]
+    #[arg(long, short, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = output_flag::parse::<Format>)]
     pub(super) output: Vec<Output<Format>>,
     /// Write the findings to a baseline file, for --new-since
     #[arg(long, value_name = "FILE")]

@@ -7,9 +7,9 @@ use super::progress::Progress;
 use super::{Audited, files, live};
 use crate::cli::Exit;
 use crate::cli::input::{self, objects};
-use crate::cluster::api_client::{self as client, Cluster};
-use crate::cluster::which_kinds_are_served::{self as discovery, Served};
-use crate::cluster::{Pace, PageSize, Seen, each, watched_kinds as kinds};
+use crate::cluster::api_client::{self, Cluster};
+use crate::cluster::which_kinds_are_served::{self, Served};
+use crate::cluster::{Pace, PageSize, Seen, each, watched_kinds};
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::Frame;
@@ -28,14 +28,14 @@ pub(super) fn live(
     err: &mut dyn Write,
 ) -> io::Result<Result<Audited, Exit>> {
     let path = input::live::kubeconfig(arguments.kubeconfig.as_deref());
-    if path.is_none() && !client::in_cluster() {
+    if path.is_none() && !api_client::in_cluster() {
         writeln!(err, "error: --live needs a kubeconfig file: set --kubeconfig FILE or variable KUBECONFIG")?;
         return Ok(Err(Exit::Usage));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let Cluster { client, address } =
-            match client::cluster(path.as_deref(), arguments.context.as_deref()).await {
+            match api_client::cluster(path.as_deref(), arguments.context.as_deref()).await {
                 Ok(cluster) => cluster,
                 Err(error) => {
                     writeln!(err, "error: --live: {error}")?;
@@ -46,7 +46,8 @@ pub(super) fn live(
         let most = arguments.page_size.map_or(PageSize::DEFAULT.most, usize::from);
         let size = PageSize { most, ..PageSize::DEFAULT };
         let asked = async {
-            let version = discovery::version(&client, deadline).await.map_err(|e| e.to_string())?;
+            let version =
+                which_kinds_are_served::version(&client, deadline).await.map_err(|e| e.to_string())?;
             if let Some(warning) = input::live::old_server(version) {
                 writeln!(err, "{warning}").map_err(|e| e.to_string())?;
             }
@@ -64,7 +65,7 @@ pub(super) fn live(
             }
         };
         let gap = |cause: Cause, kind: &'static str, why: String| {
-            let watched = kinds::WATCHED.iter().find(|w| w.name() == kind)?;
+            let watched = watched_kinds::WATCHED.iter().find(|w| w.name() == kind)?;
             Some(live::gap(&watched.api_version(), kind, cause, why))
         };
         let forbidden = forbidden.into_iter().filter_map(|(kind, why)| gap(Cause::Forbidden, kind, why));

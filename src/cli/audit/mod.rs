@@ -18,7 +18,7 @@ use super::Exit;
 use super::baseline_file;
 use super::exit_code::FailOn;
 use super::input::{self, objects};
-use super::output_flag as outputs;
+use super::output_flag;
 use crate::report::audit::json::{Document, Frame};
 
 use crate::report::Unread;
@@ -35,7 +35,7 @@ use std::io::{self, Write};
 const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    if let Some(clash) = outputs::clash(&arguments.output) {
+    if let Some(clash) = output_flag::clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }

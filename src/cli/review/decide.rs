@@ -2,7 +2,7 @@
 
 use super::document_results::{DocumentReview, Given, Workload};
 use super::options_of_all_decisions::Setting;
-use super::{finding_place, findings_in_text as file_text, placeholders, repeated_findings};
+use super::{finding_place, findings_in_text, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
 use crate::cli::input::objects::{Found, Object, of, unread};
 use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};
@@ -79,19 +79,19 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     };
     let place_of =
         |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
-    if (!decided.unread.is_empty() || file_text::has_wrong_metadata(given.object.json))
-        && let Some(readable) = file_text::readable(given)
+    if (!decided.unread.is_empty() || findings_in_text::has_wrong_metadata(given.object.json))
+        && let Some(readable) = findings_in_text::readable(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
         decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
-        readable.unknown.iter().for_each(|pointer| file_text::forget(&mut decided.results, pointer));
+        readable.unknown.iter().for_each(|pointer| findings_in_text::forget(&mut decided.results, pointer));
         for finding in readable.findings {
             let place = place_of(&finding.path);
-            file_text::attach(&mut decided.results, finding, place, own);
+            findings_in_text::attach(&mut decided.results, finding, place, own);
         }
     }
-    for (finding, place) in file_text::repeated_keys(given) {
-        file_text::attach(&mut decided.results, finding, place, own);
+    for (finding, place) in findings_in_text::repeated_keys(given) {
+        findings_in_text::attach(&mut decided.results, finding, place, own);
     }
     for mut templated in placeholders::take(given, &mut decided.results, own) {
         templated.follow(review.results.len());

@@ -48,7 +48,7 @@ pub static CHECKS: &[Check] = &[
                   admits the pod unchanged (failurePolicy Ignore) or refuses the pod (failurePolicy Fail). The API \
                   server counts failed calls from its own start, so an outage in the past may have caused the counts.",
         fix: "Run doctor again later, and compare the counts of failed calls. If the counts grow, look for the kind of \
-              failure in docs/failures.md.",
+              failure in docs/webhook-failures.md.",
         judge: api_server::failed_calls,
     },
     Check {

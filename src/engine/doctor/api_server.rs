@@ -100,7 +100,7 @@ pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(Outcome::warnings(
         &problems,
         "Run doctor again after some time. If the counts grow, compare the time of the failures with the server's log \
-         and with docs/failures.md. The counts are those of one API server since its start.",
+         and with docs/webhook-failures.md. The counts are those of one API server since its start.",
     ))
 }
 

@@ -4,7 +4,7 @@ use super::all_nodes::{Port, Site};
 use super::extended_resource::{ResourceFact, Server};
 use super::facts_of_cluster::{Index, NicSet, Origin};
 use super::facts_of_namespace::{ByNamespace, Namespaced};
-use super::network_attachment_definition::Rendered;
+use super::network_from_definition_or_operator::Rendered;
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,
     PoolConfig, Slice, Texts, TrainingRuntime, device_class,

@@ -3,7 +3,7 @@
 
 use super::claimed_networks::ClaimedNetworks;
 use super::extended_resource::ResourceFact;
-use super::network_attachment_definition::Rendered;
+use super::network_from_definition_or_operator::Rendered;
 use super::{DeviceClaim, Texts, TrainingRuntime};
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -3,8 +3,8 @@
 use super::nccl_ras::Ras;
 use super::other_metrics::OTHERS;
 use super::port_counters::COUNTERS;
+use super::readings_of_scrape::{Interface, Port, SharedMemory};
 use super::transport_by_traffic::Rates;
-use super::what_is_read_at_scrape::{Interface, Port, SharedMemory};
 use super::{Used, transport_name};
 use crate::preflight::facts_file::Facts;
 use crate::rdma::Unreadable;

@@ -2,7 +2,7 @@
 //! much is moved. It is a conclusion and not a certainty, so its figures are exported beside it.
 
 use super::port_counters::COUNTERS;
-use super::what_is_read_at_scrape::{Interface, Port};
+use super::readings_of_scrape::{Interface, Port};
 use crate::nccl_log::Transport;
 use crate::rdma::counter::Counter;
 use std::time::Duration;

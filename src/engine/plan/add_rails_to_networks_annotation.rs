@@ -3,6 +3,7 @@
 use super::namespaces_of_usable_networks::serves_namespace;
 use super::planned_attachment::Attachment;
 use super::user_fabric::{of_rails, visible};
+use super::which_rails::{ToAdd, to_add};
 use super::{Change, Edit, Kept, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::facts_of_network::is_extended;
@@ -32,27 +33,12 @@ pub(super) fn plan<'a>(
     profile: &'a Profile,
     rails: &[Rail],
     evidence: &Evidence,
-    mut room: BTreeMap<String, i64>,
+    room: BTreeMap<String, i64>,
     complete: bool,
 ) -> PlannedNetworks<'a> {
     let existing: Option<&Networks<'_>> = subject.readable_networks();
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
-    let mut missing = missing(rails, items, subject.namespace);
-    let have = rails.len() - missing.len();
-    if complete {
-        missing.clear();
-    }
-    // A pod that requests devices itself gets at most one network for each.
-    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
-        Some(left) => {
-            *left -= 1;
-            *left >= 0
-        }
-        None => true,
-    });
-    if profile.inject == Inject::Annotations {
-        with_devices(subject, rails, items, &mut missing);
-    }
+    let ToAdd { missing, have } = to_add(subject, profile, rails, items, room, complete);
     let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
     // A rail keeps its own interface; if the user gave that name to another network, the rail gets a name that no
     // rail has.
@@ -131,60 +117,6 @@ fn attached<'a>(
     let fact = visible(subject, profile, namespace, &item.name);
     let resource = fact.and_then(|fact| of_rails(profile, fact));
     Attachment { resource, rail: complete && resource.is_some() }
-}
-
-/// The rails that no attachment of the pod serves. A network with the interface of a rail is that rail; beyond that,
-/// a network named n times serves n rails.
-fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
-    let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
-    for item in items {
-        let namespace = item.namespace.as_deref().unwrap_or(pod_namespace);
-        let (times, interfaces) = left.entry((namespace, &item.name)).or_default();
-        *times += 1;
-        interfaces.extend(item.interface.as_deref());
-    }
-    let key = |rail: &'a Rail| {
-        (rail.network.namespace.as_deref().unwrap_or(pod_namespace), rail.network.name.as_str())
-    };
-    let mut by_name = |rail: &&'a Rail| {
-        let Some((times, interfaces)) = left.get_mut(&key(rail)) else { return true };
-        let found = interfaces.remove(rail.interface.as_str());
-        *times -= usize::from(found);
-        !found
-    };
-    let mut rest: Vec<&Rail> = Vec::with_capacity(rails.len());
-    rest.extend(rails.iter().filter(|rail| by_name(rail)));
-    rest.retain(|rail| match left.get_mut(&key(rail)) {
-        Some((times, _)) if *times > 0 => {
-            *times -= 1;
-            false
-        }
-        _ => true,
-    });
-    rest
-}
-
-/// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
-/// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
-/// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
-fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
-    let named = rails.iter().filter_map(|r| r.resource.as_deref());
-    let mut room = super::rdma_resources::held(subject.pod, named);
-    room.retain(|_, held| *held > 0);
-    for item in items {
-        let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
-        let rail = rails.iter().find(|r| r.network.is(namespace, &item.name, subject.namespace));
-        if let Some(left) = rail.and_then(|r| room.get_mut(r.resource.as_deref()?)) {
-            *left -= 1;
-        }
-    }
-    missing.retain(|rail| match rail.resource.as_deref().and_then(|name| room.get_mut(name)) {
-        Some(left) => {
-            *left -= 1;
-            *left >= 0
-        }
-        None => true,
-    });
 }
 
 fn short(added: &[Selection<'_>]) -> String {

@@ -6,16 +6,15 @@ mod add_rails_to_networks_annotation;
 mod annotation_names_and_paths;
 mod annotation_size_limit;
 mod change_kind;
-mod change_reason;
 mod edit;
 mod gke_network_annotations;
 mod host_network_variables;
 mod injected_annotation;
 mod ipc_lock;
 mod is_value_from_plan;
-mod left_out_reasons;
+mod is_variable_for_nccl_version;
+mod left_out_types;
 mod memlock_annotation;
-mod missing_variables;
 mod mount_json;
 mod namespaces_of_usable_networks;
 mod nccl_conf_and_small_files;
@@ -28,20 +27,19 @@ pub mod overlay;
 mod patch_size_limit;
 mod planned_attachment;
 mod planned_changes;
-mod pod_values_kept;
 mod preflight_and_monitor;
-mod preflight_and_monitor_left_out_reasons;
 mod rdma_resources;
+mod reason_text;
 mod shm;
 mod target_container;
 #[cfg(test)]
 mod tests;
 mod user_fabric;
 pub mod user_fabric_counts;
-mod variables_by_env_or_file;
-mod variables_left_out;
+mod variables_to_add_type;
 mod which_containers_get_profile;
 mod which_rails;
+mod which_variables_to_add;
 mod why_pod_gets_nothing;
 
 pub use annotation_names_and_paths::{
@@ -49,20 +47,21 @@ pub use annotation_names_and_paths::{
     RAILS_ANNOTATION, SHM_PATH, TERMS_PATH,
 };
 pub use change_kind::{ChangeCounts, ChangeKind};
-pub use change_reason::Reason;
 pub use edit::{Carrier, Edit, ResourceList};
 pub(crate) use gke_network_annotations::GKE_DOMAIN;
-pub use left_out_reasons::{EnvRefusal, FileRefusal, IpcLockRefusal};
+pub(crate) use is_variable_for_nccl_version::is_checked;
+pub use left_out_types::{
+    EnvRefusal, FileRefusal, InPodRefusal, IpcLockRefusal, Kept, OwnSetting, VariableSetByPod,
+    VariableWithoutInterface, VariablesLeftOut,
+};
 pub(crate) use memlock_annotation::ULIMITS_ANNOTATION;
 pub(crate) use namespaces_of_usable_networks::serves_namespace;
 pub(crate) use nccl_conf_and_small_files::field_path as file_field_path;
 pub use order_of_changes::plan;
 pub use planned_changes::{Change, Plan};
-pub use pod_values_kept::Kept;
-pub use preflight_and_monitor_left_out_reasons::InPodRefusal;
+pub use reason_text::Reason;
 pub use shm::recommended as recommended_shm;
 pub use target_container::{Target, WrongContainers};
 pub use user_fabric_counts::{Completeness, OtherFabric, UserFabric};
-pub(crate) use variables_by_env_or_file::{is_checked, unused_interface};
-pub use variables_left_out::{OwnSetting, VariableSetByPod, VariableWithoutInterface, VariablesLeftOut};
+pub(crate) use which_variables_to_add::unused_interface;
 pub use why_pod_gets_nothing::{MAX_CONTAINERS, Withheld, pod_level_refusal};

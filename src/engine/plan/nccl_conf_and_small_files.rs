@@ -4,8 +4,8 @@
 use super::annotation_names_and_paths::{
     CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES,
 };
-use super::missing_variables::Variables;
 use super::nccl_conf_lines::{self, ConfFile};
+use super::variables_to_add_type::Variables;
 use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, DownwardApi, Volume, VolumeMount};

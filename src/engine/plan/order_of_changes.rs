@@ -1,17 +1,17 @@
 //! The order in which a pod is planned: whether anything is planned, its networks, then container by container.
 
+use super::IpcLockRefusal;
+use super::Kept;
 use super::annotation_names_and_paths::{NCCL_CONF, RAILS_ANNOTATION};
-use super::left_out_reasons::IpcLockRefusal;
 use super::nccl_conf_lines::ConfFile;
 use super::planned_changes::{Change, Plan};
-use super::pod_values_kept::Kept;
 use super::user_fabric_counts::{Completeness, CountedUnits};
 use super::why_pod_gets_nothing::{Withheld, withheld};
 use super::{
     add_rails_to_networks_annotation, annotation_size_limit, gke_network_annotations, injected_annotation,
     ipc_lock, memlock_annotation, nccl_conf_and_small_files, network_node_labels, node_affinity,
     patch_size_limit, preflight_and_monitor, rdma_resources, shm, target_container, user_fabric,
-    variables_by_env_or_file, which_containers_get_profile, which_rails,
+    which_containers_get_profile, which_rails, which_variables_to_add,
 };
 use crate::demands::Subject;
 use crate::pod::PodView;
@@ -152,7 +152,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     );
     let unused = &plan.unused_interfaces;
     let mut all =
-        variables_by_env_or_file::wanted(subject, profile, &plan.targets, unused, (&own_conf, readers));
+        which_variables_to_add::wanted(subject, profile, &plan.targets, unused, (&own_conf, readers));
     for variables in &mut all {
         let unknown = std::mem::take(&mut variables.unknown_version).into_iter();
         plan.unknown_version.extend(unknown.map(|name| (variables.container, name)));
@@ -174,7 +174,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
             if !lifted.contains(&index) {
                 plan.add_capability(index, ipc_lock::plan(subject, profile, target));
             }
-            let (changes, left_out) = variables_by_env_or_file::plan(pod, profile, variables, &files);
+            let (changes, left_out) = which_variables_to_add::plan(pod, profile, variables, &files);
             plan.changes.extend(changes);
             plan.left_out.extend(left_out);
             plan.changes.extend(nccl_conf_and_small_files::mounts(pod, profile, variables, &files));

@@ -1,14 +1,14 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
-use super::change_reason::Reason;
 use super::edit::Edit;
-use super::left_out_reasons::{FileRefusal, IpcLockRefusal};
+use super::left_out_types::{
+    FileRefusal, InPodRefusal, IpcLockRefusal, Kept, VariableSetByPod, VariableWithoutInterface,
+    VariablesLeftOut,
+};
 use super::nccl_conf_lines::ConfFile;
-use super::pod_values_kept::Kept;
-use super::preflight_and_monitor_left_out_reasons::InPodRefusal;
+use super::reason_text::Reason;
 use super::target_container::{self, Target};
 use super::user_fabric_counts::UserFabric;
-use super::variables_left_out::{VariableSetByPod, VariableWithoutInterface, VariablesLeftOut};
 use super::why_pod_gets_nothing::Withheld;
 use crate::resolve::Missing;
 use std::cell::OnceCell;

@@ -2,17 +2,17 @@
 
 use super::checked_parts::{EnvEntry, Rail, Subset};
 use super::gke_networks::GkeNetworks;
-use super::memlock::Memlock;
+use super::ignorable_setting::Ignorable;
+use super::memlock_setting::Memlock;
 use super::monitor_settings::Monitor;
-use super::placement::NodeAffinity;
+use super::placement_setting::NodeAffinity;
 use super::preflight_settings::Preflight;
 use super::profile_error::ProfileError;
 use super::schema::{
     Attachment, FabricProfile, Inject, LabelSelector, NcclConf, OnMissing, Per, Resource, SmallFile,
     Transport, When,
 };
-use super::unknown_claims::UnknownClaims;
-use super::which_findings_may_be_ignored::Ignorable;
+use super::unknown_claims_setting::UnknownClaims;
 use super::{checks, inherit, settings_fingerprint};
 use crate::nccl::NcclVersion;
 

@@ -5,15 +5,15 @@
 //! what `kubectl explain` prints, so they speak to an operator.
 
 use super::gke_networks::{GkeNetworks, INTERFACE};
+use super::ignorable_setting::Ignorable;
 pub use super::label_selector::{LabelSelector, Operator, Requirement};
-use super::memlock::Memlock;
+use super::memlock_setting::Memlock;
 use super::metadata::Metadata;
 use super::monitor_settings::Monitor;
-use super::placement::Placement;
+use super::placement_setting::Placement;
 use super::preflight_settings::Preflight;
 use super::status_schema::FabricProfileStatus;
-use super::unknown_claims::UnknownClaims;
-use super::which_findings_may_be_ignored::Ignorable;
+use super::unknown_claims_setting::UnknownClaims;
 pub use crate::nccl::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

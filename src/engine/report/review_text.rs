@@ -8,7 +8,7 @@ use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
 use crate::review::Decision;
-use crate::rules::suppression::Suppressed;
+use crate::rules::which_findings_are_ignored::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity, find};
 use crate::text::{count, printable};
 use anstyle::{AnsiColor, Style};

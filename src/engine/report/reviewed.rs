@@ -4,7 +4,7 @@ use super::is_finding_new::BaselineState;
 use crate::facts::Mode;
 use crate::resolve::why_sentences::Why;
 use crate::review::Decision;
-use crate::rules::suppression::Suppressed;
+use crate::rules::which_findings_are_ignored::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
 
 /// Place of an object in the input.

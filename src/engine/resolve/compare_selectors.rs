@@ -1,7 +1,6 @@
 //! Comparison of selectors without nodes: could a node satisfy both the pod and a profile, and must every node that
 //! satisfies the pod satisfy the profile?
 
-use super::Strength;
 use crate::deadline::Deadline;
 use crate::nodes::{Condition, Constraints};
 use crate::profile::Profile;
@@ -28,7 +27,7 @@ pub(crate) struct Conditions<'a> {
     terms: Vec<ByLabel<'a>>,
     /// Whether there are more terms or values than are compared.
     more: bool,
-    catalog: &'a Catalog,
+    pub(super) catalog: &'a Catalog,
 }
 
 impl<'a> Conditions<'a> {
@@ -81,20 +80,6 @@ impl<'a> Conditions<'a> {
             && self.terms.iter().any(|term| term.iter().all(fits))
     }
 
-    /// How strongly the pod asks for a profile that it may meet.
-    pub(crate) fn strength(&self, profile: &Profile) -> Strength {
-        let Some(selection) = self.catalog.selection_of(&profile.name) else { return Strength::Open };
-        if self.imply(&selection.selector) {
-            return Strength::Nodes;
-        }
-        match self.imply(&selection.types) {
-            false => Strength::Open,
-            // The node selector, where there is one, says which nodes carry the profile.
-            true if selection.selector.is_empty() => Strength::Nodes,
-            true => Strength::Type,
-        }
-    }
-
     /// A label and value that the pod requires and no profile selects, although profiles select nodes by this label. `counts`: which
     /// profiles are looked at.
     pub(crate) fn beside(&self, counts: &dyn Fn(&Profile) -> bool) -> Option<(&'a str, &'a str)> {
@@ -142,7 +127,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.
-    fn imply(&self, wanted: &Wanted) -> bool {
+    pub(super) fn imply(&self, wanted: &Wanted) -> bool {
         if self.more || wanted.is_empty() || self.terms.is_empty() {
             return false;
         }

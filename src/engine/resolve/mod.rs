@@ -2,7 +2,9 @@
 //! profiles and the label sets of nodes. The number of nodes, their readiness, cordons and free capacity do not
 //! count, so that the ranks of one job get one profile (docs/adr/0009).
 //!
-//! `order_of_evidence` asks for each kind of evidence in turn, and `which_profile_wins` decides between several profiles.
+//! `order_of_evidence` asks for each kind of evidence in turn, and `which_profile_of_nodes_wins` decides between several
+//! profiles of nodes or selectors. Several profiles by the pod's own resources and networks are found in
+//! `profile_by_resources_and_networks`.
 //! Each other file answers one question for them, or for those who explain the result (`why_sentences`,
 //! `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
@@ -22,7 +24,7 @@ pub mod profile_status;
 mod rail_faults;
 mod resolution;
 mod selector_strength;
-mod which_profile_wins;
+mod which_profile_of_nodes_wins;
 mod whose_require_and_forbid_hold;
 pub mod why_sentences;
 

@@ -13,7 +13,7 @@ use crate::pod::pod_fields::Metadata;
 use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, Maker, Template};
 use crate::pod::workload_kinds::{self, Holds};
 use crate::profile::Ignorable;
-use crate::rules::suppression::{Limit, apply_ignores};
+use crate::rules::which_findings_are_ignored::{Limit, apply_ignores};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;

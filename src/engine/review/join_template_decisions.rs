@@ -5,7 +5,7 @@ use super::decide_workload::decide_each;
 use super::only_new_findings_deny::{self, Below, Version};
 use super::{Decision, Stage, WorkloadRequest, judge};
 use crate::facts::Mode;
-use crate::rules::suppression::Suppressed;
+use crate::rules::which_findings_are_ignored::Suppressed;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;

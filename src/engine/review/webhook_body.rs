@@ -15,7 +15,7 @@ use crate::facts::Mode;
 use crate::pod::PodView;
 use crate::pod::pod_fields::Source;
 use crate::pod::prescan_for_fabric_signs::may_have_signs;
-use crate::pod::workload_kinds as kinds;
+use crate::pod::workload_kinds;
 use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
 use crate::snapshot::{Audience, Snapshot};
 
@@ -286,7 +286,7 @@ fn owned_by_reviewed(json: &str) -> bool {
     ObjectMeta::of(json).controller().is_some_and(|owner| {
         let group = owner.api_version.as_deref().and_then(|v| v.split_once('/')).map_or("", |(g, _)| g);
         let kind = owner.kind.as_deref().unwrap_or_default();
-        kinds::find(group, kind).is_some_and(|kind| kind.judged)
+        workload_kinds::find(group, kind).is_some_and(|kind| kind.judged)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
-use super::layers_of_facts::Layer;
+use super::nearest_layer_wins::{Layer, NodeLayers};
 use super::object_store::{Counted, Full, Id, Profiles, Store};
 use super::{Known, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
@@ -8,7 +8,7 @@ use crate::json::decode_with_place::{DecodeError, object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Why an object gives no fact.
@@ -52,8 +52,7 @@ pub struct Builder {
     bases: Arc<[FabricProfile]>,
     store: Store,
     nodes: NodeBuilder,
-    /// Layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.
-    node_layers: HashMap<String, Layer>,
+    node_layers: NodeLayers,
     settings: Settings,
     /// Kinds of which a live cluster has listed all objects.
     listed: BTreeSet<Kind>,
@@ -144,11 +143,7 @@ impl Builder {
 
     fn add_node(&mut self, layer: Layer, node: &NodeObject<'_>) {
         let Some(name) = node.name() else { return };
-        let nearest = self.node_layers.get(name).copied().unwrap_or(Layer::Live);
-        if layer >= nearest {
-            if layer > Layer::Live {
-                self.node_layers.insert(name.to_owned(), layer);
-            }
+        if self.node_layers.wins(name, layer) {
             self.changed |= self.nodes.add(node);
         }
     }
@@ -177,7 +172,7 @@ impl Builder {
     pub fn remove(&mut self, layer: Layer, group: &str, kind: &str, namespace: &str, name: &str) {
         let Some(kind) = Kind::of(group, kind) else { return };
         if kind == Kind::Node {
-            if self.node_layers.get(name).copied().unwrap_or(Layer::Live) == layer {
+            if self.node_layers.of(name) == layer {
                 self.node_layers.remove(name);
                 self.changed |= self.nodes.delete(name);
             }
@@ -191,9 +186,12 @@ impl Builder {
     /// (empty for cluster-scoped kinds) and name.
     pub fn retain(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
         if kind == Kind::Node {
-            let of = |name: &str| self.node_layers.get(name).copied().unwrap_or(Layer::Live);
-            let gone: Vec<String> =
-                self.nodes.names().filter(|n| of(n) == layer && !kept("", n)).map(str::to_owned).collect();
+            let gone: Vec<String> = self
+                .nodes
+                .names()
+                .filter(|n| self.node_layers.of(n) == layer && !kept("", n))
+                .map(str::to_owned)
+                .collect();
             for name in gone {
                 self.node_layers.remove(&name);
                 self.changed |= self.nodes.delete(&name);

@@ -1,12 +1,11 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
-use super::layers_of_facts::Layer;
 use super::memory_limit_per_namespace::Rooms;
+use super::nearest_layer_wins::{Layer, Layers, NearestNetworks, nearest};
 use super::{Objects, Settings};
 use crate::facts::{Combined, Fact, Kind};
 use crate::profile::Profile;
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An object by kind and name; the namespace is empty for cluster-scoped kinds.
@@ -26,9 +25,6 @@ pub(super) struct Folded {
     pub(super) objects: Objects,
     pub(super) profiles: Profiles,
 }
-
-/// The facts of one object, one a layer.
-type Layers = [Option<Fact>; 3];
 
 #[derive(Debug, Clone, Default)]
 struct Object {
@@ -161,12 +157,9 @@ impl Store {
         let mut folded = Folded::default();
         let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
         objects.left_out = self.rooms.left_out();
-        let mut networks = HashMap::new();
+        let mut networks = NearestNetworks::default();
         for (id, Object { layers, .. }) in &self.objects {
-            let found = [Layer::Input, Layer::Cluster, Layer::Live]
-                .into_iter()
-                .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)));
-            let Some((layer, fact)) = found else { continue };
+            let Some((layer, fact)) = nearest(layers) else { continue };
             if describes_cluster(id.kind, &id.namespace, fact) && !settings.trusts(&id.namespace) {
                 *objects.ignored.entry(id.kind).or_default() += 1;
                 continue;
@@ -182,12 +175,7 @@ impl Store {
                     if layers.get(Layer::Cluster as usize).is_some_and(Option::is_some) {
                         objects.networks_in.insert(f.namespace.clone());
                     }
-                    // Several objects may make one network. The nearest layer's counts, in it a definition before a
-                    // CR, and of the rest the last by kind and name, whatever came first.
-                    let rank = (layer, id.kind == Kind::NetworkAttachmentDefinition);
-                    let best = networks.entry((&f.namespace, &f.name)).or_insert(rank);
-                    if rank.cmp(best) != Ordering::Less {
-                        *best = rank;
+                    if networks.wins(f, layer, id.kind) {
                         facts.add_network(f);
                     }
                 }

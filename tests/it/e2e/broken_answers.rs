@@ -1,4 +1,4 @@
-//! A server that answers, but not with a decision: what the API server makes of it, as docs/failures.md says.
+//! A server that answers, but not with a decision: what the API server makes of it, as docs/webhook-failures.md says.
 
 use super::reinvocation::{Reply, response, serve};
 use super::support::plane::Plane;

@@ -1,4 +1,4 @@
-//! Who can still create what while we are away: the rows of docs/failures.md.
+//! Who can still create what while we are away: the rows of docs/webhook-failures.md.
 
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, Site, canary_pod, cpu_pod, training_pod};

@@ -4,7 +4,7 @@ use super::container_json::Writer;
 use super::which_are_added::{Place, SCRAPE};
 use super::{monitor_flags, preflight_expectation};
 use crate::demands::Subject;
-use crate::plan::preflight_and_monitor_left_out_reasons::InPodRefusal;
+use crate::plan::InPodRefusal;
 use crate::plan::{Change, Edit, Plan, Reason, annotation_size_limit};
 use crate::pod::which_containers_webhook_added::{INSTALL, MONITOR, PREFLIGHT};
 use crate::profile::{PreflightInstall, Profile, Scrape};

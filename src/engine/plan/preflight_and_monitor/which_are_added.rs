@@ -2,10 +2,10 @@
 
 use super::raw_pod_text::{RawContainer, RawSpec};
 use crate::demands::Subject;
+use crate::plan::InPodRefusal;
 use crate::plan::Target;
 use crate::plan::annotation_names_and_paths::NCCL_CONF_PATH;
 use crate::plan::nccl_conf_and_small_files::{self, PreflightConf};
-use crate::plan::preflight_and_monitor_left_out_reasons::InPodRefusal;
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, Volume, VolumeMount};
 use crate::pod::which_containers_webhook_added::{IMAGE_PATH, INSTALL, MONITOR, PREFLIGHT, RUN_PATH};

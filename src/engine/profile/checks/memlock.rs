@@ -1,6 +1,6 @@
 //! Checks of `memlock` and `ipcLock`: which of the two fields says how memory is pinned.
 
-use crate::profile::memlock::Memlock;
+use crate::profile::memlock_setting::Memlock;
 use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{Spec, Transport};
 

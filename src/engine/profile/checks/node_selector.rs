@@ -1,7 +1,7 @@
 //! Checks of `nodeSelector` and of `placement.nodeAffinity`, which needs one.
 
 use crate::multus::parse_networks_annotation;
-use crate::profile::placement::NodeAffinity;
+use crate::profile::placement_setting::NodeAffinity;
 use crate::profile::profile_error::{Fail, ProfileError};
 use crate::profile::schema::{LabelSelector, Operator};
 

@@ -1,4 +1,5 @@
-//! The pause after a failed list or watch.
+//! The pauses of a watch: one that grows after each failed list or watch, and a fixed one while the kind is absent or
+//! forbidden.
 
 use super::watch_state::Shared;
 use std::time::Duration;
@@ -12,6 +13,11 @@ pub(super) const MAX_FAILED: u32 = 5;
 pub(super) async fn rest(pause: &mut Duration, shared: &Shared) {
     tokio::time::sleep(*pause).await;
     *pause = longer(*pause, shared);
+}
+
+/// Waits until a kind that is absent or forbidden is asked for again: it may be served by then.
+pub(super) async fn pause_until_served(shared: &Shared) {
+    tokio::time::sleep(shared.pace.retry).await;
 }
 
 /// The pause after a pause that did not help.

@@ -1,4 +1,4 @@
-//! Our own port, and its answers to handshakes.
+//! Which answers of our own port to handshakes end readiness, and which are only remarked on `/readyz`.
 
 use super::own_port_handshake::Silence;
 use rustls_pki_types::CertificateDer;

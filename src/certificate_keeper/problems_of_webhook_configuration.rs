@@ -1,4 +1,4 @@
-//! The state of one webhook configuration: its last read and its last write. `round/write_ca_bundle.rs` writes it.
+//! What is wrong with one webhook configuration, by its last read and its last write. `round/write_ca_bundle.rs` writes it.
 
 use super::does_ca_bundle_trust;
 use crate::certificates::{Drift, Look};

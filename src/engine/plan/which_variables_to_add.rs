@@ -1,18 +1,18 @@
-//! Variables: each variable that is absent from the container's `env` and from the shell text of its command, by the
-//! carrier that reaches the ranks.
+//! Which variables of a profile the plan adds: each that is absent from the container's `env` and from the shell text of
+//! its command, by the carrier that reaches the ranks. Which it leaves out, and why.
 
 use super::annotation_names_and_paths::FILES_PATH;
 use super::host_network_variables::names_interface;
-use super::missing_variables::Variables;
+use super::is_variable_for_nccl_version::{Applies, applies, version};
 use super::nccl_conf_and_small_files;
 use super::nccl_conf_lines::ConfFile;
+use super::variables_to_add_type::Variables;
 use super::{
     Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
     VariablesLeftOut, nccl_conf_lines,
 };
 use crate::demands::Subject;
 use crate::nccl::variable_table::mentions;
-use crate::nccl::version_of_image::NcclVersion;
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, EnvVar};
 use crate::pod::shell::{assigned, sets_variable};
@@ -38,44 +38,6 @@ pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Op
 /// Whether a variable names one of the profile's files.
 fn points_to_file(entry: &EnvEntry) -> bool {
     entry.value.strip_prefix(FILES_PATH).is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// Whether a variable is for the NCCL of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Applies {
-    Yes,
-    No,
-    /// It applies to some versions, and the container's version is not known.
-    Unknown,
-}
-
-/// The version of NCCL in a container, and its source.
-fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
-    let named = container.nccl_version().map(|v| (v, "from the image's name"));
-    named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
-}
-
-/// Whether a variable is for the NCCL of a container: by the name of its image, else by the profile.
-fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> Applies {
-    within(entry, || version(container, profile).map(|(version, _)| version))
-}
-
-/// Whether a container is checked for a variable. Whoever writes the pod chooses the image's name, so what a profile
-/// requires or forbids goes by the profile's own version first.
-pub(crate) fn is_checked(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> bool {
-    let stated = profile.nccl_version.filter(|_| entry.policy != EnvPolicy::Default);
-    within(entry, || stated.or_else(|| version(container, profile).map(|(version, _)| version)))
-        == Applies::Yes
-}
-
-fn within(entry: &EnvEntry, version: impl FnOnce() -> Option<NcclVersion>) -> Applies {
-    if entry.from.is_none() && entry.before.is_none() {
-        return Applies::Yes;
-    }
-    let Some(version) = version() else { return Applies::Unknown };
-    let within =
-        entry.from.is_none_or(|from| version >= from) && entry.before.is_none_or(|before| version < before);
-    if within { Applies::Yes } else { Applies::No }
 }
 
 /// What every target lacks, in the order of the targets. `unused`: interfaces of rails that the pod does not get.

@@ -1,4 +1,4 @@
-//! The standing: problems and remarks for `/readyz`.
+//! Whether the certificate is ready: the standing, as problems and remarks for `/readyz`.
 
 use super::super::kubernetes_events;
 use super::Keeper;

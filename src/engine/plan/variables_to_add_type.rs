@@ -1,7 +1,6 @@
-//! Variables that a target lacks, by carrier.
+//! A type only: the variables that a target lacks, as `which_variables_to_add` finds them.
 
-use super::left_out_reasons::{EnvRefusal, FileRefusal};
-use super::{VariableSetByPod, VariableWithoutInterface};
+use super::{EnvRefusal, FileRefusal, VariableSetByPod, VariableWithoutInterface};
 use crate::profile::EnvEntry;
 
 /// The variables that a target lacks.

@@ -1,4 +1,6 @@
-//! Which of several profiles a pod gets (docs/adr/0020-strength.md).
+//! Which of several profiles a pod gets by its nodes or its selectors (docs/adr/0020-strength.md). What the pod itself
+//! shows is settled elsewhere: its annotation in `profile_by_name`, its own resources and networks in
+//! `profile_by_resources_and_networks`, and which of all these counts first in `order_of_evidence`.
 //!
 //! * Of the profiles of one node: those with the highest priority (`add_highest_priority`).
 //! * Of the profiles of several nodes, or of all profiles while the pod has no node (`profile_by_selectors`): a profile

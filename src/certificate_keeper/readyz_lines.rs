@@ -1,4 +1,4 @@
-//! The state of certificates for `/readyz`.
+//! The lines about certificates for `/readyz`, as `round/is_certificate_ready.rs` left them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! What is read at a scrape: ports, interfaces, shared memory.
+//! The readings of a scrape: ports, interfaces, shared memory.
 
 use crate::rdma::counter::Counter;
 use crate::rdma::net_dev::InterfaceBytes;

@@ -1,0 +1,86 @@
+//! Which rules run for a pod, a workload or an object, and which errors become warnings: those of a rule that warns
+//! where the pod requests no accelerator.
+
+use super::all_rules::RULES;
+use super::finding::{Finding, Findings, Severity};
+use super::object::{Event, ObjectContext};
+use super::pod_context::{PodContext, Scope};
+use super::rule_declaration::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
+use super::workload_context::WorkloadContext;
+use crate::deadline::Deadline;
+use std::sync::LazyLock;
+
+/// A rule with one of its checks.
+type Checked<T> = (&'static Rule, T);
+
+/// The checks of all rules by what they look at, each list in the order of the ids: a pod is shown only to rules on pods.
+struct Checks {
+    pod: Vec<Checked<PodCheck>>,
+    workload: Vec<Checked<WorkloadCheck>>,
+    object: Vec<Checked<ObjectCheck>>,
+    deletion: Vec<Checked<ObjectCheck>>,
+}
+
+static CHECKS: LazyLock<Checks> = LazyLock::new(|| Checks {
+    pod: having(|rule| rule.pod),
+    workload: having(|rule| rule.workload),
+    object: having(|rule| rule.object),
+    deletion: having(|rule| rule.deletion),
+});
+
+fn having<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
+    RULES.iter().copied().filter_map(|rule| Some((rule, check(rule)?))).collect()
+}
+
+fn findings<'a>(rule: &Rule, deadline: &'a Deadline<'a>, out: &'a mut Vec<Finding>) -> Findings<'a> {
+    Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser).within(deadline)
+}
+
+/// Checks a pod with every rule on pods that looks at pods like it.
+pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
+    let mut out = Vec::new();
+    let without = context.scope == Scope::Rules;
+    for (rule, check) in &CHECKS.pod {
+        if context.deadline.is_over() {
+            break;
+        }
+        let out_of_reach = without && rule.reach == Reach::Accelerated;
+        if out_of_reach || context.before.is_some() && !rule.on_change {
+            continue;
+        }
+        let before = out.len();
+        check(context, &mut findings(rule, context.deadline, &mut out));
+        if without && rule.reach == Reach::AnyWarns {
+            for finding in out.iter_mut().skip(before).filter(|f| f.severity == Severity::Error) {
+                finding.severity = Severity::Warning;
+                finding.because = Some("the pod requests no accelerator, so it may not need the fabric");
+            }
+        }
+    }
+    out
+}
+
+/// Checks a workload with every rule on workloads.
+pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
+    let mut out = Vec::new();
+    for (rule, check) in CHECKS.workload.iter().take_while(|_| !context.deadline.is_over()) {
+        check(context, &mut findings(rule, context.deadline, &mut out));
+    }
+    out
+}
+
+/// Checks an object with the rules of its kind.
+pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
+    let mut out = Vec::new();
+    let checks = match context.event {
+        Event::Given | Event::Updated { .. } => &CHECKS.object,
+        Event::Deleted => &CHECKS.deletion,
+    };
+    for (rule, check) in checks.iter().filter(|(rule, _)| rule.checks((context.group, context.kind))) {
+        if context.deadline.is_over() {
+            break;
+        }
+        check(context, &mut findings(rule, context.deadline, &mut out));
+    }
+    out
+}
