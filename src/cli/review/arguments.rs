@@ -21,8 +21,8 @@ pub(in crate::cli) struct Arguments {
     /// finding applies only to some versions of Kubernetes, its message names these versions
     #[arg(long, value_name = "VERSION", value_parser = kube_version)]
     pub(super) kube_version: Option<Version>,
-    /// Caller of the webhook. The review uses only the cluster objects that the webhook uses for this caller; default:
-    /// all cluster objects
+    /// Caller of the webhook. With this flag, the review uses only the cluster objects that the webhook uses for this
+    /// caller. Without this flag, the review uses all cluster objects
     #[arg(long, value_enum, value_name = "WHO")]
     pub(super) audience: Option<AudienceArgument>,
     /// Namespaces of network operators and device plugins. With --audience, the review uses SriovNetworkNodePolicies

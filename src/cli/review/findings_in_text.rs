@@ -79,13 +79,17 @@ pub(super) fn forget(results: &mut [Reviewed], pointer: &str) {
     result.findings.retain(|found| found.item.path != path && Some(found.item.path.as_str()) != variable);
 }
 
-/// The line of the file that has a value, from its key on.
+/// Longest line that is shown from a key on (bytes). A whole List may be on one line, and have thousands of such values.
+const MAX_LINE: usize = 4 << 10;
+
+/// The line of the file that has a value, from its key on; empty if it is very long.
 fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
     let object = given.object;
-    let place = object.document.locate(&format!("{}{pointer}", object.pointer));
+    let place = object.document.locate_in((object.json, &object.pointer), pointer);
     let skipped = usize::try_from(place.line.saturating_sub(given.file.line)).unwrap_or(usize::MAX);
     let line = given.file.text.split(|b| *b == b'\n').nth(skipped).unwrap_or_default();
     let column = usize::try_from(place.column).unwrap_or(usize::MAX);
+    let line = if line.len() > MAX_LINE { &[] } else { line };
     let line = std::str::from_utf8(line).unwrap_or_default();
     line.char_indices().nth(column.saturating_sub(1)).and_then(|(at, _)| line.get(at..)).unwrap_or(line)
 }

@@ -198,7 +198,7 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
     let old = job_set(&[forbidden(json!({"affinity": on("n1")}))]);
     let anywhere = forbidden(json!({}));
     for (what, all, new) in [
-        ("only the affinity is taken away", false, job_set(&[anywhere.clone()])),
+        ("only the affinity is taken away", false, job_set(std::slice::from_ref(&anywhere))),
         ("all looks are taken", true, job_set(&[vec![anywhere], heavy().collect()].concat())),
     ] {
         let body = format!(
