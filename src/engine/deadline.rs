@@ -33,6 +33,8 @@ pub struct Deadline<'a> {
     cut: AtomicBool,
     pairs: AtomicUsize,
     looks: AtomicUsize,
+    /// The same for reasons that people read. No decision depends on these looks.
+    looks_for_reasons: AtomicUsize,
     values: AtomicUsize,
     /// Whether a decision that needs more looks or values is cut short.
     brief: bool,
@@ -45,6 +47,7 @@ pub static NEVER: Deadline<'static> = Deadline {
     cut: AtomicBool::new(false),
     pairs: AtomicUsize::new(usize::MAX),
     looks: AtomicUsize::new(usize::MAX),
+    looks_for_reasons: AtomicUsize::new(usize::MAX),
     values: AtomicUsize::new(usize::MAX),
     brief: false,
     text: AtomicUsize::new(usize::MAX),
@@ -60,8 +63,9 @@ impl<'a> Deadline<'a> {
     /// The same for a decision that others wait for: it is cut short too where it needs more than a few looks or values.
     #[must_use]
     pub fn brief(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        let (looks, values) = (AtomicUsize::new(FEW_LOOKS), AtomicUsize::new(FEW_VALUES));
-        Self { looks, values, brief: true, ..Self::when(over) }
+        let [looks, looks_for_reasons] = [(); 2].map(|()| AtomicUsize::new(FEW_LOOKS));
+        let values = AtomicUsize::new(FEW_VALUES);
+        Self { looks, looks_for_reasons, values, brief: true, ..Self::when(over) }
     }
 
     /// The same time limit for another object of the same decision, which may take as many looks again.
@@ -89,6 +93,7 @@ impl<'a> Deadline<'a> {
             cut: AtomicBool::new(false),
             pairs: AtomicUsize::new(PAIRS),
             looks: AtomicUsize::new(LOOKS),
+            looks_for_reasons: AtomicUsize::new(LOOKS),
             values: AtomicUsize::new(usize::MAX),
             brief: false,
             text: AtomicUsize::new(TEXT),
@@ -132,7 +137,17 @@ impl<'a> Deadline<'a> {
     /// Whether this decision may take so many more looks. If not, what would be looked at counts as fitting the pod.
     #[must_use]
     pub fn looks(&self, looks: usize) -> bool {
-        let enough = take(&self.looks, looks);
+        self.takes(&self.looks, looks)
+    }
+
+    /// Whether it may take so many more looks for a reason that people read. If not, the reason is left out.
+    #[must_use]
+    pub fn looks_for_reasons(&self, looks: usize) -> bool {
+        self.takes(&self.looks_for_reasons, looks)
+    }
+
+    fn takes(&self, left: &AtomicUsize, looks: usize) -> bool {
+        let enough = take(left, looks);
         if self.brief && !enough {
             self.cut.store(true, Ordering::Relaxed);
         }

@@ -17,17 +17,33 @@ pub(super) const LOOKS: usize = 1 << 18;
 pub(super) struct Budget<'d> {
     left: usize,
     deadline: &'d Deadline<'d>,
+    /// Whether the looks are for a reason that people read.
+    for_reasons: bool,
 }
 
 impl<'d> Budget<'d> {
     pub(super) fn new(deadline: &'d Deadline<'d>) -> Self {
-        Self { left: LOOKS, deadline }
+        Self { left: LOOKS, deadline, for_reasons: false }
+    }
+
+    /// For a reason that people read: a decision does not depend on it.
+    pub(super) fn for_reasons(deadline: &'d Deadline<'d>) -> Self {
+        Self { for_reasons: true, ..Self::new(deadline) }
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.deadline.is_over()
     }
 
     /// Takes as many looks; `None` where fewer are left.
     fn take(&mut self, looks: usize) -> Option<()> {
         self.left = self.left.checked_sub(looks)?;
-        self.deadline.looks(looks).then_some(())
+        let may = match self.for_reasons {
+            true => self.deadline.looks_for_reasons(looks),
+            false => self.deadline.looks(looks),
+        };
+        may.then_some(())
     }
 }
 

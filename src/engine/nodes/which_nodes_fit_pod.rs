@@ -192,12 +192,20 @@ pub(crate) fn landing_of(
     view: &NodeView,
     deadline: &Deadline<'_>,
 ) -> ClassSet {
+    landing_within(tolerated, constraints, view, &mut Budget::new(deadline))
+}
+
+fn landing_within(
+    tolerated: impl FnOnce() -> ClassSet,
+    constraints: &Constraints<'_>,
+    view: &NodeView,
+    budget: &mut Budget<'_>,
+) -> ClassSet {
     if let Some(name) = constraints.node_name {
         return named(name, view);
     }
     let mut set = tolerated();
     let mut shared: Vec<SingleNodeCondition<'_>> = Vec::new();
-    let mut budget = Budget::new(deadline);
     for requirement in &constraints.selector {
         if view.own_keys.contains_key(requirement.key) {
             shared.push(SingleNodeCondition::of(requirement));
@@ -206,10 +214,13 @@ pub(crate) fn landing_of(
         }
     }
     match &constraints.terms {
-        None => refine(view, set, [&shared, &[]], &[], &mut budget),
+        None => refine(view, set, [&shared, &[]], &[], budget),
         Some(terms) => {
             let mut any = view.classes.none();
-            for term in terms.iter().filter(|t| !t.void).take_while(|_| !deadline.is_over()) {
+            for term in terms.iter().filter(|t| !t.void) {
+                if budget.is_over() {
+                    break;
+                }
                 let mut fits = set.clone();
                 let mut own: Vec<SingleNodeCondition<'_>> = Vec::new();
                 for requirement in &term.labels {
@@ -221,7 +232,7 @@ pub(crate) fn landing_of(
                 }
                 if !fits.is_clear() {
                     let names: Vec<_> = term.names.iter().map(SingleNodeCondition::of).collect();
-                    any.union_with(&refine(view, fits, [&shared, &own], &names, &mut budget));
+                    any.union_with(&refine(view, fits, [&shared, &own], &names, budget));
                 }
             }
             any
@@ -284,7 +295,7 @@ pub fn dropped(
         step(&mut left, after, &format!("nodeName {}", crate::text::printable(name, 80)));
         return found;
     }
-    let mut budget = Budget::new(deadline);
+    let mut budget = Budget::for_reasons(deadline);
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
             refine(view, set.clone(), [&[SingleNodeCondition::of(requirement)], &[]], &[], &mut budget)
@@ -299,7 +310,7 @@ pub fn dropped(
         step(&mut left, after, &format!("nodeSelector {requirement}"));
     }
     let tolerated = || view.classes.tolerated(|taint| constraints.tolerates(taint));
-    let mut fits = landing_of(tolerated, constraints, view, deadline);
+    let mut fits = landing_within(tolerated, constraints, view, &mut Budget::for_reasons(deadline));
     fits.intersect_with(&left);
     if fits == left {
         return found;

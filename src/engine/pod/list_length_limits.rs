@@ -34,7 +34,7 @@ pub const RESOURCE: usize = 2;
 /// The same for a claim.
 pub const CLAIM: usize = 32;
 /// Entries of profiles that are compared with a variable of a pod in the time that one such value takes.
-pub const ENTRIES_PER_VALUE: usize = 64;
+pub const ENTRIES_PER_VALUE: usize = 8;
 
 /// A list over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

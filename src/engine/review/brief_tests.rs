@@ -115,7 +115,7 @@ fn many_profiles_with_many_variables_are_not_compared_briefly() {
     };
     let pod = json!({"metadata": {}, "spec": {"containers": [container(&env(60, "w"))]}});
     assert!(!is_cut(&[pod.clone(), pod.clone()], &world(20)));
-    assert!(is_cut(&[pod.clone(), pod.clone(), pod.clone(), pod], &world(800)));
+    assert!(is_cut(&[pod.clone(), pod.clone(), pod.clone(), pod], &world(200)));
 }
 
 /// The reason why a pod cannot run on the nodes of its profile is looked for within the looks of the decision.

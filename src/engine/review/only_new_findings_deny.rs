@@ -31,17 +31,18 @@ pub(super) fn keep_new(findings: &mut Vec<Below>, known: &[Below], new: Version<
     let [new_value, old_value] = &values;
     let (new, old) = (Places::of(new_value, new.parts, &hashes), Places::of(old_value, old.parts, &hashes));
     let mut worst: HashMap<(&str, &str, u64), Severity> = HashMap::new();
-    let mut counts: BTreeMap<(&str, Severity), usize> = BTreeMap::new();
+    let mut counts: HashMap<(&str, Severity, u64), usize> = HashMap::new();
     for (part, finding) in known {
         let severity = worst
             .entry((finding.rule, &finding.message, old.hash(*part, &finding.path)))
             .or_insert(finding.severity);
         *severity = finding.severity.max(*severity);
-        *counts.entry((finding.rule, finding.severity)).or_default() += 1;
+        *counts.entry((finding.rule, finding.severity, old.hash(*part, ""))).or_default() += 1;
     }
     findings.retain(|(part, f)| {
-        // The old list may be truncated, so absence proves nothing.
-        let complete = counts.get(&(f.rule, f.severity)).is_none_or(|count| *count < MAX_PER_RULE);
+        // The old list of the same part may be truncated, so absence proves nothing.
+        let of_part = (f.rule, f.severity, new.hash(*part, ""));
+        let complete = counts.get(&of_part).is_none_or(|count| *count < MAX_PER_RULE);
         let before = || worst.get(&(f.rule, f.message.as_str(), new.hash(*part, &f.path)));
         complete && before().is_none_or(|severity| *severity < f.severity)
     });

@@ -167,7 +167,8 @@ impl<'a> ObjectContext<'a> {
                 return Vec::new();
             }
             let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));
-            sets.iter().filter_map(|set| Some((first(set)?, set))).collect()
+            let in_time = sets.iter().take_while(|_| !self.deadline.is_over());
+            in_time.filter_map(|set| Some((first(set)?, set))).collect()
         };
         self.views.nics.get_or_init(read)
     }
@@ -185,7 +186,8 @@ impl<'a> ObjectContext<'a> {
                     .map(move |nic| (node, nic))
                     .collect::<Vec<_>>()
             };
-            self.selected_nics().iter().flat_map(of_node).collect()
+            let in_time = self.selected_nics().iter().take_while(|_| !self.deadline.is_over());
+            in_time.flat_map(of_node).collect()
         };
         self.views.taken.get_or_init(read)
     }

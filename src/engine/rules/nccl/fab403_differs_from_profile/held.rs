@@ -66,6 +66,7 @@ impl<'a> Held<'a> {
         let all: Vec<_> = names.into_iter().filter_map(known).flat_map(own).collect();
         let in_time = |entries: &VariableEntries| {
             context.deadline.plans(entries.restricting.len().div_ceil(ENTRIES_PER_VALUE))
+                && !context.deadline.is_over()
         };
         all.into_iter().take_while(move |(_, entries, _)| in_time(entries)).map(
             move |(name, entries, own)| {
