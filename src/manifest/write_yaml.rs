@@ -23,7 +23,7 @@ enum Lead {
 
 /// JSON as block-style YAML text, without a leading `---`.
 ///
-/// kubectl and [`super::read_documents`] read it back to the same JSON: strings are plain if no YAML reader could take them for
+/// kubectl and [`super::read`] read it back to the same JSON: strings are plain if no YAML reader could take them for
 /// anything else, in literal blocks if they have several lines, and otherwise in double quotes. Keys keep their
 /// order; lists start at the column of their key, as kubectl writes them.
 #[must_use]

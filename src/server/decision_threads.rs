@@ -39,7 +39,8 @@ impl Drop for Abandons {
     }
 }
 
-/// Decides on a body over [`super::which_thread::ON_WORKER`] by a point in time, together with the stored objects that the decision reads.
+/// Decides on a body over [`super::which_thread::ON_WORKER`] by a point in time, together with the stored objects that the
+/// decision reads.
 pub(super) async fn decide(
     state: &Arc<State>,
     entry: WebhookEntry,
@@ -85,8 +86,8 @@ async fn decide_since(
     decided.ok().flatten().unwrap_or_else(|| late(state, entry, time.start))
 }
 
-/// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision that
-/// takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own.
+/// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision
+/// that takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own.
 pub(super) async fn decide_small(
     state: &Arc<State>,
     entry: WebhookEntry,

@@ -157,6 +157,23 @@ mod tests {
         }
     }
 
+    /// Role `a` has as many findings as are reported, so that one more may have been there before. Role `b` had none.
+    #[test]
+    fn a_full_list_of_one_part_hides_no_new_finding_of_another() {
+        let json = r#"{"spec":{"roles":[{"name":"a"},{"name":"b"}]}}"#;
+        let parts = ["/spec/roles/0", "/spec/roles/1"].map(str::to_owned);
+        let version = Version { json, parts: &parts };
+        let finding = |nth: usize| {
+            let (rule, severity, path) = ("FAB403", Severity::Error, format!("/env/{nth}"));
+            let (spot, message, fix, because, other) = (None, String::new(), String::new(), None, None);
+            Finding { rule, severity, path, spot, message, fix, because, other }
+        };
+        let known: Vec<Below> = (0..MAX_PER_RULE).map(|nth| (0, finding(nth))).collect();
+        let mut found = vec![(0, finding(MAX_PER_RULE)), (1, finding(0))];
+        keep_new(&mut found, &known, version, version);
+        assert_eq!(found, [(1, finding(0))]);
+    }
+
     #[test]
     fn metadata_and_status_are_no_change() {
         let of = |spec: &str, rest: &str| format!(r#"{{"kind":"K","spec":{spec}{rest}}}"#);
