@@ -22,7 +22,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
             return withheld(
                 format!("no object says whether {} has RDMA devices", pool.name),
                 format!(
-                    "Are the devices of {} RDMA devices? Add the SriovNetworkNodePolicy or the device plugin's \
+                    "Does resource {} provide RDMA devices? Add the SriovNetworkNodePolicy or the device plugin's \
                      configuration to the dump.",
                     pool.name
                 ),

@@ -215,7 +215,7 @@ pub(super) fn refused_by_plugin(
     let Some(field) = schemas::plugin("cni", cni_type) else { return Vec::new() };
     let found = misfits(field, configuration, Reader::Go, MAX_PER_RULE);
     let reported = found.iter().map(|misfit| {
-        let (subject, expected) = (subject(misfit), expected(misfit.field));
+        let (subject, expected) = (subject(misfit), expected_instead(misfit));
         let message =
             format!("{subject}, but plugin {cni_type} expects {expected}: pods stay in ContainerCreating");
         // In quotes, true would switch these off: only the word "on" is on (sriov-cni pkg/sriov/sriov.go, ApplyVFConfig).
@@ -238,6 +238,16 @@ pub(super) fn is_placeholder(text: &str) -> bool {
 /// A value with its key, as a message begins.
 pub(super) fn subject(misfit: &Misfit<'_, '_>) -> String {
     format!("{} is {}", printable(misfit.key, 40), printable(&misfit.value.to_string(), 40))
+}
+
+/// What a field accepts, in words. For a string where a boolean belongs, the words say that the quotation marks are wrong:
+/// "true" is not true.
+fn expected_instead(misfit: &Misfit<'_, '_>) -> String {
+    let expected = expected(misfit.field);
+    if misfit.field.takes == Takes::Truth && misfit.value.is_string() {
+        return format!("{expected} without quotes");
+    }
+    expected
 }
 
 /// What a field accepts, in words.
