@@ -196,83 +196,51 @@ fn contract() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// A report of `why` against its published schema.
+/// A report against its published schema, `docs/schema/NAME-v1.json`.
+fn fits_schema(name: &str, report: &Value) -> Result<(), String> {
+    let schema: Value =
+        serde_json::from_str(&read(&path(&format!("{name}-v1.json")))?).map_err(|e| e.to_string())?;
+    validate(report, &schema, &schema, "")?;
+    let expected = Value::from(format!("fabric-admission.dev/{name}/v1"));
+    crate::support::round_trip::same("schema", &expected, &report["schema"])
+}
+
 pub(crate) fn validate_why(report: &Value) -> Result<(), String> {
-    let schema: Value = serde_json::from_str(&read(&path("why-v1.json"))?).map_err(|e| e.to_string())?;
-    validate(report, &schema, &schema, "")?;
-    crate::support::round_trip::same("schema", &Value::from("fabric-admission.dev/why/v1"), &report["schema"])
+    fits_schema("why", report)
 }
 
-/// A report of `doctor` against its published schema.
 pub(crate) fn validate_doctor(report: &Value) -> Result<(), String> {
-    let schema: Value = serde_json::from_str(&read(&path("doctor-v1.json"))?).map_err(|e| e.to_string())?;
-    validate(report, &schema, &schema, "")?;
-    crate::support::round_trip::same(
-        "schema",
-        &Value::from("fabric-admission.dev/doctor/v1"),
-        &report["schema"],
-    )
+    fits_schema("doctor", report)
 }
 
-/// The output of `discover`, or of `discover --diff`, against its published schema.
+/// The output of `discover`, or of `discover --diff`.
 pub(crate) fn validate_discover(report: &Value) -> Result<(), String> {
-    let (file, name) = match report["drift"] {
-        Value::Null => ("discover-v1.json", "fabric-admission.dev/discover/v1"),
-        _ => ("discover-diff-v1.json", "fabric-admission.dev/discover-diff/v1"),
-    };
-    let schema: Value = serde_json::from_str(&read(&path(file))?).map_err(|e| e.to_string())?;
-    validate(report, &schema, &schema, "")?;
-    crate::support::round_trip::same("schema", &Value::from(name), &report["schema"])
+    fits_schema(if report["drift"].is_null() { "discover" } else { "discover-diff" }, report)
 }
 
-/// An audit against its published schema.
 pub(crate) fn validate_audit(report: &Value) -> Result<(), String> {
-    let schema: Value = serde_json::from_str(&read(&path("audit-v1.json"))?).map_err(|e| e.to_string())?;
-    validate(report, &schema, &schema, "")?;
-    crate::support::round_trip::same(
-        "schema",
-        &Value::from("fabric-admission.dev/audit/v1"),
-        &report["schema"],
-    )
+    fits_schema("audit", report)
 }
 
-/// A list of profiles against its published schema.
 pub(crate) fn validate_profiles(report: &Value) -> Result<(), String> {
-    let schema: Value = serde_json::from_str(&read(&path("profiles-v1.json"))?).map_err(|e| e.to_string())?;
-    validate(report, &schema, &schema, "")?;
-    crate::support::round_trip::same(
-        "schema",
-        &Value::from("fabric-admission.dev/profiles/v1"),
-        &report["schema"],
-    )
+    fits_schema("profiles", report)
 }
 
-/// A review against its published schema.
 pub(crate) fn validate_review(report: &Value) -> Result<(), String> {
     fits(report)
 }
 
-/// A result of `verify-log` against its published schema.
 pub(crate) fn validate_verify_log(result: &Value) -> Result<(), String> {
-    let schema: Value =
-        serde_json::from_str(&read(&path("verify-log-v1.json"))?).map_err(|e| e.to_string())?;
-    validate(result, &schema, &schema, "")?;
-    crate::support::round_trip::same(
-        "schema",
-        &Value::from("fabric-admission.dev/verify-log/v1"),
-        &result["schema"],
-    )
+    fits_schema("verify-log", result)
+}
+
+pub(crate) fn validate_preflight(report: &Value) -> Result<(), String> {
+    fits_schema("preflight", report)
 }
 
 /// A report against the published schema and the contract's word on null.
 fn fits(report: &Value) -> Result<(), String> {
-    let schema = review_schema()?;
-    validate(report, &schema, &schema, "")?;
-    crate::support::round_trip::same(
-        "schema",
-        &Value::from("fabric-admission.dev/review/v1"),
-        &report["schema"],
-    )?;
+    fits_schema("review", report)?;
     let summary = &report["summary"];
     for key in ["results", "skipped", "errors"] {
         let count = report[key].as_array().map(|a| a.len() as u64);

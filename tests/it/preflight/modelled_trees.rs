@@ -1,12 +1,15 @@
 //! `preflight` on modelled trees: healthy ones, and each with something broken. The trials are `preflight::…`.
 
+use crate::cli::published_schemas::validate_preflight;
 use crate::support::file_trees::{Entry, Tree, path};
+use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, golden, names, root, run};
 use fabric_admission::pod_agent::{Options, Root, look};
 use fabric_admission::preflight::check_outcome::Verdict;
 use fabric_admission::preflight::checks::CHECKS;
 use fabric_admission::preflight::preflight_report::Report;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -16,6 +19,10 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("preflight::tree::{name}"), {
             let name = name.clone();
             move || output(&name)
+        });
+        suite.add(format!("preflight::json_fits_its_schema::{name}"), {
+            let name = name.clone();
+            move || json(&name)
         });
         if name.starts_with("broken/") {
             suite.add(format!("preflight::junk::{name}"), move || junk(&name));
@@ -108,6 +115,24 @@ fn output(name: &str) -> Outcome {
     // The files below belong to healthy trees; a broken one shows its report only.
     let shown = if checked(name).is_some() { text.split("--- ").next().unwrap_or_default() } else { &text };
     Ok(golden(&path(name).with_extension("out"), Some(shown))?)
+}
+
+/// The JSON report of a tree against its published schema; it has the checks of the text in the same order.
+fn json(name: &str) -> Outcome {
+    let scratch = Scratch::new()?;
+    Tree::listed(name)?.write(scratch.path())?;
+    let place = scratch.path().display().to_string();
+    let preflight = |more: &[&str]| run(&[&["preflight", "--root", &place], more].concat(), b"", root());
+    let report: Value =
+        serde_json::from_str(&preflight(&["-o", "json"])?.stdout).map_err(|e| e.to_string())?;
+    validate_preflight(&report)?;
+    let checks = report["checks"].as_array().ok_or("no list of checks")?;
+    let of = |check: &Value, key: &str| check[key].as_str().unwrap_or_default().to_owned();
+    let listed = checks.iter().map(|check| format!("{}  {}", of(check, "id"), of(check, "verdict")));
+    let text = preflight(&[])?.stdout;
+    let lines = text.lines().filter(|line| line.starts_with("PF"));
+    let printed = lines.map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join("  "));
+    Ok(same("checks", listed.collect::<Vec<_>>(), printed.collect())?)
 }
 
 fn verdicts(directory: &Path) -> BTreeMap<String, Verdict> {
