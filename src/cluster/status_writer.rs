@@ -6,7 +6,7 @@ use super::call_deadline::CallFault;
 use super::leader_lease::Lease;
 use super::watch_lines::{ListMeta, Page};
 use crate::profile::FabricProfileStatus;
-use crate::resolve::profile_status::{ProfileUse, of_object};
+use crate::resolve::profile_status::{ProfileUse, Statuses};
 use crate::snapshot::Snapshot;
 use kube::api::{ListParams, Patch, PatchParams};
 use serde::Deserialize;
@@ -243,11 +243,12 @@ impl Writer {
 /// Current and wanted statuses of the objects of a list. Objects without a name or with another shape of status are
 /// skipped.
 fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
+    let statuses = Statuses::of(snapshot);
     let items = pages.iter().filter_map(|page| serde_json::from_str::<Page<'_>>(page).ok()?.items).flatten();
     items
         .filter_map(|object| {
             let shape: Shape = serde_json::from_str(object.get()).ok()?;
-            let (mut wants, standing) = of_object(object.get(), snapshot);
+            let (mut wants, standing) = statuses.of_object(object.get());
             wants.observed_generation = shape.metadata.generation;
             Some(Wanted { name: shape.metadata.name, has: shape.status, wants, standing })
         })

@@ -5,7 +5,7 @@ use super::value_place::Given;
 use crate::cli::{Exit, terminal_width};
 use crate::profile::FabricProfileStatus;
 use crate::report::profile_list::{ProfileEntry, Report};
-use crate::resolve::profile_status::of_object;
+use crate::resolve::profile_status::Statuses;
 use clap::ValueEnum;
 use std::io::{self, Write};
 
@@ -33,7 +33,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let mut entries = Vec::new();
     if arguments.source.is_given() {
-        known.each(&mut |given| entries.push(entry(given, &known)));
+        let statuses = Statuses::of(&known.snapshot);
+        known.each(&mut |given| entries.push(entry(given, &statuses, &known)));
     } else {
         known.each_base(&mut |given| entries.push(base(given)));
     }
@@ -49,8 +50,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     Ok(if unreadable { Exit::Usage } else { Exit::Clean })
 }
 
-fn entry(given: Given<'_>, known: &Known) -> ProfileEntry {
-    let (mut status, _) = of_object(given.json(), &known.snapshot);
+fn entry(given: Given<'_>, statuses: &Statuses<'_>, known: &Known) -> ProfileEntry {
+    let (mut status, _) = statuses.of_object(given.json());
     // Without any Namespace object, zero would be a guess.
     if known.snapshot.namespaces().is_empty() {
         status.matching_namespaces = None;

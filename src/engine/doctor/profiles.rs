@@ -5,15 +5,16 @@ use super::facts_that_were_read::{Facts, text};
 use super::nodes_with_accelerators;
 use super::what_is_read::{CONFIG_MAPS, NODES, PROFILES};
 use crate::profile::{FabricProfileStatus, Problem};
-use crate::resolve::profile_status::{ProfileUse, of_object};
+use crate::resolve::profile_status::{ProfileUse, Statuses};
 use crate::text::count;
 
 /// The status of every profile object, by name.
 fn statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
     facts.profiles_known()?;
     let objects = facts.read(&PROFILES)?.iter();
+    let statuses = Statuses::of(&facts.snapshot);
     let status = |object: &serde_json::Value| {
-        let (status, used) = of_object(&object.to_string(), &facts.snapshot);
+        let (status, used) = statuses.of_object(&object.to_string());
         (text(object, "/metadata/name").to_owned(), status, used)
     };
     Ok(objects.map(status).collect())

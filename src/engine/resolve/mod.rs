@@ -14,6 +14,7 @@ mod default_profile;
 mod if_claims_are_accelerators;
 mod is_when_met;
 mod missing_networks_and_resources;
+mod namespaces_of_all_profiles;
 mod namespaces_of_profile;
 mod order_of_evidence;
 mod profile_by_name;

@@ -1,12 +1,12 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
-use super::{Missing, admits, missing_anywhere, rail_faults, users};
+use super::namespaces_of_all_profiles::NamespacesOfAllProfiles;
+use super::{Missing, missing_anywhere, rail_faults};
 use crate::json::decode_with_place::object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
 use crate::snapshot::Snapshot;
 use crate::text::count;
-use std::collections::BTreeSet;
 
 /// Most problems, the same limit as in the CRD.
 const MAX_PROBLEMS: usize = 64;
@@ -26,18 +26,32 @@ pub enum ProfileUse {
     Used,
 }
 
-/// The status of a profile object, given as JSON text, without `observedGeneration`.
-#[must_use]
-pub fn of_object(json: &str, snapshot: &Snapshot) -> (FabricProfileStatus, ProfileUse) {
-    match decode::<FabricProfile>(json) {
-        Ok(profile) => of(&profile, snapshot),
-        Err(error) => (broken(&error.pointer, &error.message), ProfileUse::Unusable),
+/// The statuses of the profiles of a snapshot.
+pub struct Statuses<'s> {
+    snapshot: &'s Snapshot,
+    namespaces: NamespacesOfAllProfiles<'s>,
+}
+
+impl<'s> Statuses<'s> {
+    /// What the statuses of several profiles have in common.
+    #[must_use]
+    pub fn of(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, namespaces: NamespacesOfAllProfiles::of(snapshot) }
+    }
+
+    /// The status of a profile object, given as JSON text, without `observedGeneration`.
+    #[must_use]
+    pub fn of_object(&self, json: &str) -> (FabricProfileStatus, ProfileUse) {
+        match decode::<FabricProfile>(json) {
+            Ok(profile) => of(&profile, self),
+            Err(error) => (broken(&error.pointer, &error.message), ProfileUse::Unusable),
+        }
     }
 }
 
 /// The status of a profile without `observedGeneration`, which the snapshot does not know.
-#[must_use]
-pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus, ProfileUse) {
+fn of(profile: &FabricProfile, statuses: &Statuses<'_>) -> (FabricProfileStatus, ProfileUse) {
+    let snapshot = statuses.snapshot;
     let resolved = match Profile::resolve(profile, snapshot.bases()) {
         Ok(resolved) => resolved,
         Err(error) => return (broken(&error.pointer, &error.message), ProfileUse::Unusable),
@@ -85,14 +99,13 @@ pub fn of(profile: &FabricProfile, snapshot: &Snapshot) -> (FabricProfileStatus,
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
-        problems.extend(tie(&resolved, set, snapshot));
+        problems.extend(tie(&resolved, set, statuses));
     }
     problems.truncate(MAX_PROBLEMS);
     let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let mut namespaces: Vec<String> = users(&resolved, snapshot).into_iter().map(str::to_owned).collect();
-    let matching_namespaces = Some(u32::try_from(namespaces.len()).unwrap_or(u32::MAX));
-    namespaces.sort_unstable();
-    namespaces.truncate(MAX_NAMESPACES);
+    let users = statuses.namespaces.users(&resolved);
+    let matching_namespaces = Some(u32::try_from(users.len()).unwrap_or(u32::MAX));
+    let namespaces = users.into_iter().take(MAX_NAMESPACES).map(str::to_owned).collect();
     let status = FabricProfileStatus {
         matching_nodes,
         matching_namespaces,
@@ -152,24 +165,29 @@ pub fn place(profile: &FabricProfile, what: &Missing) -> String {
 }
 
 /// Other profiles of the same priority on the same nodes: only the pod's own fields decide between them.
-fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Problem> {
-    let catalog = snapshot.catalog();
-    let mut others: BTreeSet<&str> = BTreeSet::new();
-    let mut shared = 0;
-    for (class, _, nodes) in snapshot.all_nodes().members(classes) {
-        let equal = catalog.fabric(catalog.fabric_of(class)).iter().filter(|other| {
-            other.name != profile.name && other.priority == profile.priority && meet(profile, other, snapshot)
-        });
-        let names: Vec<&str> = equal.map(|other| other.name.as_str()).collect();
-        shared += if names.is_empty() { 0 } else { nodes };
-        others.extend(names);
+fn tie(profile: &Profile, classes: &ClassSet, statuses: &Statuses<'_>) -> Option<Problem> {
+    let (catalog, nodes) = (statuses.snapshot.catalog(), statuses.snapshot.all_nodes());
+    let equal = catalog.iter().filter(|o| o.priority == profile.priority && o.name != profile.name);
+    let on_nodes = equal.filter_map(|other| Some((other, catalog.classes_of(&other.name)?)));
+    let meeting =
+        on_nodes.filter(|(other, set)| !set.is_disjoint(classes) && statuses.namespaces.meet(profile, other));
+    let mut shared = nodes.classes().none();
+    let (mut count_of_others, mut names) = (0_usize, Vec::new());
+    for (other, set) in meeting {
+        shared.union_with(set);
+        count_of_others += 1;
+        if names.len() < MOST_NAMES {
+            names.push(other.name.as_str());
+        }
     }
-    if others.is_empty() || shared == 0 {
+    shared.intersect_with(classes);
+    let shared = nodes.count(&shared);
+    if shared == 0 {
         return None;
     }
-    let names = others.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
-    let more = others.len().saturating_sub(MOST_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = count_of_others - names.len();
+    let (names, more) =
+        (names.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() });
     let message = format!(
         "priority {} is also the priority of {names}{more} on {}: a pod that can run on these nodes gets a profile only if \
          the pod names a profile, or if its selectors ask for the nodes of only one profile",
@@ -177,15 +195,6 @@ fn tie(profile: &Profile, classes: &ClassSet, snapshot: &Snapshot) -> Option<Pro
         count(shared, "node")
     );
     Some(Problem { pointer: "/spec/priority".into(), message })
-}
-
-/// Whether one pod may use both: teams may have their own profiles on shared nodes.
-fn meet(one: &Profile, other: &Profile, snapshot: &Snapshot) -> bool {
-    one.namespaces.is_none()
-        || other.namespaces.is_none()
-        || snapshot.namespaces().into_iter().any(|(name, facts)| {
-            facts.mode().is_some() && admits(one, name, Some(facts)) && admits(other, name, Some(facts))
-        })
 }
 
 #[cfg(test)]
@@ -222,7 +231,7 @@ mod tests {
         let network = r#"{"metadata":{"name":"net","namespace":"fabric"}}"#;
         let group = "k8s.cni.cncf.io";
         builder.add(Layer::Cluster, group, "NetworkAttachmentDefinition", network, "").unwrap();
-        of_object(profiles[0], &builder.build())
+        Statuses::of(&builder.build()).of_object(profiles[0])
     }
 
     fn problems(profiles: &[&str]) -> Vec<(String, String)> {
@@ -268,7 +277,7 @@ mod tests {
         builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
         // Whether decisions use the object or not.
         for (snapshot, expected) in [(builder.build(), ProfileUse::Used), (unknown, ProfileUse::Other)] {
-            let (status, standing) = of_object(json, &snapshot);
+            let (status, standing) = Statuses::of(&snapshot).of_object(json);
             let values = (status.transport.as_deref(), status.attachment.as_deref(), status.priority);
             assert_eq!((values, standing), ((Some("roce"), Some("host-device"), Some(7)), expected));
         }
@@ -315,7 +324,7 @@ mod tests {
             }
             let json = profile("p", r#""rails":[{"network":"fabric/a"},{"network":"fabric/b"}]"#);
             builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &json, "").unwrap();
-            of_object(&json, &builder.build()).0.problems
+            Statuses::of(&builder.build()).of_object(&json).0.problems
         };
         let found = status("10.1.64.0/18");
         assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/spec/rails/1/network"));
@@ -339,14 +348,16 @@ mod tests {
 
     #[test]
     fn an_unused_profile_has_a_reason() {
-        let (broken, standing) = of_object(&profile("p", r#""bootstrap":"rail9""#), &Snapshot::default());
+        let snapshot = Snapshot::default();
+        let statuses = Statuses::of(&snapshot);
+        let (broken, standing) = statuses.of_object(&profile("p", r#""bootstrap":"rail9""#));
         assert_eq!(
             (broken.problems[0].pointer.as_str(), standing),
             ("/spec/bootstrap", ProfileUse::Unusable)
         );
-        let (unknown, standing) = of_object(&profile("p", EAST), &Snapshot::default());
+        let (unknown, standing) = statuses.of_object(&profile("p", EAST));
         assert_eq!((unknown.problems[0].pointer.as_str(), standing), ("/metadata/name", ProfileUse::Other));
-        let (unread, standing) = of_object(&profile("p", r#""rails":3"#), &Snapshot::default());
+        let (unread, standing) = statuses.of_object(&profile("p", r#""rails":3"#));
         assert_eq!((unread.problems[0].pointer.as_str(), standing), ("/spec/rails", ProfileUse::Unusable));
     }
 }
