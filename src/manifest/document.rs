@@ -1,6 +1,7 @@
 //! Documents of a stream, and the positions of their nodes.
 
 use super::input_error::InputError;
+use super::json_pointer::Found;
 use super::source_positions::{Position, Positions};
 use super::{embedded_place, json_pointer};
 use serde_json::value::RawValue;
@@ -20,18 +21,27 @@ pub struct Document {
     pub json: Box<RawValue>,
     /// Byte range of the document in its file, without the separator line: for verbatim re-emission.
     pub text: Range<usize>,
-    /// Keys given twice; the last one wins, as in kubectl.
+    /// Keys given twice, in the order of their mappings; the last one wins, as in kubectl.
     pub warnings: Vec<Duplicate>,
     pub(super) positions: Positions,
     /// Values that YAML aliases repeat: the offset of each copy in the JSON, and where the file has the value.
     pub(super) shared: Vec<(u32, Position)>,
 }
 
+/// A part of a document, such as an item of a List or a template in it. The default is the whole document.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part<'p> {
+    /// Where a node starts in [`Document::json`] (bytes).
+    pub start: usize,
+    /// RFC 6901 pointer from this node to the part.
+    pub pointer: &'p str,
+}
+
 /// A mapping key that is written twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicate {
-    /// RFC 6901 pointer of the entry.
-    pub pointer: String,
+    /// Where the mapping starts in [`Document::json`] (bytes). Its pointer would repeat long keys above it in each entry.
+    pub mapping: usize,
     /// The key, unescaped.
     pub key: String,
     /// Position of its first occurrence, whose value is lost.
@@ -67,15 +77,13 @@ impl Document {
     /// item that of the item. Linear in the size of the document.
     #[must_use]
     pub fn locate(&self, pointer: &str) -> Position {
-        self.locate_in((self.json.get(), ""), pointer)
+        self.locate_in(Part::default(), pointer)
     }
 
-    /// The same below a part of the document, such as an item of a List, given as its text and its pointer: linear in the
-    /// size of the part if the text is a slice of [`Document::json`].
+    /// The same below a part of the document: linear in the size of the part.
     #[must_use]
-    pub fn locate_in(&self, part: (&str, &str), pointer: &str) -> Position {
-        let found = json_pointer::resolve(self.json.get(), self.start(part), pointer);
-        self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
+    pub fn locate_in(&self, part: Part<'_>, pointer: &str) -> Position {
+        self.position(&self.resolve(part, pointer))
     }
 
     /// Whether YAML aliases repeat values of the document.
@@ -84,52 +92,44 @@ impl Document {
         !self.shared.is_empty()
     }
 
-    /// Where the file has the node at a pointer, or its nearest ancestor that exists: the same place for all copies that
-    /// YAML aliases make of it. `None` in a document without aliases.
+    /// Where the file has the node at a pointer below a part, or its nearest ancestor that exists, and whether it is the node
+    /// itself: the same place for all copies that YAML aliases make of it. `None` in a document without aliases.
     #[must_use]
-    pub fn origin(&self, pointer: &str) -> Option<Position> {
+    pub fn origin(&self, part: Part<'_>, pointer: &str) -> Option<(Position, bool)> {
         if self.shared.is_empty() {
             return None;
         }
-        let start = json_pointer::resolve(self.json.get(), 0, pointer).start;
-        let offset = u32::try_from(start).ok()?;
+        let found = self.resolve(part, pointer);
+        let offset = u32::try_from(found.start).ok()?;
         let copy = self.shared.binary_search_by_key(&offset, |(offset, _)| *offset).ok();
         let copy = copy.and_then(|at| self.shared.get(at)).map(|(_, position)| *position);
-        copy.or_else(|| self.positions.at(start))
+        Some((copy.or_else(|| self.positions.at(found.start))?, found.exact))
     }
 
-    /// Where a part starts in the JSON text. A corrected copy of a part is found by its pointer.
-    fn start(&self, (part, at): (&str, &str)) -> usize {
-        self.part(part)
-            .map_or_else(|| json_pointer::resolve(self.json.get(), 0, at).start, |range| range.start)
-    }
-
-    /// Where a part is in the JSON text; `None` for a copy.
+    /// Where a text is in the JSON text; `None` for a copy.
     #[must_use]
-    pub fn part(&self, part: &str) -> Option<Range<usize>> {
-        let (whole, part) = (self.json.get().as_bytes().as_ptr_range(), part.as_bytes().as_ptr_range());
+    pub fn range_of(&self, text: &str) -> Option<Range<usize>> {
+        let (whole, text) = (self.json.get().as_bytes().as_ptr_range(), text.as_bytes().as_ptr_range());
         let offset = |at: *const u8| at.addr() - whole.start.addr();
-        (whole.start <= part.start && part.end <= whole.end).then(|| offset(part.start)..offset(part.end))
+        (whole.start <= text.start && text.end <= whole.end).then(|| offset(text.start)..offset(text.end))
     }
 
     /// Position of a character of the string at a pointer below a part, by its line and column in the string, both from 1;
-    /// of the string itself if that cannot be found. `file` is the source of the document, from line `first` on.
+    /// of the string itself if that cannot be found. `lines_from` gives the source of the document from a line of its file on.
     #[must_use]
-    pub fn locate_within(
+    pub fn locate_within<'s>(
         &self,
-        (file, first): (&[u8], u32),
-        part: (&str, &str),
+        lines_from: impl FnOnce(u32) -> Option<&'s [u8]>,
+        part: Part<'_>,
         pointer: &str,
-        (line, column): (u32, u32),
+        spot: (u32, u32),
     ) -> Position {
-        let entry = self.locate_in(part, pointer);
+        let found = self.resolve(part, pointer);
+        let entry = self.position(&found);
         let within = || {
-            let source = std::str::from_utf8(file).ok()?;
-            let value: String = serde_json::from_str(self.text_of(part, pointer)?).ok()?;
-            let before = first.saturating_sub(1);
-            let inside = Position { line: entry.line.saturating_sub(before), ..entry };
-            let found = embedded_place::place(source, inside, &value, line, column)?;
-            Some(Position { line: found.line.saturating_add(before), ..found })
+            let mut cursor = embedded_place::Cursor::at(lines_from(entry.line)?, entry)?;
+            let text = self.text_of(&found)?;
+            cursor.place(&serde_json::from_str::<String>(text).ok()?, spot)
         };
         within().unwrap_or(entry)
     }
@@ -137,11 +137,39 @@ impl Document {
     /// The JSON text of the node at an RFC 6901 pointer, if it exists.
     #[must_use]
     pub fn get(&self, pointer: &str) -> Option<&RawValue> {
-        serde_json::from_str(self.text_of((self.json.get(), ""), pointer)?).ok()
+        serde_json::from_str(self.text_of(&self.resolve(Part::default(), pointer))?).ok()
     }
 
-    fn text_of(&self, part: (&str, &str), pointer: &str) -> Option<&str> {
-        let found = json_pointer::resolve(self.json.get(), self.start(part), pointer);
+    /// Follows a pointer below a part. Never from the start of the document: a List has as many parts as findings.
+    fn resolve(&self, part: Part<'_>, pointer: &str) -> Found {
+        let found = json_pointer::resolve(self.json.get(), part.start, part.pointer);
+        if found.exact { json_pointer::resolve(self.json.get(), found.start, pointer) } else { found }
+    }
+
+    /// The keys that a part gives twice.
+    #[must_use]
+    pub fn duplicates_in(&self, part: Part<'_>) -> &[Duplicate] {
+        if self.warnings.is_empty() {
+            return &[];
+        }
+        let Found { start, end, .. } = self.resolve(part, "");
+        let before = |offset: usize| self.warnings.partition_point(|twice| twice.mapping < offset);
+        self.warnings.get(before(start)..before(end)).unwrap_or_default()
+    }
+
+    /// RFC 6901 pointer of an entry that is given twice, from the start of a part. Linear in the size of the part.
+    #[must_use]
+    pub fn pointer_of(&self, part: Part<'_>, twice: &Duplicate) -> String {
+        let start = self.resolve(part, "").start;
+        let mapping = json_pointer::pointer(self.json.get(), start, twice.mapping);
+        format!("{mapping}/{}", json_pointer::escape(&twice.key))
+    }
+
+    fn position(&self, found: &Found) -> Position {
+        self.positions.at(found.start).unwrap_or(Position { line: self.line, column: 1 })
+    }
+
+    fn text_of(&self, found: &Found) -> Option<&str> {
         if found.exact { self.json.get().get(found.start..found.end) } else { None }
     }
 }

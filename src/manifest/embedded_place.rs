@@ -11,29 +11,9 @@ enum Style {
     Bare,
 }
 
-/// Place of the character at `line` and `column` of a string, whose entry is at `entry` in the source. `None` if the
-/// source's style cannot be followed.
-///
-/// Styles differ in how they indent, fold and escape, and in little else: the non-blank characters have the same
-/// order. So both are walked side by side, without blanks.
-pub(super) fn place(source: &str, entry: Position, value: &str, line: u32, column: u32) -> Option<Position> {
-    let mut at = Cursor::start(source, entry)?;
-    let style = at.value()?;
-    let mut wanted = Position { line: 1, column: 1 };
-    let mut last = None;
-    for c in value.chars() {
-        let reached = (wanted.line, wanted.column) >= (line, column);
-        if !c.is_whitespace() {
-            let here = at.take(c, style)?;
-            if reached {
-                return Some(here);
-            }
-            last = Some(here);
-        }
-        wanted.step(c);
-    }
-    last
-}
+/// Farthest entry from the start of its line that is followed (characters). A whole List may be on one line, with a
+/// thousand such entries.
+const MAX_COLUMN: u32 = 4 << 10;
 
 impl Position {
     fn step(&mut self, c: char) {
@@ -46,29 +26,55 @@ impl Position {
     }
 }
 
-struct Cursor<'s> {
-    rest: std::str::Chars<'s>,
+/// A place in the source of a document, and the text from there on. Only what is walked over is checked for UTF-8.
+pub(super) struct Cursor<'s> {
+    rest: &'s [u8],
     position: Position,
 }
 
 impl<'s> Cursor<'s> {
-    fn start(source: &'s str, at: Position) -> Option<Self> {
-        let skipped = usize::try_from(at.line).ok()?.checked_sub(1)?;
-        let offset: usize = source.split_inclusive('\n').take(skipped).map(str::len).sum();
-        let mut cursor =
-            Self { rest: source.get(offset..)?.chars(), position: Position { line: at.line, column: 1 } };
-        while cursor.position.column < at.column {
+    /// Starts at an entry, in the text from its line on.
+    pub(super) fn at(line: &'s [u8], entry: Position) -> Option<Self> {
+        if entry.column > MAX_COLUMN {
+            return None;
+        }
+        let mut cursor = Self { rest: line, position: Position { line: entry.line, column: 1 } };
+        while cursor.position.column < entry.column {
             cursor.next()?;
         }
         Some(cursor)
     }
 
+    /// Place of the character at a line and column of the string that is the value of the entry. `None` if the source's
+    /// style cannot be followed.
+    ///
+    /// Styles differ in how they indent, fold and escape, and in little else: the non-blank characters have the same
+    /// order. So both are walked side by side, without blanks.
+    pub(super) fn place(&mut self, value: &str, spot: (u32, u32)) -> Option<Position> {
+        let style = self.value()?;
+        let mut wanted = Position { line: 1, column: 1 };
+        let mut last = None;
+        for c in value.chars() {
+            let reached = (wanted.line, wanted.column) >= spot;
+            if !c.is_whitespace() {
+                let here = self.take(c, style)?;
+                if reached {
+                    return Some(here);
+                }
+                last = Some(here);
+            }
+            wanted.step(c);
+        }
+        last
+    }
+
     fn peek(&self) -> Option<char> {
-        self.rest.clone().next()
+        first_char(self.rest)
     }
 
     fn next(&mut self) -> Option<char> {
-        let c = self.rest.next()?;
+        let c = self.peek()?;
+        self.rest = self.rest.get(c.len_utf8()..)?;
         self.position.step(c);
         Some(c)
     }
@@ -146,6 +152,17 @@ impl<'s> Cursor<'s> {
         }
         char::from_u32(code)
     }
+}
+
+/// The first character of a text; `None` if it is not UTF-8.
+fn first_char(text: &[u8]) -> Option<char> {
+    let length = match text.first()? {
+        ascii @ 0..0x80 => return Some(char::from(*ascii)),
+        0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0.. => 4,
+    };
+    std::str::from_utf8(text.get(..length)?).ok()?.chars().next()
 }
 
 #[cfg(test)]

@@ -87,6 +87,41 @@ fn child(json: &str, start: usize, token: &str) -> Option<usize> {
     }
 }
 
+/// The pointer from the node that starts at byte `start` to the one that starts at byte `wanted` inside of it; to the
+/// innermost node around it if no node starts there.
+pub(super) fn pointer(json: &str, mut start: usize, wanted: usize) -> String {
+    let mut pointer = String::new();
+    while start < wanted {
+        let Some((token, next)) = child_around(json, start, wanted) else { break };
+        pointer.push('/');
+        pointer.push_str(&token);
+        start = next;
+    }
+    pointer
+}
+
+/// The child of a node that the byte `wanted` is in: its escaped token, and where it starts.
+fn child_around(json: &str, start: usize, wanted: usize) -> Option<(String, usize)> {
+    let bytes = json.as_bytes();
+    let is_mapping = match bytes.get(start)? {
+        b'{' => true,
+        b'[' => false,
+        _ => return None,
+    };
+    let (mut at, mut index) = (start + 1, 0usize);
+    while !matches!(bytes.get(at)?, b'}' | b']') {
+        let value = if is_mapping { skip(bytes, at) + 1 } else { at };
+        let end = skip(bytes, value);
+        if (value..end).contains(&wanted) {
+            let key = || serde_json::from_str::<String>(json.get(at..value - 1)?).ok();
+            return Some((if is_mapping { escape(&key()?) } else { index.to_string() }, value));
+        }
+        at = if *bytes.get(end)? == b',' { end + 1 } else { end };
+        index += 1;
+    }
+    None
+}
+
 /// A sequence index: digits without a leading zero (RFC 6901, section 4).
 fn index(token: &str) -> Option<usize> {
     let digits = !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit());
@@ -176,6 +211,17 @@ mod tests {
         assert_eq!(text("/c~1d/e~0f"), ("null", true));
         assert_eq!(text("/"), ("-1.5", true));
         assert_eq!(text("/q\""), ("true", true));
+    }
+
+    #[test]
+    fn pointers_of_nodes() {
+        for wanted in ["", "/a", "/a/1", "/a/1/b", "/a/2", "/c~1d", "/c~1d/e~0f", "/", "/q\""] {
+            let start = resolve(JSON, 0, wanted).start;
+            assert_eq!(pointer(JSON, 0, start), wanted);
+        }
+        let below = resolve(JSON, 0, "/c~1d").start;
+        assert_eq!(pointer(JSON, below, resolve(JSON, 0, "/c~1d/e~0f").start), "/e~0f");
+        assert_eq!(pointer(JSON, 0, JSON.len()), "");
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod yaml_scalars;
 
 pub use catch_panic::install_quiet_panic_hook;
 pub use catch_panic::is_caught;
-pub use document::{Document, Duplicate, Item};
+pub use document::{Document, Duplicate, Item, Part};
 pub use input_error::InputError;
 pub use json_pointer::range;
 pub use read_documents::{part, read, without_document};

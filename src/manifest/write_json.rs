@@ -2,8 +2,7 @@
 
 use super::document::Duplicate;
 use super::go_numbers;
-use super::json_pointer;
-use super::merge_keys::{Budget, Entries, MappingEntry, Origin, too_deep, too_many};
+use super::merge_keys::{Budget, Entries, MappingEntry, Origin, Repeated, too_deep, too_many};
 use super::node_tree::{Id, Kind, MAX_DEPTH, Tree};
 use super::read_fault::ReadFault;
 use super::source_positions::{Position, Positions, Recorder};
@@ -33,7 +32,6 @@ pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, ReadF
         shared: Vec::new(),
         budget: Budget::default(),
         spare: Vec::new(),
-        path: Vec::new(),
         alias_bytes: 0,
     };
     // go-yaml counts the document as well.
@@ -55,13 +53,7 @@ struct Writer<'t> {
     budget: Budget,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<MappingEntry<'t>>>,
-    path: Vec<Step<'t>>,
     alias_bytes: usize,
-}
-
-enum Step<'t> {
-    Key(std::borrow::Cow<'t, str>),
-    Item(usize),
 }
 
 impl<'t> Writer<'t> {
@@ -108,16 +100,13 @@ impl<'t> Writer<'t> {
 
     fn sequence(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         self.out.push('[');
+        let start = self.out.len();
         let mut next = first;
-        let mut index = 0;
         while let Some(item) = self.tree.get(next) {
-            if index > 0 {
+            if self.out.len() > start {
                 self.out.push(',');
             }
-            self.path.push(Step::Item(index));
             self.value(next, item.at, aliased, depth)?;
-            self.path.pop();
-            index += 1;
             next = item.next;
         }
         self.out.push(']');
@@ -131,10 +120,14 @@ impl<'t> Writer<'t> {
         let (mut list, repeated) = (entries.list, entries.repeated);
         // Expanded again, the same mapping would be reported again.
         if !aliased {
-            for (key, first, second) in repeated {
-                let pointer = self.pointer(&key);
-                self.duplicates.push(Duplicate { pointer, key: key.into_owned(), first, second });
-            }
+            let mapping = self.out.len();
+            let duplicate = |(key, first, second): Repeated<'t>| Duplicate {
+                mapping,
+                key: key.into_owned(),
+                first,
+                second,
+            };
+            self.duplicates.extend(repeated.into_iter().map(duplicate));
         }
         self.out.push('{');
         let start = self.out.len();
@@ -145,9 +138,7 @@ impl<'t> Writer<'t> {
             self.charge(&entry.key, entry.aliased, entry.at)?;
             write_string(&mut self.out, &entry.key);
             self.out.push(':');
-            self.path.push(Step::Key(entry.key));
             self.value(entry.value, entry.at, entry.aliased, depth)?;
-            self.path.pop();
         }
         self.out.push('}');
         self.spare.push(list);
@@ -159,20 +150,6 @@ impl<'t> Writer<'t> {
             self.alias_bytes = self.alias_bytes.saturating_add(text.len());
         }
         if self.alias_bytes > ALIAS_BYTES { Err(too_many(at)) } else { Ok(()) }
-    }
-
-    fn pointer(&self, key: &str) -> String {
-        let mut pointer = String::new();
-        for step in &self.path {
-            pointer.push('/');
-            match step {
-                Step::Key(key) => pointer.push_str(&json_pointer::escape(key)),
-                Step::Item(index) => pointer.push_str(&index.to_string()),
-            }
-        }
-        pointer.push('/');
-        pointer.push_str(&json_pointer::escape(key));
-        pointer
     }
 }
 

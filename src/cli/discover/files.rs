@@ -24,7 +24,7 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
                     }
                     if let Err(error) = sources.add(&group, kind, object.json, namespace) {
                         let at = (object.pointer.as_str(), error.pointer.as_str());
-                        problems.warnings.push(objects::unread(document, object.json, at, &error.message));
+                        problems.warnings.push(objects::unread(document, object.part(), at, &error.message));
                         unreadable = true;
                     }
                 }

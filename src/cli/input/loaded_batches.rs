@@ -3,7 +3,8 @@
 
 use super::errors_of_a_file::{OfFile, OfPart, Problems, name, unreadable};
 use super::text_read_again::KeptText;
-use crate::manifest::{self, Document};
+use crate::manifest::{self, Document, Part};
+use crate::report::source_line_snippet::{LineStarts, Lines};
 use crate::report::{Place, Source, Unread};
 use rayon::prelude::*;
 use std::ops::Deref;
@@ -20,6 +21,18 @@ pub(in crate::cli) struct File {
     /// Whether the part before it is of the same file.
     pub(in crate::cli) continues: bool,
     pub(in crate::cli) documents: Vec<Document>,
+    starts: LineStarts,
+}
+
+impl File {
+    pub(super) fn new(text: Vec<u8>, line: u32, continues: bool, documents: Vec<Document>) -> Self {
+        Self { text, line, continues, documents, starts: LineStarts::default() }
+    }
+
+    /// Its lines, by their numbers in the file.
+    pub(in crate::cli) fn lines(&self) -> Lines<'_> {
+        Lines::new(&self.text, self.line, &self.starts)
+    }
 }
 
 /// Everything that was read, in order.
@@ -177,18 +190,19 @@ impl Loading {
         let documents = of_file.part(part, manifest::part(&name, &text, line));
         // A part that was decoded before has had its problems noted then.
         let problems = if let Content::Whole(..) = &self.content { of_file.end() } else { known };
-        (Some(Ready::Read(File { text, line, continues, documents })), problems)
+        (Some(Ready::Read(File::new(text, line, continues, documents))), problems)
     }
 }
 
-/// Where an object of a document stands; `json` is its text in the document.
-pub(in crate::cli) fn source(document: &Document, json: &str, pointer: &str) -> Source {
-    let line = if pointer.is_empty() { document.line } else { document.locate_in((json, pointer), "").line };
+/// Where an object of a document stands: its text starts at byte `start` of the document's JSON.
+pub(in crate::cli) fn source(document: &Document, start: usize, pointer: &str) -> Source {
+    let part = Part { start, pointer: "" };
+    let line = if pointer.is_empty() { document.line } else { document.locate_in(part, "").line };
     Source { file: document.file.to_string(), document: document.index, line, pointer: pointer.to_owned() }
 }
 
-/// The place of a value in a part of a document, such as an object, given as the part's text and pointer.
-pub(in crate::cli) fn place(document: &Document, part: (&str, &str), pointer: &str) -> Place {
+/// The place of a value in a part of a document, such as an object.
+pub(in crate::cli) fn place(document: &Document, part: Part<'_>, pointer: &str) -> Place {
     let position = document.locate_in(part, pointer);
     Place { line: position.line, column: position.column }
 }

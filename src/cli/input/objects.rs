@@ -2,7 +2,7 @@
 
 use super::{place, source};
 use crate::json::null_as_absent::{List, Text, mapping};
-use crate::manifest::Document;
+use crate::manifest::{Document, Part};
 use crate::report::{Skipped, Unread};
 use crate::review::admission_review;
 use crate::snapshot::{Builder, FactError, Layer};
@@ -15,6 +15,9 @@ pub(in crate::cli) struct Object<'a> {
     pub(in crate::cli) document: &'a Document,
     /// JSON pointer of the object in its document.
     pub(in crate::cli) pointer: String,
+    /// Where the object starts in the JSON of its document (bytes).
+    pub(in crate::cli) start: usize,
+    /// Its text in this JSON, or a corrected copy.
     pub(in crate::cli) json: &'a str,
     pub(in crate::cli) api_version: String,
     pub(in crate::cli) kind: String,
@@ -26,6 +29,17 @@ pub(in crate::cli) struct Object<'a> {
 impl Object<'_> {
     pub(in crate::cli) fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// The object in its document.
+    pub(in crate::cli) fn part(&self) -> Part<'static> {
+        Part { start: self.start, pointer: "" }
+    }
+
+    /// A template of it, given as its text and its pointer in the object. A corrected text is not in the document.
+    pub(in crate::cli) fn template<'p>(&self, json: &str, pointer: &'p str) -> Part<'p> {
+        let own = self.document.range_of(json).map(|range| Part { start: range.start, pointer: "" });
+        own.unwrap_or(Part { start: self.start, pointer })
     }
 
     pub(in crate::cli) fn is_pod(&self) -> bool {
@@ -101,18 +115,20 @@ fn unwrap<'a>(
     namespace: Option<String>,
     found: &mut Vec<Found<'a>>,
 ) {
+    // It is a slice of the JSON.
+    let start = document.range_of(json).map_or(0, |range| range.start);
     let header: Header<'_> = match crate::json::decode_with_place::object(json) {
         Ok(header) => header,
         Err(error) => {
-            let at = (pointer.as_str(), error.pointer.as_str());
-            found.push(Found::Unread(unread(document, json, at, &error.message)));
+            let (part, at) = (Part { start, pointer: "" }, (pointer.as_str(), error.pointer.as_str()));
+            found.push(Found::Unread(unread(document, part, at, &error.message)));
             return;
         }
     };
     let owned = |text: Option<Text<'_>>| text.map(|t| t.to_string());
     let Some(kind) = owned(header.kind).filter(|k| !k.is_empty()) else {
         let reason = "not a Kubernetes object: it has no kind".to_owned();
-        found.push(Found::Skipped(Skipped { source: source(document, json, &pointer), reason }));
+        found.push(Found::Skipped(Skipped { source: source(document, start, &pointer), reason }));
         return;
     };
     let api_version = owned(header.api_version).unwrap_or_default();
@@ -142,6 +158,7 @@ fn unwrap<'a>(
     found.push(Found::Object(Object {
         document,
         pointer,
+        start,
         json,
         api_version,
         kind,
@@ -154,10 +171,11 @@ fn unwrap<'a>(
 /// An AdmissionReview is reviewed as its request.
 fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
     match admission_review::parse(json.as_bytes()) {
-        Err(error) => found.push(Found::Unread(unread(document, json, ("", ""), &error.to_string()))),
+        Err(error) => {
+            found.push(Found::Unread(unread(document, Part::default(), ("", ""), &error.to_string())))
+        }
         Ok(request) => {
-            let skip =
-                |reason: String| Found::Skipped(Skipped { source: source(document, json, ""), reason });
+            let skip = |reason: String| Found::Skipped(Skipped { source: source(document, 0, ""), reason });
             let operation = crate::text::printable(&request.operation, 20);
             let part = request.sub_resource.as_deref().filter(|s| !s.is_empty());
             let is_pod = request.kind.group.is_empty() && &*request.kind.kind == "Pod";
@@ -187,15 +205,15 @@ fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Fou
     }
 }
 
-/// A value that cannot be read: `json` is the text of its object in the document, `base` the pointer of the object, and
-/// `pointer` that of the value in it.
+/// A value that cannot be read: `part` is its object, `base` the pointer of the object, and `pointer` that of the value in
+/// it.
 pub(in crate::cli) fn unread(
     document: &Document,
-    json: &str,
+    part: Part<'_>,
     (base, pointer): (&str, &str),
     message: &str,
 ) -> Unread {
-    let place = place(document, (json, base), pointer);
+    let place = place(document, part, pointer);
     let whole = base.is_empty() && pointer.is_empty();
     let at = if whole { String::new() } else { format!("{base}{pointer}: ") };
     Unread {
@@ -238,7 +256,7 @@ pub(in crate::cli) fn facts(
                     // Only live objects are limited.
                     FactError::Full { .. } => ("", error.to_string()),
                 };
-                let mut unread = unread(document, object.json, (&object.pointer, pointer), "");
+                let mut unread = unread(document, object.part(), (&object.pointer, pointer), "");
                 unread.message = message;
                 match (object.kind.as_str(), layer) {
                     ("FabricProfile", _) => problems.errors.push((unread, None)),

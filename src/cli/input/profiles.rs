@@ -1,7 +1,7 @@
 //! Profiles from the binary, from files, and by name.
 
 use super::{files, objects, profile_faults};
-use crate::manifest::{self, Document, Item};
+use crate::manifest::{self, Document, Item, Part};
 use crate::profile::built_in_bases::BASES;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::Unread;
@@ -64,7 +64,7 @@ pub(in crate::cli) fn all(
                             {
                                 let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
                                 let at = (object.pointer.as_str(), "/metadata/name");
-                                problems.push((objects::unread(document, object.json, at, &message), None));
+                                problems.push((objects::unread(document, object.part(), at, &message), None));
                             }
                             Ok(profile) => profiles.push(profile),
                             Err(faults) => {
@@ -73,7 +73,7 @@ pub(in crate::cli) fn all(
                                         fault.of_profile(object.name.as_deref().unwrap_or_default());
                                     let at = (object.pointer.as_str(), fault.pointer.as_str());
                                     problems
-                                        .push((objects::unread(document, object.json, at, &message), None));
+                                        .push((objects::unread(document, object.part(), at, &message), None));
                                 }
                             }
                         }
@@ -81,13 +81,13 @@ pub(in crate::cli) fn all(
                     objects::Found::Object(object) => {
                         let message = format!("expected a FabricProfile, found {}", object.kind);
                         let at = (object.pointer.as_str(), "");
-                        problems.push((objects::unread(document, object.json, at, &message), None));
+                        problems.push((objects::unread(document, object.part(), at, &message), None));
                     }
                     objects::Found::Unread(unread) => problems.push((unread, None)),
                     objects::Found::Skipped(skipped) => {
                         let message = format!("expected a FabricProfile: {}", skipped.reason);
-                        let (whole, at) = (document.json.get(), ("", skipped.source.pointer.as_str()));
-                        problems.push((objects::unread(document, whole, at, &message), None));
+                        let at = ("", skipped.source.pointer.as_str());
+                        problems.push((objects::unread(document, Part::default(), at, &message), None));
                     }
                 }
             }

@@ -170,7 +170,7 @@ impl<'v> Reader<'v> {
         self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
         let content = match self.kept <= KEEP {
-            true => Content::Decoded(File { text: part.text, line, continues, documents }),
+            true => Content::Decoded(File::new(part.text, line, continues, documents)),
             false => {
                 let kept = self.spool.keep(part);
                 Content::Again(Box::new(Again { name, kept, line, continues, index }))

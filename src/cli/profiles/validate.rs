@@ -83,7 +83,7 @@ impl Checked {
         let first = self.faults.len();
         let mut fault = |pointer: &str, message: &str| {
             let at = (object.pointer.as_str(), pointer);
-            self.faults.push(objects::unread(object.document, object.json, at, message));
+            self.faults.push(objects::unread(object.document, object.part(), at, message));
         };
         if object.kind != KIND || object.group() != GROUP {
             // A misspelt kind would be skipped silently.
@@ -100,12 +100,9 @@ impl Checked {
         }
         self.profiles += 1;
         // The last value counts, which is rarely what the author sees.
-        for twice in &object.document.warnings {
-            if twice.pointer.starts_with(&object.pointer) {
-                let inner = twice.pointer.get(object.pointer.len()..).unwrap_or_default();
-                let message = format!("duplicate key {:?} (first on line {})", twice.key, twice.first.line);
-                fault(inner, &message);
-            }
+        for twice in object.document.duplicates_in(object.part()) {
+            let message = format!("duplicate key {:?} (first on line {})", twice.key, twice.first.line);
+            fault(&object.document.pointer_of(object.part(), twice), &message);
         }
         match profile_faults::check(object.json, bases) {
             Ok(profile) => {

@@ -35,14 +35,14 @@ impl Given<'_> {
     /// File and line of a field; `None` where the object does not come from a file.
     pub(super) fn line(&self, pointer: &str) -> Option<String> {
         let Self::File(object) = self else { return None };
-        let place = input::place(object.document, (object.json, &object.pointer), pointer);
+        let place = input::place(object.document, object.part(), pointer);
         Some(format!("{}:{}", printable(&object.document.file, 300), place.line))
     }
 
     /// File, line and column of a field.
     pub(super) fn position(&self, pointer: &str) -> Option<String> {
         let Self::File(object) = self else { return None };
-        let place = input::place(object.document, (object.json, &object.pointer), pointer);
+        let place = input::place(object.document, object.part(), pointer);
         Some(format!("{}:{}:{}", printable(&object.document.file, 300), place.line, place.column))
     }
 }

@@ -77,22 +77,19 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
         let decision = Decision { in_scope: true, ..Decision::default() };
         reviewed(given, given.object.json, None, Some(namespace.to_owned()), opted_in, mode, decision)
     };
-    let place_of =
-        |pointer: &str| place(given.object.document, (given.object.json, &given.object.pointer), pointer);
     if (!decided.unread.is_empty() || findings_in_text::has_wrong_metadata(given.object.json))
         && let Some(readable) = findings_in_text::readable(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
         decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
         readable.unknown.iter().for_each(|pointer| findings_in_text::forget(&mut decided.results, pointer));
-        for finding in readable.findings {
-            let place = place_of(&finding.path);
-            findings_in_text::attach(&mut decided.results, finding, place, own);
-        }
+        let placed = |finding: Finding| {
+            let place = place(given.object.document, given.object.part(), &finding.path);
+            Located::new(finding, place)
+        };
+        findings_in_text::attach(&mut decided.results, readable.findings.into_iter().map(placed), own);
     }
-    for (finding, place) in findings_in_text::repeated_keys(given) {
-        findings_in_text::attach(&mut decided.results, finding, place, own);
-    }
+    findings_in_text::attach(&mut decided.results, findings_in_text::repeated_keys(given.object), own);
     for mut templated in placeholders::take(given, &mut decided.results, own) {
         templated.follow(review.results.len());
         review.templated.push(templated);
@@ -151,7 +148,7 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
         let reason = reason(object);
         review
             .skipped
-            .push(Skipped { source: source(object.document, object.json, &object.pointer), reason });
+            .push(Skipped { source: source(object.document, object.start, &object.pointer), reason });
     }
 }
 
@@ -244,7 +241,8 @@ fn template(
         Err(error) => {
             let base = format!("{}{pointer}", object.pointer);
             let at = (base.as_str(), error.pointer.as_str());
-            review.unread.push(unread(object.document, json, at, &error.message));
+            let part = object.template(json, pointer);
+            review.unread.push(unread(object.document, part, at, &error.message));
         }
     }
 }
@@ -277,8 +275,8 @@ fn reviewed(
     mut decision: Decision,
 ) -> Reviewed {
     let object = given.object;
-    let base = format!("{}{}", object.pointer, template.as_deref().unwrap_or_default());
-    let place = |finding: &Finding| finding_place::of(given, (json, &base), finding);
+    let part = object.template(json, template.as_deref().unwrap_or_default());
+    let place = |finding: &Finding| finding_place::of(given, part, finding);
     let findings = std::mem::take(&mut decision.findings).into_iter();
     let findings = findings.map(|item| {
         let place = place(&item);
@@ -292,13 +290,14 @@ fn reviewed(
     });
     let suppressed = suppressed.collect();
     Reviewed {
-        source: source(object.document, object.json, &object.pointer),
+        source: source(object.document, object.start, &object.pointer),
         api_version: object.api_version.clone(),
         kind: object.kind.clone(),
         namespace,
         name: object.name.clone(),
         generate_name: object.generate_name.clone(),
-        part: object.document.part(json),
+        start: object.start,
+        part: object.document.range_of(json),
         template,
         opted_in,
         mode,

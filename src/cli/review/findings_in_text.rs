@@ -2,6 +2,7 @@
 //! and keys that are given twice.
 
 use super::document_results::Given;
+use crate::cli::input::objects::Object;
 use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::null_as_absent::mapping;
 use crate::manifest;
@@ -10,9 +11,13 @@ use crate::pod::{PodView, templates_by_shape};
 use crate::report::{Located, Place, Reviewed};
 use crate::rules::{Finding, inputs};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Values of one object that are reported; each takes one more pass over the object.
 const MAX_RETYPED: usize = 50;
+
+/// Repeated keys of one object that are reported; the last of them counts the others.
+const MAX_REPEATED: usize = 50;
 
 /// An object with each scalar as the type that its field has.
 pub(super) struct Readable {
@@ -85,24 +90,24 @@ const MAX_LINE: usize = 4 << 10;
 /// The line of the file that has a value, from its key on; empty if it is very long.
 fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
     let object = given.object;
-    let place = object.document.locate_in((object.json, &object.pointer), pointer);
-    let skipped = usize::try_from(place.line.saturating_sub(given.file.line)).unwrap_or(usize::MAX);
-    let line = given.file.text.split(|b| *b == b'\n').nth(skipped).unwrap_or_default();
+    let place = object.document.locate_in(object.part(), pointer);
+    let line = given.file.lines().line(place.line).filter(|line| line.len() <= MAX_LINE).unwrap_or_default();
     let column = usize::try_from(place.column).unwrap_or(usize::MAX);
-    let line = if line.len() > MAX_LINE { &[] } else { line };
     let line = std::str::from_utf8(line).unwrap_or_default();
     line.char_indices().nth(column.saturating_sub(1)).and_then(|(at, _)| line.get(at..)).unwrap_or(line)
 }
 
 /// Keys of an object that its file gives twice, with the place of the second. Paths start at the object.
-pub(super) fn repeated_keys(given: Given<'_>) -> impl Iterator<Item = (Finding, Place)> {
-    let object = given.object;
-    object.document.warnings.iter().filter_map(|twice| {
-        // `/items/10` is not in `/items/1`.
-        let path = twice.pointer.strip_prefix(&object.pointer)?;
-        let path = Some(path).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-        let finding = inputs::repeated_key(path, &twice.key, twice.first.line)?;
-        Some((finding, Place { line: twice.second.line, column: twice.second.column }))
+pub(super) fn repeated_keys(object: &Object<'_>) -> impl Iterator<Item = Located<Finding>> {
+    let (document, part) = (object.document, object.part());
+    let all = document.duplicates_in(part);
+    let last = all.len().min(MAX_REPEATED);
+    all.iter().take(MAX_REPEATED).zip(1..).filter_map(move |(twice, number)| {
+        let path = document.pointer_of(part, twice);
+        let finding = inputs::repeated_key(&path, &twice.key, twice.first.line)?;
+        let found = Located::new(finding, Place { line: twice.second.line, column: twice.second.column });
+        let repeats = if number == last { all.len() - last } else { 0 };
+        Some(Located { repeats, ..found })
     })
 }
 
@@ -118,18 +123,29 @@ pub(super) fn home(results: &[Reviewed], path: &str) -> Option<(usize, String)> 
     found.max_by_key(|(length, index, _)| (*length, usize::MAX - index)).map(|(_, index, rest)| (index, rest))
 }
 
-/// Adds a finding whose path starts at the object. `own` makes the object's own result, where it has none.
+/// Adds findings whose paths start at the object. `own` makes the object's own result, where it has none.
 pub(super) fn attach(
     results: &mut Vec<Reviewed>,
-    finding: Finding,
-    place: Place,
-    own: impl FnOnce() -> Reviewed,
+    findings: impl Iterator<Item = Located<Finding>>,
+    own: impl Fn() -> Reviewed,
 ) {
-    let (index, path) = home(results, &finding.path).unwrap_or_else(|| {
-        results.push(own());
-        (results.len() - 1, finding.path.clone())
-    });
-    if let Some(result) = results.get_mut(index) {
-        result.add(Located::new(Finding { path, ..finding }, place));
+    let mut of_results: BTreeMap<usize, Vec<Located<Finding>>> = BTreeMap::new();
+    for mut found in findings {
+        let index = match home(results, &found.item.path) {
+            Some((index, path)) => {
+                found.item.path = path;
+                index
+            }
+            None => {
+                results.push(own());
+                results.len() - 1
+            }
+        };
+        of_results.entry(index).or_default().push(found);
+    }
+    for (index, found) in of_results {
+        if let Some(result) = results.get_mut(index) {
+            result.add(found);
+        }
     }
 }

@@ -74,7 +74,7 @@ fn of_syntax(
     }
     let inside = || found.iter().find(|p| home(results, &p.pointer).is_some());
     let first = worst.as_ref().map(|worst| worst.cause).or_else(inside).or(found.first())?;
-    let place = place(object.document, (object.json, &object.pointer), &first.pointer);
+    let place = place(object.document, object.part(), &first.pointer);
     let (mut home, path) = home(results, &first.pointer).unzip();
     let named = worst.filter(|worst| worst.rank.1 && known);
     home = named.as_ref().map(|named| named.result).or(home);
@@ -140,7 +140,7 @@ fn report_one(
             let found = object.named.or_else(|| Some(Located::new(unsubstituted()?, object.place)));
             let index = object.home.unwrap_or_else(|| review.result_of(object.own));
             if let (Some(result), Some(found)) = (review.results.get_mut(index), found) {
-                result.add(Located { repeats: values - 1, ..found });
+                result.add([Located { repeats: values - 1, ..found }]);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Reports the same finding once: from one YAML anchor, or on the same objects seen from each of them.
 
-use crate::manifest::Document;
+use crate::manifest::{Document, Part};
 use crate::report::{Located, Reviewed};
 use crate::rules::{Finding, Severity, find};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -33,19 +33,23 @@ pub(super) fn from_anchors(document: &Document, results: &mut [Reviewed]) {
     let mut seen: HashMap<Copied, First> = HashMap::new();
     let mut repeats: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (index, result) in results.iter_mut().enumerate() {
-        let base = format!("{}{}", result.source.pointer, result.template.as_deref().unwrap_or_default());
+        let template = result.template.as_deref().unwrap_or_default();
+        let base = format!("{}{template}", result.source.pointer);
+        // A corrected text is not in the document.
+        let of_text = result.part.as_ref().map(|range| Part { start: range.start, pointer: "" });
+        let part = of_text.unwrap_or(Part { start: result.start, pointer: template });
         let mut number = 0;
         result.findings.retain(|found| {
             let finding = &found.item;
             let pointer = format!("{base}{}", finding.path);
             // A finding on a whole pod is about that pod.
-            let origin = if finding.path.is_empty() { None } else { document.origin(&pointer) };
-            let Some(origin) = origin else {
+            let origin = if finding.path.is_empty() { None } else { document.origin(part, &finding.path) };
+            let Some((origin, exists)) = origin else {
                 number += 1;
                 return true;
             };
             // Fields that are missing have the place of the object around them.
-            let missing = if document.get(&pointer).is_some() { None } else { pointer.rsplit('/').next() };
+            let missing = if exists { None } else { pointer.rsplit('/').next() };
             let key = Copied {
                 rule: finding.rule,
                 at: (origin.line, origin.column),

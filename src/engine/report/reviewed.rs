@@ -100,6 +100,8 @@ pub struct Reviewed {
     pub name: Option<String>,
     /// `metadata.generateName`.
     pub generate_name: Option<String>,
+    /// Where the object starts in the JSON of its document (bytes).
+    pub start: usize,
     /// Where its text, or that of its template, is in the JSON of its document; `None` for a corrected text.
     pub part: Option<std::ops::Range<usize>>,
     /// Pointer of the pod template; empty for a pod itself, `None` for the object's own findings.
@@ -141,12 +143,14 @@ impl Reviewed {
         self.findings.iter().filter(|found| !found.is_known()).map(|found| found.item.severity).max()
     }
 
-    /// Adds a finding on the text of the file, and computes the verdict again.
-    pub fn add(&mut self, mut found: Located<Finding>) {
-        if !self.opted_in {
-            found.item.lower_without_opt_in();
+    /// Adds findings on the text of the file, and computes the verdict again.
+    pub fn add(&mut self, found: impl IntoIterator<Item = Located<Finding>>) {
+        let before = self.findings.len();
+        self.findings.extend(found);
+        let opted_in = self.opted_in;
+        for added in self.findings.iter_mut().skip(before).filter(|_| !opted_in) {
+            added.item.lower_without_opt_in();
         }
-        self.findings.push(found);
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.item.severity));
         self.settle();
     }

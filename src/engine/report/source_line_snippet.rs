@@ -1,40 +1,60 @@
 //! The line of a file that a finding is about, with a mark below the place.
 
-use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::OnceLock;
 use unicode_width::UnicodeWidthChar;
 
 /// Longest line that is shown (bytes). JSON on one line may have megabytes, which show nothing.
 const LONGEST: usize = 2_000;
 
+/// Where each line of a text starts. Most files have no finding, so the table is made when it is first needed.
+#[derive(Debug, Default)]
+pub struct LineStarts(OnceLock<Vec<usize>>);
+
 /// The text of a file, or of a part of it, by lines.
+#[derive(Clone, Copy)]
 pub struct Lines<'a> {
     text: &'a [u8],
     /// The line that the text starts at, from 1.
     first: u32,
-    /// Where each line starts. Most files have no finding, so it is made when it is first needed.
-    starts: OnceCell<Vec<usize>>,
+    starts: &'a LineStarts,
 }
 
 impl<'a> Lines<'a> {
-    /// A text that starts at line `first` of its file.
+    /// A text that starts at line `first` of its file, with the table of its lines.
     #[must_use]
-    pub fn new(text: &'a [u8], first: u32) -> Self {
-        Self { text, first, starts: OnceCell::new() }
+    pub fn new(text: &'a [u8], first: u32, starts: &'a LineStarts) -> Self {
+        Self { text, first, starts }
+    }
+
+    /// Where a line and the next one start.
+    fn starts(&self, number: u32) -> Option<(usize, Option<usize>)> {
+        let starts = self.starts.0.get_or_init(|| {
+            let breaks = memchr::memchr_iter(b'\n', self.text).map(|at| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        });
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        Some((*starts.get(index)?, starts.get(index + 1).copied()))
+    }
+
+    /// The text from a line of the file on.
+    #[must_use]
+    pub fn from(&self, number: u32) -> Option<&'a [u8]> {
+        self.text.get(self.starts(number)?.0..)
+    }
+
+    /// The bytes of a line, without its end.
+    #[must_use]
+    pub fn line(&self, number: u32) -> Option<&'a [u8]> {
+        let (start, next) = self.starts(number)?;
+        let line = self.text.get(start..next.map_or(self.text.len(), |next| next - 1))?;
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
     /// A line by its number in the file; `None` for one that is too long to show.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<&'a str> {
-        let starts = self.starts.get_or_init(|| {
-            let breaks = memchr::memchr_iter(b'\n', self.text).map(|at| at + 1);
-            std::iter::once(0).chain(breaks).collect()
-        });
-        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let start = *starts.get(index)?;
-        let end = starts.get(index + 1).map_or(self.text.len(), |next| next - 1);
-        let line = self.text.get(start..end)?;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = self.line(number)?;
         if line.len() > LONGEST { None } else { std::str::from_utf8(line).ok() }
     }
 }
@@ -157,12 +177,16 @@ mod tests {
 
     #[test]
     fn lines_are_found_by_their_number_in_the_file() {
-        let lines = Lines::new(b"one\r\ntwo\n\nfour", 7);
+        let starts = LineStarts::default();
+        let lines = Lines::new(b"one\r\ntwo\n\nfour", 7, &starts);
         let all: Vec<_> = (6..12).map(|number| lines.get(number)).collect();
         assert_eq!(all, [None, Some("one"), Some("two"), Some(""), Some("four"), None]);
+        assert_eq!((lines.from(6), lines.from(9)), (None, Some(&b"\nfour"[..])));
         let long = format!("{}\nb", "a".repeat(LONGEST + 1));
-        let lines = Lines::new(long.as_bytes(), 1);
+        let starts = LineStarts::default();
+        let lines = Lines::new(long.as_bytes(), 1, &starts);
         assert_eq!((lines.get(1), lines.get(2)), (None, Some("b")));
+        assert_eq!(lines.line(1).map(<[u8]>::len), Some(LONGEST + 1));
     }
 
     fn columns(text: &str) -> usize {

@@ -1,4 +1,4 @@
-use crate::manifest::{Item, Position, read};
+use crate::manifest::{Document, Item, Part, Position, read};
 
 /// The place of the text's `@`, found by its line and column in the value at `/s`.
 fn found(source: &str) -> Position {
@@ -9,7 +9,15 @@ fn found(source: &str) -> Position {
     let before = value.split('@').next().unwrap();
     let line = before.matches('\n').count() as u32 + 1;
     let column = before.rsplit('\n').next().unwrap().chars().count() as u32 + 1;
-    document.locate_within((source.as_bytes(), 1), (document.json.get(), ""), "/s", (line, column))
+    within(&document, source.as_bytes(), "/s", (line, column))
+}
+
+fn within(document: &Document, source: &[u8], pointer: &str, spot: (u32, u32)) -> Position {
+    let from = |line: u32| {
+        let before = source.split_inclusive(|byte| *byte == b'\n').take(line as usize - 1);
+        source.get(before.map(<[u8]>::len).sum::<usize>()..)
+    };
+    document.locate_within(from, Part::default(), pointer, spot)
 }
 
 fn expected(source: &str) -> Position {
@@ -47,9 +55,20 @@ fn a_style_that_cannot_be_followed_gives_the_entry() {
 fn the_end_is_the_last_character() {
     let source = "s: |\n  {\n   1\n\nt: 1\n";
     let Some(Item::Document(document)) = read("f", source.as_bytes()).into_iter().next() else { panic!() };
-    let within =
-        |file, pointer, line| document.locate_within(file, (document.json.get(), ""), pointer, (line, 1));
-    assert_eq!(within((source.as_bytes(), 1), "/s", 9), Position { line: 3, column: 4 });
-    assert_eq!(within((b"\xff", 1), "/s", 1), Position { line: 1, column: 1 });
-    assert_eq!(within((source.as_bytes(), 1), "/t", 1), Position { line: 5, column: 1 });
+    let within = |file, pointer, line| within(&document, file, pointer, (line, 1));
+    assert_eq!(within(source.as_bytes(), "/s", 9), Position { line: 3, column: 4 });
+    assert_eq!(within(b"\xff", "/s", 1), Position { line: 1, column: 1 });
+    assert_eq!(within(source.as_bytes(), "/t", 1), Position { line: 5, column: 1 });
+}
+
+#[test]
+fn entries_far_into_a_line_are_not_followed() {
+    let at = |before: usize| {
+        let source = format!("{{\"a\":\"{}\",\"s\":\"{{@\"}}", "é".repeat(before));
+        (found(&source), expected(&source))
+    };
+    let (followed, place) = at(4_000);
+    assert_eq!(followed, place);
+    let (entry, place) = at(5_000);
+    assert_eq!((entry.line, entry.column + 6), (1, place.column));
 }

@@ -1,4 +1,4 @@
-use super::super::Duplicate;
+use super::super::{Duplicate, Part};
 use super::*;
 
 /// One line per item: the JSON, or the place of the error, or the reason.
@@ -111,9 +111,40 @@ fn repeated_keys() {
     for text in ["a:\n- b/c: 1\n  b/c: 2\n", "{\"a\":[\n  {\"b/c\":1,\n   \"b/c\":2}]}"] {
         let document = document(text);
         assert_eq!(document.json.get(), r#"{"a":[{"b/c":2}]}"#);
-        let [Duplicate { pointer, key, first, second }] = &document.warnings[..] else { panic!() };
-        assert_eq!((pointer.as_str(), key.as_str(), first.line, second.line), ("/a/0/b~1c", "b/c", 2, 3));
+        let [twice @ Duplicate { mapping: 6, key, first, second }] = &document.warnings[..] else { panic!() };
+        assert_eq!((key.as_str(), first.line, second.line), ("b/c", 2, 3));
+        assert_eq!(document.pointer_of(Part::default(), twice), "/a/0/b~1c");
     }
+}
+
+#[test]
+fn repeated_keys_of_a_part() {
+    let document = document("a:\n- b: 1\n  b: 2\n- c: {d: 1, d: 2, d: 3}\n  c: {d: 1, d: 2}\nb: 1\nb: 2\n");
+    let of = |pointer| {
+        let part = Part { start: 0, pointer };
+        let pointers = document.duplicates_in(part).iter().map(|twice| document.pointer_of(part, twice));
+        pointers.collect::<Vec<_>>()
+    };
+    assert_eq!(of(""), ["/b", "/a/0/b", "/a/1/c", "/a/1/c/d"]);
+    assert_eq!(of("/a/0"), ["/b"]);
+    assert_eq!(of("/a/1"), ["/c", "/c/d"]);
+    assert_eq!(of("/b"), [""; 0]);
+    assert_eq!(of("/a/7"), of("/a"));
+}
+
+#[test]
+fn places_in_parts() {
+    let document = document("a:\n- b: 1\n- c: {d: 1}\n");
+    let start = document.json.get().find("{\"c\"").unwrap();
+    let place = |part, pointer| {
+        let Position { line, column } = document.locate_in(part, pointer);
+        (line, column)
+    };
+    assert_eq!(place(Part { start, pointer: "" }, "/c/d"), (3, 7));
+    assert_eq!(place(Part { start, pointer: "/c" }, "/d"), (3, 7));
+    assert_eq!(place(Part { start, pointer: "/c" }, "/x"), (3, 3));
+    assert_eq!(place(Part { start, pointer: "/x" }, "/c"), (3, 3));
+    assert_eq!(place(Part { start: 0, pointer: "/a/1" }, ""), (3, 3));
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("bad_input::duplicate_keys_are_findings_in_every_format", || Ok(duplicates()?));
     suite.add("bad_input::duplicate_keys_belong_to_their_own_item", || Ok(duplicates_of_items()?));
+    suite.add("bad_input::duplicate_keys_of_one_object_are_limited", || Ok(many_duplicates()?));
     suite.add("bad_input::scalars_of_a_wrong_type_do_not_end_the_review", || Ok(wrong_types()?));
     suite.add("bad_input::empty_standard_input", || Ok(empty()?));
     suite.add("bad_input::unreadable_inputs_are_counted", || Ok(inputs_not_errors()?));
@@ -211,6 +212,27 @@ fn duplicates_of_items() -> Result<(), String> {
     });
     let expected: Vec<_> = (10..21).map(|i| (format!("c{i}"), vec!["/metadata/name"])).collect();
     same("items with their keys", expected, found.collect())
+}
+
+/// The last of fifty findings has the number of the others.
+fn many_duplicates() -> Result<(), String> {
+    for (keys, expected) in [(50, vec![0; 50]), (53, [vec![0; 49], vec![3]].concat())] {
+        let labels: String = (0..keys).map(|i| format!("    l{i}: \"1\"\n    l{i}: \"2\"\n")).collect();
+        let metadata = format!("metadata:\n  name: twice\n  labels:\n{labels}");
+        let content = GOOD.replacen("metadata: {name: good}\n", &metadata, 1);
+        let (_scratch, review) = with_good(content.as_bytes())?;
+        let own = review.results().iter().find(|r| r["source"]["file"] == "a/bad.yaml").ok_or("no result")?;
+        let twice = own["findings"].as_array().into_iter().flatten().filter(|f| f["rule"] == "FAB902");
+        let (paths, repeats): (Vec<_>, Vec<_>) = twice
+            .map(|f| (f["path"].as_str().unwrap_or_default(), f["repeats"].as_u64().unwrap_or(99)))
+            .unzip();
+        same("repeats", expected, repeats)?;
+        same("last path", Some("/metadata/labels/l49"), paths.last().copied())?;
+        let rows = review.json["rules"].as_array().into_iter().flatten();
+        let counted: Vec<_> = rows.filter(|r| r["rule"] == "FAB902").map(|r| r["count"].as_u64()).collect();
+        same("count", vec![Some(keys)], counted)?;
+    }
+    Ok(())
 }
 
 /// All of them are reported, and the rest of the document is reviewed.

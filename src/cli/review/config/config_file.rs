@@ -5,7 +5,7 @@ use crate::cli::exit_code::FailOn;
 use crate::cli::input;
 use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
 use crate::json::decode_with_place;
-use crate::manifest::{self, Item};
+use crate::manifest::{self, Item, Part};
 use crate::report::Unread;
 use serde::Deserialize;
 use std::fs::File;
@@ -89,7 +89,8 @@ impl Config {
             at(place.line, place.column, message)
         };
         if let Some(twice) = document.warnings.first() {
-            return Err(problem(&twice.pointer, format!("duplicate key {:?}", twice.key)));
+            let pointer = document.pointer_of(Part::default(), twice);
+            return Err(problem(&pointer, format!("duplicate key {:?}", twice.key)));
         }
         let keys: Keys =
             decode_with_place::object(document.json.get()).map_err(|e| problem(&e.pointer, e.message))?;

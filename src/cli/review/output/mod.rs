@@ -158,7 +158,7 @@ impl<'w> Output<'w> {
         let mut worst = None;
         let mut reviews = reviews.into_iter();
         for file in &files {
-            let lines = Lines::new(&file.text, file.line);
+            let lines = file.lines();
             // The documents come first: the zip takes no review behind those of the file.
             for (document, review) in file.documents.iter().zip(&mut reviews) {
                 let of_document = self.document((file, document, &lines), review, part, pairs, err)?;

@@ -89,10 +89,12 @@ impl<'a> Issue<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::source_line_snippet::LineStarts;
 
     #[test]
     fn a_region_is_the_key_or_the_value() {
-        let lines = Lines::new(b"spec:\n  isRdma: true\n", 1);
+        let starts = LineStarts::default();
+        let lines = Lines::new(b"spec:\n  isRdma: true\n", 1, &starts);
         let region = |line, column| Region::new(Place { line, column }, &lines);
         assert_eq!(region(2, 3), Region { line: 2, column: 3, end_column: 9 });
         assert_eq!(region(2, 99), Region { line: 2, column: 99, end_column: 100 });

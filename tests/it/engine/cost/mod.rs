@@ -23,6 +23,7 @@ mod memory_of_a_namespace;
 mod memory_of_kept_objects;
 mod nccl_log;
 mod objects_to_grow;
+mod offline_findings;
 mod offline_review;
 mod repeated_in_workloads;
 mod shared_lists_and_texts;
@@ -58,6 +59,7 @@ pub(crate) fn add(suite: &mut Suite) {
         suite.add(format!("cost::{name}"), move || proportionate(way));
     }
     suite.add("cost::review", offline_review::proportionate);
+    suite.add("cost::findings_in_long_documents", offline_findings::proportionate);
     suite.add("cost::discover", offline_review::discover);
     suite.add("cost::costly_products", costly_products::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);

@@ -2,7 +2,7 @@
 
 use super::grow_json::{self, Growth, grown};
 use super::objects_to_grow::{self, Sample};
-use super::{LARGE, SECONDS, TIMES, Taken, compare, given, now, verdict};
+use super::{LARGE, MOST, SECONDS, TIMES, Taken, compare, given, now, verdict};
 use crate::support::suite::Outcome;
 use crate::support::{Scratch, binary};
 use fabric_admission::manifest::to_yaml;
@@ -12,11 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// What the smaller input costs at least: the shell counts milliseconds.
-const FLOOR: Duration = Duration::from_millis(10);
-
-/// How many times as much the larger input may cost. The place of a fault inside of a text is still looked up from the
-/// start of the file, which shows in Lists of many such faults: 19 times.
-const MOST: f64 = 32.0;
+pub(super) const FLOOR: Duration = Duration::from_millis(10);
 
 /// A file of many objects, or of one object of many entries.
 type Make = Box<dyn Fn(usize) -> Vec<u8>>;
@@ -68,7 +64,7 @@ pub(super) fn proportionate() -> Outcome {
 }
 
 /// CPU time of a command, as the shell counts that of its children.
-fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
+pub(super) fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
     let output = Command::new("sh")
         .args(["-c", &format!("\"$0\" {arguments} >out 2>err; times")])
         .arg(binary())
