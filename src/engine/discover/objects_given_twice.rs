@@ -7,6 +7,36 @@ use super::groups_of_nodes::{EFA, Group};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_other};
 use crate::pod::Accelerators;
+use std::collections::BTreeMap;
+
+/// The first object with two contents, by what it is about. A group names only one.
+#[derive(Debug, Default)]
+pub(super) struct Twice {
+    of_nodes: BTreeMap<String, String>,
+    attached: Option<String>,
+    gke: Option<String>,
+}
+
+impl Twice {
+    pub(super) fn new(twice: &BTreeMap<String, About>) -> Self {
+        let mut found = Self::default();
+        for (object, about) in twice {
+            let first = match about {
+                About::Nodes(names) => {
+                    for name in names {
+                        found.of_nodes.entry(name.clone()).or_insert_with(|| object.clone());
+                    }
+                    continue;
+                }
+                About::Attached => &mut found.attached,
+                About::Gke => &mut found.gke,
+                About::Nothing => continue,
+            };
+            first.get_or_insert_with(|| object.clone());
+        }
+        found
+    }
+}
 
 /// No profile for nodes that depend on an object with two contents.
 pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
@@ -16,13 +46,10 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     };
     // As in the choice of a fabric: addresses of a network are not its NICs.
     let gke = |name: &str| name.starts_with(GKE_NETWORKS) && !is_gke_address(name);
-    let depends = |about: &About| match about {
-        About::Nodes(names) => group.nodes.iter().any(|node| names.contains(&node.name)),
-        About::Attached => lists(&|name| name != EFA && !gke(name) && !is_other(name)),
-        About::Gke => lists(&gke),
-        About::Nothing => false,
-    };
-    let (object, _) = sources.twice.iter().find(|(_, about)| depends(about))?;
+    let Twice { of_nodes, attached: of_attached, gke: of_gke } = &sources.first_twice;
+    let nodes = group.nodes.iter().filter_map(|node| of_nodes.get(&node.name));
+    let attached = of_attached.iter().filter(|_| lists(&|name| name != EFA && !gke(name) && !is_other(name)));
+    let object = nodes.chain(attached).chain(of_gke.iter().filter(|_| lists(&gke))).min()?;
     Some(withheld(
         format!("{object} is in the files more than once, with different content"),
         "Which content is current? Remove the outdated object from the files.",

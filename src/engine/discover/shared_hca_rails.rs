@@ -17,7 +17,7 @@ const COREWEAVE_ROCE: &str = "roce";
 const COREWEAVE_RAILS: usize = 16;
 
 /// The link layer that an attachment needs: a macvlan child has an Ethernet parent, an IPoIB child an InfiniBand one.
-fn link_of(network: &Network) -> Option<LinkLayer> {
+pub(super) fn link_of(network: &Network) -> Option<LinkLayer> {
     match network.fact.class.plugin.as_deref() {
         Some("macvlan") => Some(LinkLayer::Ethernet),
         Some("ipoib") => Some(LinkLayer::InfiniBand),
@@ -42,8 +42,7 @@ fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
 
 /// `None` if no network shares an HCA of the group.
 pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources) -> Option<Outcome> {
-    let networks: Vec<&Network> =
-        sources.networks.values().filter(|network| link_of(network).is_some()).collect();
+    let networks: Vec<&Network> = sources.child_networks().collect();
     let shared: Vec<&&Pool<'_>> = pools.iter().filter(|pool| pool.supply.shared != Some(false)).collect();
     if networks.is_empty() || shared.is_empty() {
         return None;

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// What the smaller input costs at least: the shell counts milliseconds.
-const FLOOR: Duration = Duration::from_millis(10);
+pub(super) const FLOOR: Duration = Duration::from_millis(10);
 
 /// How many times as much the larger input may cost. The place of a fault inside of a text is still looked up from the
 /// start of the file, which shows in Lists of many such faults: 19 times.
@@ -68,7 +68,7 @@ pub(super) fn proportionate() -> Outcome {
 }
 
 /// CPU time of a command, as the shell counts that of its children.
-fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
+pub(super) fn ran(arguments: &str, scratch: &Scratch) -> Result<Duration, String> {
     let output = Command::new("sh")
         .args(["-c", &format!("\"$0\" {arguments} >out 2>err; times")])
         .arg(binary())
