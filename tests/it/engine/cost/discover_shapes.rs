@@ -19,7 +19,7 @@ const NAMESPACE: &str = "sriov-network-operator";
 type Make = fn(usize) -> Vec<Value>;
 
 /// Name, arguments, and objects.
-const SHAPES: [(&str, &str, Make); 8] = [
+const SHAPES: [(&str, &str, Make); 7] = [
     ("a profile for each group", "discover --cluster", |i| {
         let mut all = whole(i);
         all.push(profile(i, &json!({"pool": format!("q{i}")})));
@@ -35,9 +35,6 @@ const SHAPES: [(&str, &str, Make); 8] = [
     }),
     ("a fabric for each group", "discover --cluster", whole),
     ("a policy for each group", "discover --cluster", |i| vec![node(i, &resource(i)), policy(i)]),
-    ("a network for each group", "discover --cluster", |i| {
-        vec![node(i, &resource(i)), network(i, &resource(i))]
-    }),
     ("networks that are given twice, beside nodes", "discover --cluster", |i| {
         vec![network(i, "r/1"), network(i, "r/2"), node(i, "example")]
     }),
@@ -45,15 +42,9 @@ const SHAPES: [(&str, &str, Make); 8] = [
         let labels = json!({"cloud.google.com/gke-nodepool": format!("g{i}"), "cloud.google.com/gke-accelerator": "nvidia-h100"});
         let mut node = node(i, &format!("networking.gke.io.networks/n{i}"));
         node["metadata"]["labels"] = labels;
-        let object = |kind: &str, spec: Value| json!({"apiVersion": "networking.gke.io/v1", "kind": kind, "metadata": {"name": format!("n{i}")}, "spec": spec});
-        vec![
-            node,
-            object(
-                "Network",
-                json!({"parametersRef": {"kind": "GKENetworkParamSet", "name": format!("n{i}")}}),
-            ),
-            object("GKENetworkParamSet", json!({"deviceMode": "RDMA"})),
-        ]
+        let network = json!({"apiVersion": "networking.gke.io/v1", "kind": "Network", "metadata": {"name": format!("n{i}")},
+            "spec": {"parametersRef": {"kind": "GKENetworkParamSet", "name": format!("n{i}")}}});
+        vec![node, network]
     }),
 ];
 

@@ -60,6 +60,8 @@ pub(crate) fn add(suite: &mut Suite) {
     }
     suite.add("cost::review", offline_review::proportionate);
     suite.add("cost::discover", offline_review::discover);
+    suite.add("cost::policies_of_one_file", offline_review::policies);
+    suite.add("cost::pods_that_ask_for_single_nodes", offline_review::why);
     suite.add("cost::discover_of_many_groups", discover_shapes::proportionate);
     suite.add("cost::costly_products", costly_products::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);
