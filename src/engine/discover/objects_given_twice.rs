@@ -1,42 +1,12 @@
 //! Objects that files contain more than once. Copies of different times, or of two clusters, contradict each other; which
 //! one is current is not in them, so no value that depends on them is observed.
 
-use super::contents_of_one_object::About;
+use super::contents_of_one_object::Twice;
 use super::fields_with_origin::{Outcome, withheld};
 use super::groups_of_nodes::{EFA, Group};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_other};
 use crate::pod::Accelerators;
-use std::collections::BTreeMap;
-
-/// The first object with two contents, by what it is about. A group names only one.
-#[derive(Debug, Default)]
-pub(super) struct Twice {
-    of_nodes: BTreeMap<String, String>,
-    attached: Option<String>,
-    gke: Option<String>,
-}
-
-impl Twice {
-    pub(super) fn new(twice: &BTreeMap<String, About>) -> Self {
-        let mut found = Self::default();
-        for (object, about) in twice {
-            let first = match about {
-                About::Nodes(names) => {
-                    for name in names {
-                        found.of_nodes.entry(name.clone()).or_insert_with(|| object.clone());
-                    }
-                    continue;
-                }
-                About::Attached => &mut found.attached,
-                About::Gke => &mut found.gke,
-                About::Nothing => continue,
-            };
-            first.get_or_insert_with(|| object.clone());
-        }
-        found
-    }
-}
 
 /// No profile for nodes that depend on an object with two contents.
 pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {

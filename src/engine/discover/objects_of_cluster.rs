@@ -1,16 +1,14 @@
 //! The objects of a cluster, as far as they say something about a fabric. Objects come one by one, from files or from a
 //! list, and only small parts of them are kept: a cluster has up to 130,000 nodes.
 
-use super::contents_of_one_object::{About, keep};
+use super::contents_of_one_object::{About, Twice, keep};
 use super::gke_network_objects::{GkeNetwork, GkeParameters};
 use super::karpenter_node_pool::NodePool;
 use super::node_as_shown::Node;
 use super::objects_by_resource::ByResource;
-use super::objects_given_twice::Twice;
-use super::shared_hca_rails;
 use crate::facts::{self, Fact, Kind, NicPolicy, NodePolicy, NodeState, ResourceFact};
 use crate::json::decode_with_place::{DecodeError, object as decode};
-use crate::multus::{NetworkFact, ResourceName};
+use crate::multus::{LinkLayer, NetworkFact, ResourceName};
 use crate::profile::FabricProfile;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +38,18 @@ pub(super) struct Network {
     pub(super) fact: NetworkFact,
     /// The object that defines it, by kind, namespace and name.
     pub(super) object: String,
+}
+
+impl Network {
+    /// The link layer of the NIC that its interface is over, which stays with the node: a macvlan child has an Ethernet parent,
+    /// an IPoIB child an InfiniBand one.
+    pub(super) fn child_link(&self) -> Option<LinkLayer> {
+        match self.fact.class.plugin.as_deref() {
+            Some("macvlan") => Some(LinkLayer::Ethernet),
+            Some("ipoib") => Some(LinkLayer::InfiniBand),
+            _ => None,
+        }
+    }
 }
 
 /// What was read of a cluster.
@@ -264,10 +274,8 @@ impl Sources {
         let pools = std::mem::take(&mut self.pools_by_object);
         self.pools = ByResource::new(pools.into_values().flatten(), |pool| Some(pool.name.clone()));
         let all = self.networks.all().iter().enumerate();
-        self.child_networks = all
-            .filter(|(_, network)| shared_hca_rails::link_of(network).is_some())
-            .map(|(at, _)| at)
-            .collect();
+        self.child_networks =
+            all.filter(|(_, network)| network.child_link().is_some()).map(|(at, _)| at).collect();
         self.first_twice = Twice::new(&self.twice);
         self
     }

@@ -2,7 +2,7 @@
 //! and most are for other nodes or other NICs.
 
 use super::sriov_node_policy::{Functions, NodePolicy};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A policy with its namespace and name.
@@ -30,7 +30,7 @@ pub(super) struct PoliciesThatMayMeet {
     without_interface: Places,
     without_address: Places,
     without_either: Places,
-    by_label: HashMap<String, Selecting>,
+    by_label: BTreeMap<String, Selecting>,
 }
 
 /// The names of the interfaces that a policy selects.
