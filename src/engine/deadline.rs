@@ -36,6 +36,8 @@ pub struct Deadline<'a> {
     /// The same for reasons that people read. No decision depends on these looks.
     looks_for_reasons: AtomicUsize,
     values: AtomicUsize,
+    /// Whether it has asked for more looks than it had.
+    short: AtomicBool,
     /// Whether a decision that needs more looks or values is cut short.
     brief: bool,
     text: AtomicUsize,
@@ -49,6 +51,7 @@ pub static NEVER: Deadline<'static> = Deadline {
     looks: AtomicUsize::new(usize::MAX),
     looks_for_reasons: AtomicUsize::new(usize::MAX),
     values: AtomicUsize::new(usize::MAX),
+    short: AtomicBool::new(false),
     brief: false,
     text: AtomicUsize::new(usize::MAX),
 };
@@ -95,6 +98,7 @@ impl<'a> Deadline<'a> {
             looks: AtomicUsize::new(LOOKS),
             looks_for_reasons: AtomicUsize::new(LOOKS),
             values: AtomicUsize::new(usize::MAX),
+            short: AtomicBool::new(false),
             brief: false,
             text: AtomicUsize::new(TEXT),
         }
@@ -148,10 +152,26 @@ impl<'a> Deadline<'a> {
 
     fn takes(&self, left: &AtomicUsize, looks: usize) -> bool {
         let enough = take(left, looks);
+        if !enough {
+            self.short.store(true, Ordering::Relaxed);
+        }
         if self.brief && !enough {
             self.cut.store(true, Ordering::Relaxed);
         }
         enough
+    }
+
+    /// The looks that are left, and those for reasons; `None` once it was short of looks, or has to stop.
+    pub(crate) fn looks_left(&self) -> Option<(usize, usize)> {
+        let left = |of: &AtomicUsize| of.load(Ordering::Relaxed);
+        let enough = !self.short.load(Ordering::Relaxed) && !self.is_over();
+        enough.then(|| (left(&self.looks), left(&self.looks_for_reasons)))
+    }
+
+    /// Takes the looks of an answer that is known already, so that a decision depends on no other; not if fewer are left.
+    pub(crate) fn takes_again(&self, (looks, for_reasons): (usize, usize)) -> bool {
+        let enough = self.looks_left().is_some_and(|(l, r)| looks <= l && for_reasons <= r);
+        enough && take(&self.looks, looks) && take(&self.looks_for_reasons, for_reasons)
     }
 
     /// Whether this decision may plan and judge so many more values here. If not, it is cut short.
@@ -206,6 +226,15 @@ mod tests {
         assert!(!brief.looks(1) && brief.is_over());
         let long = Deadline::when(&|| false);
         assert!(long.looks(LOOKS) && !long.looks(1) && !long.is_over());
+    }
+
+    #[test]
+    fn an_answer_that_is_known_takes_its_looks_again() {
+        let deadline = Deadline::without_clock();
+        assert!(deadline.takes_again((LOOKS - 1, LOOKS)) && !deadline.takes_again((2, 0)));
+        assert!(deadline.takes_again((1, 0)));
+        assert_eq!(deadline.looks_left(), Some((0, 0)));
+        assert!(!deadline.looks(1) && deadline.looks_left().is_none());
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub(in crate::cli) fn all(
     err: &mut dyn Write,
 ) -> io::Result<(Vec<DocumentReview>, Problems)> {
     let (mut reviews, mut problems) = (Vec::new(), Problems::default());
+    let snapshot = &snapshot.for_several_decisions();
     for batch in loaded.batches() {
         report_unread(&batch.problems.unread, err)?;
         problems.append(batch.problems);

@@ -110,9 +110,10 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut fails = false;
     for Review { mut prepared, setting, fail_on, baseline } in reviews {
         let unread = std::mem::take(&mut prepared.unread);
+        let snapshot = prepared.snapshot.for_several_decisions();
         let part = Part {
             loaded: &prepared.loaded,
-            snapshot: &prepared.snapshot,
+            snapshot: &snapshot,
             setting: &setting,
             fails: fail_on.severity(),
             baseline,

@@ -16,6 +16,35 @@ pub(super) enum About {
     Nothing,
 }
 
+/// The first object with two contents, by what it is about. A group names only one.
+#[derive(Debug, Default)]
+pub(super) struct Twice {
+    pub(super) of_nodes: BTreeMap<String, String>,
+    pub(super) attached: Option<String>,
+    pub(super) gke: Option<String>,
+}
+
+impl Twice {
+    pub(super) fn new(twice: &BTreeMap<String, About>) -> Self {
+        let mut found = Self::default();
+        for (object, about) in twice {
+            let first = match about {
+                About::Nodes(names) => {
+                    for name in names {
+                        found.of_nodes.entry(name.clone()).or_insert_with(|| object.clone());
+                    }
+                    continue;
+                }
+                About::Attached => &mut found.attached,
+                About::Gke => &mut found.gke,
+                About::Nothing => continue,
+            };
+            first.get_or_insert_with(|| object.clone());
+        }
+        found
+    }
+}
+
 /// Keeps one of several contents, the same one in every order. Whether they differ.
 pub(super) fn keep<K: Ord, T: PartialEq + Debug>(map: &mut BTreeMap<K, T>, key: K, value: T) -> bool {
     let Some(known) = map.get_mut(&key) else {

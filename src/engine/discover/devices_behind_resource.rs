@@ -38,7 +38,7 @@ fn suffix(resource: &str) -> &str {
 impl Supply {
     pub(super) fn of(resource: &str, nodes: &[&Node], sources: &Sources) -> Self {
         let mut supply = Self::default();
-        for pool in sources.pools.values().flatten().filter(|pool| pool.name.matches(resource)) {
+        for pool in sources.pools.of(resource) {
             let object = pool.origins.first().map(|origin| origin.to_string()).unwrap_or_default();
             supply.rdma.extend(pool.rdma.map(|rdma| (rdma, object.clone())));
             supply.links.extend(pool.link.map(|link| (link, object.clone())));
@@ -46,10 +46,10 @@ impl Supply {
             supply.vendors.extend(pool.vendor.clone());
             supply.interfaces.extend(pool.interfaces.iter().cloned());
         }
-        for (object, policy) in &sources.policies {
+        for (object, policy) in sources.policies.of(resource) {
             let selected =
                 |node: &Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
-            if policy.resource != suffix(resource) || !nodes.iter().copied().any(selected) {
+            if !nodes.iter().copied().any(selected) {
                 continue;
             }
             supply.rdma.push((policy.rdma(), object.clone()));
@@ -121,9 +121,10 @@ impl Supply {
 
 /// Whether a policy gives a node functions of the resource; `None` if no policy is about the resource.
 pub(super) fn is_wanted(resource: &str, node: &Node, sources: &Sources) -> Option<bool> {
-    let policies = sources.policies.values().filter(|policy| policy.resource == suffix(resource));
-    let wanted =
-        policies.map(|policy| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
+    let wanted = sources
+        .policies
+        .of(resource)
+        .map(|(_, policy)| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     wanted.reduce(|any, one| any || one)
 }
 
@@ -136,8 +137,7 @@ pub(super) fn has_mellanox(node: &Node) -> bool {
 
 /// Networks whose attachments take a unit of the resource.
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
-    let all = sources.networks.values();
-    all.filter(|network| network.fact.resource.as_ref().is_some_and(|name| name.matches(resource))).collect()
+    sources.networks.of(resource).collect()
 }
 
 /// The link layer that the PCI class of the NICs shows: 0200 is Ethernet, 0207 InfiniBand (PCI Code and ID Assignment).

@@ -1,12 +1,13 @@
 //! Where existing profiles and the cluster differ.
 
-use super::discovered::Discovered;
+use super::discovered::{Discovered, Unknown};
+use super::nodes_of_profiles;
 use super::profile_draft::Draft;
 use crate::profile::schema::{Inject, Per};
 use crate::profile::{FabricProfile, Profile};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Most names in one line.
@@ -72,8 +73,12 @@ pub fn drift(
     let mut comparison = Comparison::default();
     let Comparison { drifts, not_compared, compared } = &mut comparison;
     let mut covered: BTreeSet<&str> = BTreeSet::new();
-    for profile in existing {
-        let profile = Profile::resolve(profile, bases).map_err(|error| error.to_string())?;
+    let resolved: Result<Vec<Profile>, _> =
+        existing.iter().map(|profile| Profile::resolve(profile, bases)).collect();
+    let resolved = resolved.map_err(|error| error.to_string())?;
+    let places = Places::of(found);
+    let selected = nodes_of_profiles::selected(&found.nodes, &resolved.iter().collect::<Vec<_>>());
+    for (profile, nodes) in resolved.iter().zip(selected) {
         // A profile without nodes is for pods that name it, and one for networks only describes no fabric.
         let mut skip = |reason: &str| {
             not_compared.push(NotCompared { profile: profile.name.clone(), reason: reason.to_owned() });
@@ -86,37 +91,30 @@ pub fn drift(
             skip("it has no node selector and no instance types");
             continue;
         }
-        let nodes = selected(found, &profile);
-        let drift = |field, in_profile: String, in_cluster: String, origin: &str| Drift {
-            profile: Some(profile.name.clone()),
-            field,
-            in_profile,
-            in_cluster,
-            origin: origin.to_owned(),
-        };
         if nodes.is_empty() {
             // A pool may be scaled to zero.
             skip("its node selector and instance types match no node with accelerators");
             continue;
         }
-        covered.extend(nodes.iter().copied());
-        let of = |draft: &&Draft| draft.nodes.iter().any(|node| nodes.contains(node.as_str()));
-        let fabrics: Vec<&Draft> = found.drafts.iter().filter(of).collect();
-        for unknown in &found.unknown {
-            let unknown_nodes: Vec<&str> =
-                unknown.nodes.iter().map(String::as_str).filter(|node| nodes.contains(node)).collect();
-            if !unknown_nodes.is_empty() {
-                skip(&format!("the fabric of {} is unknown: {}", list(&unknown_nodes), unknown.reason));
-            }
+        let nodes: Vec<&str> = nodes.into_iter().map(|node| node.name.as_str()).collect();
+        covered.extend(&nodes);
+        for (unknown, nodes) in places.unknown(found, &nodes) {
+            skip(&format!("the fabric of {} is unknown: {}", list(&nodes), unknown.reason));
         }
+        let fabrics = places.fabrics(found, &nodes);
         if let [draft] = fabrics.as_slice() {
             *compared += 1;
-            compare(&profile, draft, bases, drifts)?;
+            compare(profile, draft, bases, drifts)?;
         } else if fabrics.len() > 1 {
             *compared += 1;
             let names: Vec<&str> = fabrics.iter().map(|draft| draft.name.as_str()).collect();
-            let cluster = format!("{} fabrics on these nodes: {}", fabrics.len(), names.join(", "));
-            drifts.push(drift("nodes", format!("{} nodes", nodes.len()), cluster, ""));
+            drifts.push(Drift {
+                profile: Some(profile.name.clone()),
+                field: "nodes",
+                in_profile: format!("{} nodes", nodes.len()),
+                in_cluster: format!("{} fabrics on these nodes: {}", fabrics.len(), names.join(", ")),
+                origin: String::new(),
+            });
         }
     }
     for draft in &found.drafts {
@@ -135,14 +133,67 @@ pub fn drift(
     Ok(comparison)
 }
 
-/// Names of existing profiles that select nodes of a fabric. A profile that cannot be used selects none.
-pub(super) fn selecting(found: &Discovered, draft: &Draft, bases: &[FabricProfile]) -> Vec<String> {
+/// Where the nodes of a cluster are.
+#[derive(Default)]
+struct Places<'a> {
+    /// The draft of a node.
+    drafts: BTreeMap<&'a str, usize>,
+    /// The fabric of a node that is unknown, and the node's place in its list.
+    unknown: BTreeMap<&'a str, Vec<(usize, usize)>>,
+}
+
+impl<'a> Places<'a> {
+    fn of(found: &'a Discovered) -> Self {
+        let mut places = Self::default();
+        for (at, draft) in found.drafts.iter().enumerate() {
+            places.drafts.extend(draft.nodes.iter().map(|node| (node.as_str(), at)));
+        }
+        for (at, unknown) in found.unknown.iter().enumerate() {
+            for (place, node) in unknown.nodes.iter().enumerate() {
+                places.unknown.entry(node).or_default().push((at, place));
+            }
+        }
+        places
+    }
+
+    /// The fabrics of nodes.
+    fn fabrics(&self, found: &'a Discovered, nodes: &[&str]) -> Vec<&'a Draft> {
+        let drafts: BTreeSet<usize> =
+            nodes.iter().filter_map(|node| self.drafts.get(node)).copied().collect();
+        drafts.into_iter().filter_map(|at| found.drafts.get(at)).collect()
+    }
+
+    /// The unknown fabrics of nodes, each with these nodes.
+    fn unknown(&self, found: &'a Discovered, nodes: &[&'a str]) -> Vec<(&'a Unknown, Vec<&'a str>)> {
+        let mut all: BTreeMap<usize, BTreeMap<usize, &str>> = BTreeMap::new();
+        for node in nodes {
+            for (at, place) in self.unknown.get(node).into_iter().flatten() {
+                all.entry(*at).or_default().insert(*place, node);
+            }
+        }
+        all.into_iter()
+            .filter_map(|(at, nodes)| Some((found.unknown.get(at)?, nodes.into_values().collect())))
+            .collect()
+    }
+}
+
+/// Names of existing profiles that select nodes of each draft. A profile that cannot be used selects none.
+pub(super) fn selecting(found: &Discovered, drafts: &[Draft], bases: &[FabricProfile]) -> Vec<Vec<String>> {
     let usable = found.profiles.iter().filter_map(|profile| Profile::resolve(profile, bases).ok());
-    let of = |profile: &Profile| {
-        let nodes = if profile.has_nodes() { selected(found, profile) } else { BTreeSet::new() };
-        profile.inject != Inject::Networks && draft.nodes.iter().any(|node| nodes.contains(node.as_str()))
+    let usable: Vec<Profile> = usable.filter(|profile| profile.inject != Inject::Networks).collect();
+    let mut of_nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let selected = nodes_of_profiles::selected(&found.nodes, &usable.iter().collect::<Vec<_>>());
+    for (at, nodes) in selected.into_iter().enumerate() {
+        for node in nodes {
+            of_nodes.entry(&node.name).or_default().push(at);
+        }
+    }
+    let names = |draft: &Draft| {
+        let of = draft.nodes.iter().filter_map(|node| of_nodes.get(node.as_str()));
+        let profiles: BTreeSet<usize> = of.flatten().copied().collect();
+        profiles.into_iter().filter_map(|at| Some(usable.get(at)?.name.clone())).collect()
     };
-    usable.filter(of).map(|profile| profile.name).collect()
+    drafts.iter().map(names).collect()
 }
 
 fn list(names: &[&str]) -> String {
@@ -151,18 +202,6 @@ fn list(names: &[&str]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-/// Nodes with accelerators that a profile selects.
-fn selected<'a>(found: &'a Discovered, profile: &Profile) -> BTreeSet<&'a str> {
-    let matches = |labels: &std::collections::BTreeMap<String, String>| {
-        let by_selector = profile.node_selector.as_ref().is_none_or(|selector| selector.matches(labels));
-        let of = labels.get(super::node_as_shown::INSTANCE_TYPE);
-        let by_type = profile.instance_types.is_empty()
-            || of.is_some_and(|of| profile.instance_types.iter().any(|known| known == of));
-        by_selector && by_type
-    };
-    found.nodes.iter().filter(|node| matches(&node.labels)).map(|node| node.name.as_str()).collect()
 }
 
 /// The values of a fabric, field by field, as a person compares them.

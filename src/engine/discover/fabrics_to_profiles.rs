@@ -3,17 +3,18 @@
 use super::discovered::{Discovered, Unknown};
 use super::fields_with_origin::{Fabric, Outcome, Withheld};
 use super::groups_of_nodes::Group;
+use super::labels_that_separate_nodes::Machines;
 use super::node_as_shown::Node;
 use super::objects_of_cluster::Sources;
 use super::profile_draft::Draft;
 use super::profile_draft::Frame;
 use super::{
-    counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes,
-    labels_that_separate_nodes, pools_at_zero, profile_draft, profile_name, which_fabric,
+    counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes, pools_at_zero,
+    profile_draft, profile_name, which_fabric,
 };
 use crate::pod::Accelerators;
 use crate::profile::FabricProfile;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups with one fabric.
 struct Together<'a> {
@@ -21,11 +22,19 @@ struct Together<'a> {
     groups: Vec<Group<'a>>,
 }
 
+impl<'a> Together<'a> {
+    fn inside(&self) -> Vec<&'a Node> {
+        self.groups.iter().flat_map(|group| group.nodes.iter().copied()).collect()
+    }
+}
+
 /// Discovers the fabrics of a cluster.
 #[must_use]
 pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
-    let sources = sources.with_networks().with_slices();
+    let sources = sources.looked_up().with_slices();
     let mut together: Vec<Together<'_>> = Vec::new();
+    // Fabrics by the names in them: a cluster may have one for each of its groups.
+    let mut named: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
     for group in groups_of_nodes::groups(&sources) {
@@ -35,16 +44,21 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
                 unknown.push(no_profile(&group.nodes, why));
             }
             Outcome::Fabric(fabric) => {
-                let same = |of: &&mut Together<'_>| {
+                let alike = named.entry(fabric.names()).or_default();
+                let same = |of: &Together<'_>| {
                     let units = |group: &Group<'_>| group.accelerators.as_ref().map(|(_, count)| count.units);
                     of.fabric == *fabric
                         && of.groups.first().is_some_and(|first| {
                             units(first) == units(&group) && first.provider == group.provider
                         })
                 };
-                match together.iter_mut().find(same) {
+                let known = alike.iter().copied().find(|at| together.get(*at).is_some_and(same));
+                match known.and_then(|at| together.get_mut(at)) {
                     Some(known) => known.groups.push(group),
-                    None => together.push(Together { fabric: *fabric, groups: vec![group] }),
+                    None => {
+                        alike.push(together.len());
+                        together.push(Together { fabric: *fabric, groups: vec![group] });
+                    }
                 }
             }
         }
@@ -52,17 +66,17 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let mut drafts: Vec<Draft> = Vec::new();
     let known = Accelerators::default();
     let bare: Vec<&Node> = sources.nodes.values().filter(|node| !node.has_accelerators(&known)).collect();
-    let mut taken = BTreeSet::new();
-    for (at, one) in together.iter().enumerate() {
-        let inside: Vec<&Node> = one.groups.iter().flat_map(|group| group.nodes.iter().copied()).collect();
-        let others = together.iter().enumerate().filter(|(other, _)| *other != at);
-        let others =
-            others.flat_map(|(_, other)| other.groups.iter().flat_map(|group| group.nodes.iter().copied()));
-        let outside: Vec<&Node> = outside.iter().copied().chain(others).collect();
+    let mut names = profile_name::Names::default();
+    let insides = together.iter().map(|one| {
+        let inside = one.inside();
         let hints = hints(one, &inside, &sources);
-        let Some(selector) = labels_that_separate_nodes::separate(&inside, &outside, &bare, &hints) else {
-            let alike = labels_that_separate_nodes::alike(&inside, &outside, &hints);
-            unknown.push(no_profile(&inside, inseparable(&inside, &alike)));
+        (inside, hints)
+    });
+    let machines = Machines::new(&outside, insides.collect(), &bare);
+    for (at, one) in together.iter().enumerate() {
+        let inside = one.inside();
+        let Some(selector) = machines.separate(at) else {
+            unknown.push(no_profile(&inside, inseparable(&inside, &machines.alike(at))));
             continue;
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
@@ -70,8 +84,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         let count = counts_over_nodes::Count::of(&inside, |node| {
             node.accelerators(&known).filter(|(of, _)| of == resource).map_or(0, |(_, units)| units)
         });
-        let name = profile_name::name(&inside, one.fabric.suffix, &taken);
-        taken.insert(name.clone());
+        let name = profile_name::name(&inside, one.fabric.suffix, &mut names);
         let frame =
             Frame { name, nodes: &inside, selector: &selector, accelerators: (resource.as_str(), &count) };
         drafts.push(Draft::new(frame, &one.fabric, bases));
@@ -88,8 +101,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         nodes,
     };
     let mut drafts = std::mem::take(&mut found.drafts);
-    for draft in &mut drafts {
-        let known = drift_of_profiles::selecting(&found, draft, bases);
+    let selecting = drift_of_profiles::selecting(&found, &drafts, bases);
+    for (draft, known) in drafts.iter_mut().zip(selecting) {
         if !known.is_empty() {
             let names = known.join(", ");
             let question = format!(

@@ -62,6 +62,18 @@ pub(super) struct Fabric {
     pub(super) questions: Vec<Question>,
 }
 
+impl Fabric {
+    /// The names in it, which equal fabrics have in common.
+    pub(super) fn names(&self) -> Vec<String> {
+        let rails = self.rails.iter().flat_map(|rail| {
+            std::iter::once(&rail.network.value).chain(rail.resource.as_ref().map(|resource| &resource.value))
+        });
+        let resources = self.resources.iter().map(|resource| &resource.name.value);
+        let gke = self.gke.iter().map(|interface| &interface.network.value);
+        rails.chain(resources).chain(gke).cloned().collect()
+    }
+}
+
 /// A question about a profile that works without the answer. Equal or not, it does not make another fabric.
 #[derive(Debug, Clone)]
 pub(super) struct Question(pub(super) String);

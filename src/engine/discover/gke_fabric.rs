@@ -21,8 +21,6 @@ pub(super) fn natural(name: &str) -> (String, u64) {
 }
 
 pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -> Outcome {
-    let listed =
-        |network: &GkeNetwork| group.resources.contains_key(&format!("{GKE_NETWORKS}{}", network.name));
     let mode = |network: &GkeNetwork| {
         sources.gke_parameters.get(network.parameters.as_ref()?).map(|parameters| parameters.mode)
     };
@@ -32,8 +30,9 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
             "Add the objects of networks.networking.gke.io and gkenetworkparamsets.networking.gke.io to the dump.",
         );
     }
+    let listed = group.resources.keys().filter_map(|name| name.strip_prefix(GKE_NETWORKS));
     let mut networks: Vec<&GkeNetwork> =
-        sources.gke_networks.values().filter(|network| listed(network)).collect();
+        listed.filter_map(|network| sources.gke_networks.get(network)).collect();
     networks.sort_by_key(|network| natural(&network.name));
     if let Some(unknown) = networks.iter().find(|network| mode(network).is_none()) {
         return withheld(

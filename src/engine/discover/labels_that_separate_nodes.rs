@@ -2,6 +2,7 @@
 
 use super::groups_of_nodes::POOLS;
 use super::node_as_shown::{GKE_ACCELERATOR, INSTANCE_TYPE, Node, PRODUCT, Provider};
+use super::nodes_by_label::NodesByLabel;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most values of a label in a selector; more values are of the nodes and not of their fabric.
@@ -49,6 +50,10 @@ impl Label {
             return !node.labels.contains_key(&self.key);
         }
         node.label(&self.key).is_some_and(|value| self.values.contains(value))
+    }
+
+    fn values(&self) -> Vec<&str> {
+        self.values.iter().map(String::as_str).collect()
     }
 }
 
@@ -100,54 +105,118 @@ fn candidates(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
     all
 }
 
-/// The nodes outside that have every label of the nodes inside which could select them.
-pub(super) fn alike<'a>(inside: &[&Node], outside: &[&'a Node], hints: &BTreeSet<String>) -> Vec<&'a Node> {
-    let all = candidates(inside, hints);
-    outside.iter().copied().filter(|node| all.iter().all(|(_, label)| label.holds(node))).collect()
+/// A fabric to be separated from all others.
+struct Fabric<'a> {
+    inside: Vec<&'a Node>,
+    hints: BTreeSet<String>,
+    candidates: Vec<(u8, Label)>,
 }
 
-/// The labels of a selector for exactly the nodes inside: one, or two together. Labels that nodes without accelerators do
-/// not have are better.
-pub(super) fn separate(
-    inside: &[&Node],
-    outside: &[&Node],
-    bare: &[&Node],
-    hints: &BTreeSet<String>,
-) -> Option<Vec<Label>> {
-    let all = candidates(inside, hints);
-    let mut single: Vec<(bool, &(u8, Label))> = all
-        .iter()
-        .filter(|(_, label)| !outside.iter().any(|node| label.holds(node)))
-        .map(|ranked| (bare.iter().any(|node| ranked.1.holds(node)), ranked))
-        .collect();
-    single.sort_by_key(|(on_bare, (rank, _))| (*on_bare, *rank));
-    if let Some((_, (_, label))) = single.first() {
-        return Some(vec![label.clone()]);
+/// The nodes with accelerators of a cluster, and the others.
+pub(super) struct Machines<'a> {
+    fabrics: Vec<Fabric<'a>>,
+    /// All nodes with accelerators, each with its fabric; those first whose fabric is unknown.
+    nodes: Vec<(&'a Node, Option<usize>)>,
+    by_label: NodesByLabel<'a>,
+    /// Nodes without accelerators.
+    bare: NodesByLabel<'a>,
+}
+
+impl<'a> Machines<'a> {
+    /// `fabrics` are the nodes of each fabric, and the labels by which policies select them.
+    pub(super) fn new(
+        unknown: &[&'a Node],
+        fabrics: Vec<(Vec<&'a Node>, BTreeSet<String>)>,
+        bare: &[&'a Node],
+    ) -> Self {
+        let fabric = |(inside, hints): (Vec<&'a Node>, BTreeSet<String>)| {
+            let candidates = candidates(&inside, &hints);
+            Fabric { inside, hints, candidates }
+        };
+        let fabrics: Vec<Fabric<'a>> = fabrics.into_iter().map(fabric).collect();
+        let mut nodes: Vec<(&Node, Option<usize>)> = unknown.iter().map(|node| (*node, None)).collect();
+        for (at, fabric) in fabrics.iter().enumerate() {
+            nodes.extend(fabric.inside.iter().map(|node| (*node, Some(at))));
+        }
+        let labels = fabrics.iter().flat_map(|fabric| &fabric.candidates);
+        let keys: BTreeSet<&str> = labels.map(|(_, label)| label.key.as_str()).collect();
+        let all: Vec<&Node> = nodes.iter().map(|(node, _)| *node).collect();
+        let (by_label, bare) = (NodesByLabel::new(&all, &keys), NodesByLabel::new(bare, &keys));
+        drop(keys);
+        Self { fabrics, nodes, by_label, bare }
     }
-    for (at, (_, first)) in all.iter().enumerate() {
-        for (_, second) in all.iter().skip(at + 1) {
-            if !outside.iter().any(|node| first.holds(node) && second.holds(node)) {
-                return Some(vec![first.clone(), second.clone()]);
+
+    /// The nodes outside of a fabric that have a label, in their order.
+    fn others(&self, at: usize, label: &Label) -> Vec<&'a Node> {
+        let mut found = self.by_label.with(&label.key, &label.values());
+        found.sort_unstable();
+        let nodes = found.into_iter().filter_map(|position| self.nodes.get(position));
+        nodes.filter(|(_, fabric)| *fabric != Some(at)).map(|(node, _)| *node).collect()
+    }
+
+    /// How many nodes have a label.
+    fn count(&self, label: &Label) -> usize {
+        self.by_label.count(&label.key, &label.values())
+    }
+
+    /// The nodes outside that have every label of the nodes inside which could select them.
+    pub(super) fn alike(&self, at: usize) -> Vec<&'a Node> {
+        let Some(Fabric { candidates, .. }) = self.fabrics.get(at) else { return Vec::new() };
+        let rarest = candidates.iter().min_by_key(|(_, label)| self.count(label));
+        let Some((_, rarest)) = rarest else {
+            let outside = self.nodes.iter().filter(|(_, fabric)| *fabric != Some(at));
+            return outside.map(|(node, _)| *node).collect();
+        };
+        let mut others = self.others(at, rarest);
+        others.retain(|node| candidates.iter().all(|(_, label)| label.holds(node)));
+        others
+    }
+
+    /// The labels of a selector for exactly the nodes inside: one, or two together. Labels that nodes without accelerators
+    /// do not have are better.
+    pub(super) fn separate(&self, at: usize) -> Option<Vec<Label>> {
+        let Fabric { inside, candidates: all, .. } = self.fabrics.get(at)?;
+        // All nodes inside have each of the labels.
+        let only_inside = |label: &Label| self.count(label) <= inside.len();
+        let on_bare = |label: &Label| self.bare.count(&label.key, &label.values()) > 0;
+        let mut single: Vec<(bool, &(u8, Label))> = all
+            .iter()
+            .filter(|(_, label)| only_inside(label))
+            .map(|ranked| (on_bare(&ranked.1), ranked))
+            .collect();
+        single.sort_by_key(|(on_bare, (rank, _))| (*on_bare, *rank));
+        if let Some((_, (_, label))) = single.first() {
+            return Some(vec![label.clone()]);
+        }
+        for (place, (_, first)) in all.iter().enumerate() {
+            for (_, second) in all.iter().skip(place + 1) {
+                if !self.has_both(at, first, second) {
+                    return Some(vec![first.clone(), second.clone()]);
+                }
             }
         }
+        all.iter().find_map(|(_, label)| self.absent(at, label))
     }
-    all.iter().find_map(|(_, label)| absent(label, inside, outside, hints))
-}
 
-/// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
-fn absent(
-    label: &Label,
-    inside: &[&Node],
-    outside: &[&Node],
-    hints: &BTreeSet<String>,
-) -> Option<Vec<Label>> {
-    let alike: Vec<&Node> = outside.iter().copied().filter(|node| label.holds(node)).collect();
-    let first = alike.first()?;
-    let marks = |key: &&String| {
-        rank(key, first.provider(), hints).is_some()
-            && alike.iter().all(|node| node.label(key).is_some())
-            && !inside.iter().any(|node| node.labels.contains_key(*key))
-    };
-    let mark = first.labels.keys().find(marks)?;
-    Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])
+    /// Whether a node outside has two labels.
+    fn has_both(&self, at: usize, first: &Label, second: &Label) -> bool {
+        let rarer = if self.count(first) <= self.count(second) { first } else { second };
+        let nodes = self.by_label.with(&rarer.key, &rarer.values()).into_iter();
+        let mut nodes = nodes.filter_map(|position| self.nodes.get(position));
+        nodes.any(|(node, fabric)| *fabric != Some(at) && first.holds(node) && second.holds(node))
+    }
+
+    /// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
+    fn absent(&self, at: usize, label: &Label) -> Option<Vec<Label>> {
+        let Fabric { inside, hints, .. } = self.fabrics.get(at)?;
+        let alike = self.others(at, label);
+        let first = alike.first()?;
+        let marks = |key: &&String| {
+            rank(key, first.provider(), hints).is_some()
+                && alike.iter().all(|node| node.label(key).is_some())
+                && !inside.iter().any(|node| node.labels.contains_key(*key))
+        };
+        let mark = first.labels.keys().find(marks)?;
+        Some(vec![label.clone(), Label { key: mark.clone(), values: BTreeSet::new() }])
+    }
 }

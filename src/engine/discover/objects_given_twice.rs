@@ -1,7 +1,7 @@
 //! Objects that files contain more than once. Copies of different times, or of two clusters, contradict each other; which
 //! one is current is not in them, so no value that depends on them is observed.
 
-use super::contents_of_one_object::About;
+use super::contents_of_one_object::Twice;
 use super::fields_with_origin::{Outcome, withheld};
 use super::groups_of_nodes::{EFA, Group};
 use super::objects_of_cluster::Sources;
@@ -16,13 +16,10 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     };
     // As in the choice of a fabric: addresses of a network are not its NICs.
     let gke = |name: &str| name.starts_with(GKE_NETWORKS) && !is_gke_address(name);
-    let depends = |about: &About| match about {
-        About::Nodes(names) => group.nodes.iter().any(|node| names.contains(&node.name)),
-        About::Attached => lists(&|name| name != EFA && !gke(name) && !is_other(name)),
-        About::Gke => lists(&gke),
-        About::Nothing => false,
-    };
-    let (object, _) = sources.twice.iter().find(|(_, about)| depends(about))?;
+    let Twice { of_nodes, attached: of_attached, gke: of_gke } = &sources.first_twice;
+    let nodes = group.nodes.iter().filter_map(|node| of_nodes.get(&node.name));
+    let attached = of_attached.iter().filter(|_| lists(&|name| name != EFA && !gke(name) && !is_other(name)));
+    let object = nodes.chain(attached).chain(of_gke.iter().filter(|_| lists(&gke))).min()?;
     Some(withheld(
         format!("{object} is in the files more than once, with different content"),
         "Which content is current? Remove the outdated object from the files.",

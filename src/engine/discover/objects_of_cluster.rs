@@ -1,13 +1,14 @@
 //! The objects of a cluster, as far as they say something about a fabric. Objects come one by one, from files or from a
 //! list, and only small parts of them are kept: a cluster has up to 130,000 nodes.
 
-use super::contents_of_one_object::{About, keep};
+use super::contents_of_one_object::{About, Twice, keep};
 use super::gke_network_objects::{GkeNetwork, GkeParameters};
 use super::karpenter_node_pool::NodePool;
 use super::node_as_shown::Node;
+use super::objects_by_resource::ByResource;
 use crate::facts::{self, Fact, Kind, NicPolicy, NodePolicy, NodeState, ResourceFact};
 use crate::json::decode_with_place::{DecodeError, object as decode};
-use crate::multus::NetworkFact;
+use crate::multus::{LinkLayer, NetworkFact, ResourceName};
 use crate::profile::FabricProfile;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,16 +40,34 @@ pub(super) struct Network {
     pub(super) object: String,
 }
 
+impl Network {
+    /// The link layer of the NIC that its interface is over, which stays with the node: a macvlan child has an Ethernet parent,
+    /// an IPoIB child an InfiniBand one.
+    pub(super) fn child_link(&self) -> Option<LinkLayer> {
+        match self.fact.class.plugin.as_deref() {
+            Some("macvlan") => Some(LinkLayer::Ethernet),
+            Some("ipoib") => Some(LinkLayer::InfiniBand),
+            _ => None,
+        }
+    }
+}
+
 /// What was read of a cluster.
 #[derive(Debug, Default)]
 pub struct Sources {
     pub(super) nodes: BTreeMap<String, Node>,
-    /// Networks by namespace and name; see [`Sources::with_networks`].
-    pub(super) networks: BTreeMap<(String, String), Network>,
     networks_by_kind: BTreeMap<(String, String, Kind), Network>,
-    pub(super) policies: BTreeMap<String, Arc<NodePolicy>>,
+    policies_by_object: BTreeMap<String, Arc<NodePolicy>>,
+    pools_by_object: BTreeMap<String, Vec<ResourceFact>>,
+    /// Networks in the order of their names; this and the next four are made by [`Sources::looked_up`].
+    pub(super) networks: ByResource<Network>,
+    /// Policies, each with its object.
+    pub(super) policies: ByResource<(String, Arc<NodePolicy>)>,
+    pub(super) pools: ByResource<ResourceFact>,
+    pub(super) first_twice: Twice,
+    /// Networks of macvlan and IPoIB, by their place among all.
+    child_networks: Vec<usize>,
     pub(super) states: BTreeMap<String, Arc<NodeState>>,
-    pub(super) pools: BTreeMap<String, Vec<ResourceFact>>,
     pub(super) gke_networks: BTreeMap<String, GkeNetwork>,
     pub(super) gke_parameters: BTreeMap<String, GkeParameters>,
     pub(super) slices: BTreeMap<String, Value>,
@@ -175,7 +194,7 @@ impl Sources {
                 self.note(differs, object, About::Attached);
             }
             Some(Fact::NodePolicy(policy)) => {
-                let differs = self.put(|s| &mut s.policies, object.clone(), policy);
+                let differs = self.put(|s| &mut s.policies_by_object, object.clone(), policy);
                 self.note(differs, object, About::Attached);
             }
             Some(Fact::NodeState(state)) => {
@@ -226,7 +245,7 @@ impl Sources {
     }
 
     fn pools(&mut self, object: String, pools: Vec<ResourceFact>) {
-        let differs = self.put(|s| &mut s.pools, object.clone(), pools);
+        let differs = self.put(|s| &mut s.pools_by_object, object.clone(), pools);
         self.note(differs, object, About::Attached);
     }
 
@@ -241,12 +260,29 @@ impl Sources {
         self.note(differs, format!("ResourceSlice {name}"), About::Nodes(nodes));
     }
 
-    /// The networks by the names that pods use. A definition is more exact than the custom resource that it is rendered from.
-    pub(super) fn with_networks(mut self) -> Self {
+    /// What nodes look up. Networks have the names that pods use; a definition is more exact than the custom resource that it
+    /// is rendered from.
+    pub(super) fn looked_up(mut self) -> Self {
         let all = std::mem::take(&mut self.networks_by_kind);
-        self.networks =
+        let networks: BTreeMap<(String, String), Network> =
             all.into_iter().map(|((namespace, name, _), network)| ((namespace, name), network)).collect();
+        self.networks = ByResource::new(networks.into_values(), |network| network.fact.resource.clone());
+        let policies = std::mem::take(&mut self.policies_by_object);
+        self.policies = ByResource::new(policies.into_iter(), |(_, policy)| {
+            Some(ResourceName::Suffix(policy.resource.clone()))
+        });
+        let pools = std::mem::take(&mut self.pools_by_object);
+        self.pools = ByResource::new(pools.into_values().flatten(), |pool| Some(pool.name.clone()));
+        let all = self.networks.all().iter().enumerate();
+        self.child_networks =
+            all.filter(|(_, network)| network.child_link().is_some()).map(|(at, _)| at).collect();
+        self.first_twice = Twice::new(&self.twice);
         self
+    }
+
+    /// Networks whose interface is over one of the node's, which stays with the node.
+    pub(super) fn child_networks(&self) -> impl Iterator<Item = &Network> {
+        self.child_networks.iter().filter_map(|at| self.networks.all().get(*at))
     }
 
     /// The objects of a live cluster, of which every kind is asked for: a kind without objects has none.

@@ -33,6 +33,10 @@ pub(super) fn ask(
         known.extend(types(base, &[]).iter().map(|of| (of.as_str(), base.metadata.name.as_str())));
     }
     let mut unknown = Vec::new();
+    let of_draft = |(at, draft): (usize, &Draft)| {
+        draft.nodes.iter().map(move |node| (node.clone(), at)).collect::<Vec<_>>()
+    };
+    let of_nodes: BTreeMap<String, usize> = drafts.iter().enumerate().flat_map(of_draft).collect();
     let mut of_pools: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for node in nodes.values() {
         if let Some(pool) = node.label(LABEL) {
@@ -56,8 +60,8 @@ pub(super) fn ask(
                 ),
             }),
             Some(of) => {
-                let draft = drafts.iter_mut().find(|draft| draft.nodes.iter().any(|node| of.contains(node.as_str())));
-                if let Some(draft) = draft {
+                let first = of.iter().filter_map(|node| of_nodes.get(*node)).min();
+                if let Some(draft) = first.and_then(|at| drafts.get_mut(*at)) {
                     draft.questions.push(format!(
                         "Do nodes of type {names} have this fabric? NodePool {} may create them, and none exists now. If \
                          they have it, add the types to instanceTypes.",

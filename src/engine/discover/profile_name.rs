@@ -1,7 +1,7 @@
 //! Names of profiles: the accelerator and the fabric, such as `h100-roce`.
 
 use super::node_as_shown::{GKE_ACCELERATOR, Node, PRODUCT};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Beginnings of the names of accelerators.
 const MODELS: [&str; 9] = ["gb", "b", "h", "a", "l", "v", "t", "mi", "gh"];
@@ -30,13 +30,29 @@ fn short(node: &Node) -> Option<String> {
     by_label.or_else(by_type)
 }
 
+/// The names of profiles.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: BTreeSet<String>,
+    /// The next number behind a name.
+    next: BTreeMap<String, u64>,
+}
+
 /// A name that no other profile has.
-pub(super) fn name(nodes: &[&Node], suffix: &str, taken: &BTreeSet<String>) -> String {
+pub(super) fn name(nodes: &[&Node], suffix: &str, names: &mut Names) -> String {
     let models: BTreeSet<String> = nodes.iter().filter_map(|node| short(node)).collect();
     let models: Vec<&str> = models.iter().map(String::as_str).take(2).collect();
     let head = if models.is_empty() { "gpu".to_owned() } else { models.join("-") };
     let clean = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let stem: String = format!("{head}-{suffix}").chars().map(clean).collect();
-    let numbered = (2..).map(|n| format!("{stem}-{n}"));
-    std::iter::once(stem.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(stem)
+    let Names { taken, next } = names;
+    let next = next.entry(stem.clone()).or_insert(1);
+    // All names with smaller numbers are taken.
+    loop {
+        let name = if *next == 1 { stem.clone() } else { format!("{stem}-{next}") };
+        *next += 1;
+        if taken.insert(name.clone()) {
+            return name;
+        }
+    }
 }

@@ -16,15 +16,6 @@ const COREWEAVE_ROCE: &str = "roce";
 /// Networks of a GB300 node (coreweave/nccl-tests:mpi-operator/nccl-test-distributed-gb300-roce-nvl72-mpijob.yaml).
 const COREWEAVE_RAILS: usize = 16;
 
-/// The link layer that an attachment needs: a macvlan child has an Ethernet parent, an IPoIB child an InfiniBand one.
-fn link_of(network: &Network) -> Option<LinkLayer> {
-    match network.fact.class.plugin.as_deref() {
-        Some("macvlan") => Some(LinkLayer::Ethernet),
-        Some("ipoib") => Some(LinkLayer::InfiniBand),
-        _ => None,
-    }
-}
-
 /// Whether a network is over a NIC of a pool; `None` if no object says so.
 fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
     let interfaces = &pool.supply.interfaces;
@@ -32,7 +23,7 @@ fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
         return Some(network.fact.class.interface.as_ref().is_some_and(|of| interfaces.contains(of)));
     }
     // A pool without a list has every RDMA device of the node.
-    match (pool.supply.links.first(), link_of(network)) {
+    match (pool.supply.links.first(), network.child_link()) {
         (Some((link, _)), of) => Some(of == Some(*link)),
         // IPoIB is only possible over an RDMA device.
         (None, Some(LinkLayer::InfiniBand)) => Some(true),
@@ -42,8 +33,7 @@ fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
 
 /// `None` if no network shares an HCA of the group.
 pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources) -> Option<Outcome> {
-    let networks: Vec<&Network> =
-        sources.networks.values().filter(|network| link_of(network).is_some()).collect();
+    let networks: Vec<&Network> = sources.child_networks().collect();
     let shared: Vec<&&Pool<'_>> = pools.iter().filter(|pool| pool.supply.shared != Some(false)).collect();
     if networks.is_empty() || shared.is_empty() {
         return None;

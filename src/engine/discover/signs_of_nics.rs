@@ -6,6 +6,7 @@ use super::devices_behind_resource::{MELLANOX, Supply};
 use super::node_as_shown::Node;
 use super::objects_of_cluster::Sources;
 use crate::pod::Accelerators;
+use std::collections::BTreeSet;
 
 pub(super) const NFD: &str = "feature.node.kubernetes.io/";
 const PCI: &str = "feature.node.kubernetes.io/pci-";
@@ -84,5 +85,6 @@ pub(super) fn unknown_resource<'a>(nodes: &[&'a Node], sources: &Sources) -> Opt
     let known = |name: &str| {
         accelerators.contains(name) || is_other(name) || Supply::of(name, nodes, sources).is_rdma().is_some()
     };
-    nodes.iter().copied().flat_map(Node::resources).find(|name| !known(name))
+    let mut asked = BTreeSet::new();
+    nodes.iter().copied().flat_map(Node::resources).find(|name| asked.insert(*name) && !known(name))
 }

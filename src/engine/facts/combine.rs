@@ -5,6 +5,7 @@ use super::extended_resource::{ResourceFact, Server};
 use super::facts_of_cluster::{Index, NicSet, Origin};
 use super::facts_of_namespace::{ByNamespace, Namespaced};
 use super::network_from_definition_or_operator::Rendered;
+use super::policies_that_may_meet::PoliciesThatMayMeet;
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,
     PoolConfig, Slice, Texts, TrainingRuntime, device_class,
@@ -152,6 +153,7 @@ impl Combined {
     pub(crate) fn finish(&mut self) {
         self.index.sort_by_nics();
         self.index.add_operator_resources();
+        self.index.sort_policies();
         self.index.sort_by_interface();
         let Namespaced { networks, over: by_device, .. } = &mut self.namespaced;
         for network in networks.values().flat_map(HashMap::values) {
@@ -203,6 +205,11 @@ impl Index {
                 }
             }
         }
+    }
+
+    fn sort_policies(&mut self) {
+        let all = self.node_policies.iter().map(|(name, policy)| (name.clone(), Arc::clone(policy)));
+        self.policies_that_may_meet = PoliciesThatMayMeet::new(all.collect(), &self.other_names);
     }
 
     fn add_operator_resources(&mut self) {

@@ -3,6 +3,7 @@
 
 use super::all_nodes::{Port, Site};
 use super::extended_resource::{ResourceFact, Server};
+use super::policies_that_may_meet::PoliciesThatMayMeet;
 use super::sriov_node_state::Interface;
 use super::{AddressPool, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, OperatorConfig, PoolConfig};
 use crate::multus::ipam::PoolRef;
@@ -78,6 +79,8 @@ pub struct Index {
     /// Facts from nodes about the SR-IOV operator's resources, by the name after the prefix.
     pub(super) sites: HashMap<String, Site>,
     pub(super) node_policies: BTreeMap<(String, String), Arc<NodePolicy>>,
+    /// The same by their NICs and nodes.
+    pub(super) policies_that_may_meet: PoliciesThatMayMeet,
     pub(super) node_states: BTreeMap<String, Arc<NodeState>>,
     /// The same by their NICs, in the order of the first node of each.
     pub(super) nic_sets: Vec<NicSet>,
@@ -221,6 +224,15 @@ impl Index {
         self.node_policies
             .iter()
             .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
+    }
+
+    /// The policies that may take a NIC of this one on a node, or have its resource, and perhaps others.
+    pub fn policies_that_may_meet(
+        &self,
+        own: &NodePolicy,
+    ) -> impl Iterator<Item = (&str, &str, &NodePolicy)> {
+        let all = self.policies_that_may_meet.of(own, &self.other_names);
+        all.map(|((namespace, name), policy)| (namespace.as_str(), name.as_str(), policy.as_ref()))
     }
 
     /// Whether the NVIDIA Network Operator installs MLNX_OFED or DOCA-OFED on all nodes with an NVIDIA NIC.

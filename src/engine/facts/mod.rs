@@ -22,6 +22,7 @@ pub mod network_from_definition_or_operator;
 mod nic_cluster_policy;
 mod object_shape;
 mod pod_security;
+mod policies_that_may_meet;
 pub mod resource_slice;
 pub mod sriov_node_policy;
 pub mod sriov_node_state;

@@ -9,7 +9,7 @@ use super::{
 use crate::deadline::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::nodes::{ClassSet, Constraints, Dropped, dropped};
+use crate::nodes::{ClassSet, Constraints, Dropped};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
@@ -370,7 +370,7 @@ fn land(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -
         nodes: view.count(all),
         fits: view.count(fits),
         fabrics: fabrics(fits, snapshot),
-        dropped: dropped(constraints, view, all, subject.deadline).into(),
+        dropped: snapshot.dropped(constraints, all, subject.deadline).into(),
     }
 }
 
@@ -392,7 +392,7 @@ fn candidate(
     });
     let dropped = match (carrying, nodes) {
         (Some(carrying), Some((all, fit))) if fit < all => {
-            dropped(constraints, view, carrying, subject.deadline)
+            snapshot.dropped(constraints, carrying, subject.deadline)
         }
         _ => Vec::new(),
     };

@@ -1,7 +1,9 @@
 //! Where the pods of one decision can run. The templates of a workload mostly ask for the same nodes, and a cluster may
-//! have thousands of kinds of them, so that each question is answered once.
+//! have thousands of kinds of them, so that each question is answered once. The pods of a file are decisions of their own,
+//! which share the answers too, and count the looks that each answer took: what one of them gets depends on no other.
 
-use crate::nodes::ClassSet;
+use crate::deadline::Deadline;
+use crate::nodes::{ClassSet, Dropped};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +14,21 @@ const KEPT: usize = 64;
 /// Two hashes with keys of their own: nobody can foresee them, so that no two questions have the same.
 type Question = (u64, u64);
 
+/// Looks at nodes that an answer took, and those for reasons.
+type Looks = (usize, usize);
+
+/// Answers of one kind.
+type Known<T> = Mutex<HashMap<Question, (T, Looks)>>;
+
 /// The answers so far.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     hashes: (RandomState, RandomState),
-    tolerated: Mutex<HashMap<Question, ClassSet>>,
-    landings: Mutex<HashMap<Question, ClassSet>>,
+    tolerated: Known<ClassSet>,
+    landings: Known<ClassSet>,
+    dropped: Known<Vec<Dropped>>,
+    /// Whether decisions of their own share them.
+    of_decisions: bool,
 }
 
 impl Answers {
@@ -27,8 +38,29 @@ impl Answers {
     }
 
     /// The classes that a pod can run on, as far as that was asked before.
-    pub(super) fn landing(&self, asked: &impl Hash, find: impl FnOnce() -> ClassSet) -> ClassSet {
-        once(&self.landings, self.question(asked), find)
+    pub(super) fn landing(
+        &self,
+        asked: &impl Hash,
+        deadline: &Deadline<'_>,
+        find: impl FnOnce() -> ClassSet,
+    ) -> ClassSet {
+        if !self.of_decisions {
+            return once(&self.landings, self.question(asked), find);
+        }
+        once_for_each(&self.landings, self.question(asked), deadline, find)
+    }
+
+    /// The constraints that exclude nodes, as far as another decision asked before. Within one, no reason is asked twice.
+    pub(super) fn dropped(
+        &self,
+        asked: &impl Hash,
+        deadline: &Deadline<'_>,
+        find: impl FnOnce() -> Vec<Dropped>,
+    ) -> Vec<Dropped> {
+        if !self.of_decisions {
+            return find();
+        }
+        once_for_each(&self.dropped, self.question(asked), deadline, find)
     }
 
     fn question(&self, what: &impl Hash) -> Question {
@@ -46,6 +78,11 @@ impl Landings {
         Self(Some(Arc::default()))
     }
 
+    /// For several decisions.
+    pub(super) fn kept_for_decisions() -> Self {
+        Self(Some(Arc::new(Answers { of_decisions: true, ..Answers::default() })))
+    }
+
     pub(super) fn answers(&self) -> Option<&Answers> {
         self.0.as_deref()
     }
@@ -60,20 +97,78 @@ impl PartialEq for Landings {
 
 impl Eq for Landings {}
 
+fn get<T: Clone>(known: &Known<T>, question: Question) -> Option<(T, Looks)> {
+    known.lock().unwrap_or_else(PoisonError::into_inner).get(&question).cloned()
+}
+
+fn keep<T>(known: &Known<T>, question: Question, answer: T, looks: Looks) {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() < KEPT {
+        known.insert(question, (answer, looks));
+    }
+}
+
 /// The answer to a question that may have been asked before.
-fn once(
-    known: &Mutex<HashMap<Question, ClassSet>>,
-    question: Question,
-    find: impl FnOnce() -> ClassSet,
-) -> ClassSet {
-    let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(answer) = lock().get(&question) {
-        return answer.clone();
+fn once<T: Clone>(known: &Known<T>, question: Question, find: impl FnOnce() -> T) -> T {
+    if let Some((answer, _)) = get(known, question) {
+        return answer;
     }
     let answer = find();
-    let mut known = lock();
-    if known.len() < KEPT {
-        known.insert(question, answer.clone());
+    keep(known, question, answer.clone(), (0, 0));
+    answer
+}
+
+/// The same for decisions of their own: each takes the looks of the answer, and finds its own if it has fewer.
+fn once_for_each<T: Clone>(
+    known: &Known<T>,
+    question: Question,
+    deadline: &Deadline<'_>,
+    find: impl FnOnce() -> T,
+) -> T {
+    if let Some((answer, looks)) = get(known, question)
+        && deadline.takes_again(looks)
+    {
+        return answer;
+    }
+    let before = deadline.looks_left();
+    let answer = find();
+    // An answer for which the looks did not suffice is that of its decision.
+    if let Some((before, after)) = before.zip(deadline.looks_left()) {
+        keep(
+            known,
+            question,
+            answer.clone(),
+            (before.0.saturating_sub(after.0), before.1.saturating_sub(after.1)),
+        );
     }
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each decision takes the looks of an answer that it shares, and finds its own once it has fewer.
+    #[test]
+    fn a_shared_answer_takes_the_looks_that_it_took_first() {
+        let answers = Answers { of_decisions: true, ..Answers::default() };
+        let ask = |deadline: &Deadline<'_>, looks: usize| {
+            let find = || match deadline.looks(looks) {
+                true => ClassSet::with_capacity(1),
+                false => ClassSet::with_capacity(2),
+            };
+            answers.landing(&"asked", deadline, find).len()
+        };
+        let all = Deadline::without_clock().looks_left().unwrap().0;
+        let short = Deadline::without_clock();
+        assert!(short.looks(all));
+        assert_eq!(ask(&short, 10), 2, "not kept: the looks did not suffice");
+        assert_eq!(ask(&Deadline::without_clock(), 10), 1);
+        let next = Deadline::without_clock();
+        assert_eq!(ask(&next, usize::MAX), 1, "known");
+        assert_eq!(next.looks_left().unwrap().0, all - 10);
+        let few = Deadline::without_clock();
+        assert!(few.looks(all - 9));
+        assert_eq!(ask(&few, 10), 2, "its own");
+    }
 }

@@ -1,7 +1,6 @@
 //! The facts that an answer may depend on, by who gets it (docs/adr/0021).
 
 use super::audience::{Audience, Open, Opened, View};
-use super::landings_answered_once::Landings;
 use super::{Known, Snapshot, admits};
 use crate::facts::{Index, Kind};
 use crate::nodes::NodeView;
@@ -33,7 +32,7 @@ impl Snapshot {
     }
 
     fn with(&self, view: View) -> Self {
-        Self { known: Arc::clone(&self.known), view, landings: Landings::default() }
+        Self { known: Arc::clone(&self.known), view, landings: self.landings.clone() }
     }
 
     /// Whether the answer goes to the owner of the object, who may not read other namespaces, and not to an operator.

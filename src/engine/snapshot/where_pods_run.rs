@@ -3,7 +3,7 @@
 use super::Snapshot;
 use super::landings_answered_once::Landings;
 use crate::deadline::Deadline;
-use crate::nodes::{ClassSet, Constraints, landing_of};
+use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing_of};
 use std::hash::Hash;
 
 impl Snapshot {
@@ -13,13 +13,33 @@ impl Snapshot {
         Self { landings: Landings::kept(), ..self.clone() }
     }
 
+    /// The same for many decisions, such as those on the pods of a file.
+    #[must_use]
+    pub fn for_several_decisions(&self) -> Self {
+        Self { landings: Landings::kept_for_decisions(), ..self.clone() }
+    }
+
     /// The classes that have a node that a pod can run on, of all nodes; incomplete if the time is over in between.
     #[must_use]
     pub(crate) fn landing(&self, constraints: &Constraints<'_>, deadline: &Deadline<'_>) -> ClassSet {
         let land = || landing_of(|| self.tolerated(constraints), constraints, self.all_nodes(), deadline);
         let Some(answers) = self.landings.answers() else { return land() };
         let asked = (self.of_taints(constraints), constraints.of_labels());
-        answers.landing(&asked, land)
+        answers.landing(&asked, deadline, land)
+    }
+
+    /// The constraints that exclude nodes of a set that the audience may know; see [`dropped`].
+    #[must_use]
+    pub(crate) fn dropped(
+        &self,
+        constraints: &Constraints<'_>,
+        of: &ClassSet,
+        deadline: &Deadline<'_>,
+    ) -> Vec<Dropped> {
+        let find = || dropped(constraints, self.nodes(), of, deadline);
+        let Some(answers) = self.landings.answers() else { return find() };
+        let asked = (self.is_for_anyone(), self.of_taints(constraints), constraints.of_labels(), of);
+        answers.dropped(&asked, deadline, find)
     }
 
     /// The classes whose taints a pod tolerates.

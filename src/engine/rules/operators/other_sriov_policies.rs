@@ -6,8 +6,8 @@ use crate::facts::NodePolicy;
 use crate::rules::object::ObjectContext;
 use crate::rules::sriov_policy_beside::Other;
 
-/// Every policy but the one under review and its own copy among the facts, which may be an older one. Policies of
-/// another namespace belong to another operator, or to none. The list ends where the time of the decision is over.
+/// Every policy that may take NICs or have the resource of the one under review, but not its own copy among the facts, which
+/// may be an older one. Policies of another namespace belong to another operator, or to none. The list ends where the time of the decision is over.
 pub(super) fn others<'c, 'a>(
     context: &'c ObjectContext<'a>,
 ) -> impl Iterator<Item = Other<'a>> + use<'c, 'a> {
@@ -16,7 +16,7 @@ pub(super) fn others<'c, 'a>(
         let (deadline, name, namespace) =
             (context.deadline, context.text("/metadata/name"), context.text("/metadata/namespace"));
         let nodes = OurNodes::new(&requirements(own), context.snapshot.nodes(), deadline);
-        let all = context.snapshot.facts().node_policies().filter(|(other, own, _)| {
+        let all = context.snapshot.facts().policies_that_may_meet(own).filter(|(other, own, _)| {
             Some(*own) != name && *own != "default" && namespace.is_none_or(|n| n == *other)
         });
         let compared = all.map(|(_, name, policy)| {

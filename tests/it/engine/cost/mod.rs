@@ -13,6 +13,7 @@ mod beside_networks;
 mod beside_policies;
 mod costly_per_byte;
 mod costly_products;
+mod discover_shapes;
 mod embedded_json_is_read_once;
 mod grow_json;
 mod looks_at_the_deadline;
@@ -61,6 +62,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::review", offline_review::proportionate);
     suite.add("cost::findings_in_long_documents", offline_findings::proportionate);
     suite.add("cost::discover", offline_review::discover);
+    suite.add("cost::policies_of_one_file", offline_review::policies);
+    suite.add("cost::pods_that_ask_for_single_nodes", offline_review::why);
+    suite.add("cost::discover_of_many_groups", discover_shapes::proportionate);
     suite.add("cost::costly_products", costly_products::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);
     suite.add("cost::costly_per_byte", costly_per_byte::in_bounds);

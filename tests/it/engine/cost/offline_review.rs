@@ -14,6 +14,9 @@ use std::time::Duration;
 /// What the smaller input costs at least: the shell counts milliseconds.
 pub(super) const FLOOR: Duration = Duration::from_millis(10);
 
+/// The same for policies: a comparison of all with all gave 40.
+const MOST_POLICIES: f64 = 16.0;
+
 /// A file of many objects, or of one object of many entries.
 type Make = Box<dyn Fn(usize) -> Vec<u8>>;
 
@@ -34,6 +37,70 @@ pub(super) fn discover() -> Outcome {
     };
     let inputs = [0, LARGE / TIMES, LARGE].map(make);
     verdict("discover", &[compare("own resources".to_owned(), inputs, FLOOR, cost)], 1, MOST)
+}
+
+/// `review` of policies for the same nodes, with a NIC and a resource of their own each.
+pub(super) fn policies() -> Outcome {
+    let scratch = Scratch::new()?;
+    let policy = |i: usize| {
+        json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy",
+            "metadata": {"name": format!("p{i}"), "namespace": "sriov-network-operator"},
+            "spec": {"resourceName": format!("r{i}"), "numVfs": 8, "priority": 50, "nodeSelector": {"fabric": "roce"},
+                "nicSelector": {"vendor": "15b3", "pfNames": [format!("e{i}")]}}})
+    };
+    let make = |bytes: usize| {
+        let items: Vec<Value> = (0..=bytes / 280).map(policy).collect();
+        json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+    };
+    let cost = |input: &[u8], times: usize| {
+        scratch.write("input", input).unwrap();
+        (0..times).map(|_| ran("review input -o json", &scratch).unwrap()).min().unwrap_or_default()
+    };
+    let inputs = [0, LARGE / TIMES, LARGE].map(make);
+    verdict(
+        "review",
+        &[compare("policies of the same nodes".to_owned(), inputs, FLOOR, cost)],
+        1,
+        MOST_POLICIES,
+    )
+}
+
+/// `why` of pods that ask for single nodes in the same way: a hundred of them may cost as much as ten pods and the nodes.
+pub(super) fn why() -> Outcome {
+    let scratch = Scratch::new()?;
+    let above = |number: &str| json!({"key": "serial", "operator": "Gt", "values": [number]});
+    let asked = json!([above("0"), {"key": "kubernetes.io/hostname", "operator": "Exists"}, above("999999")]);
+    let pod = |i: usize| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": format!("p{i}"), "namespace": "team"},
+            "spec": {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "8"}}}],
+                "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                    {"nodeSelectorTerms": [{"matchExpressions": asked}]}}}}})
+    };
+    // Labels of so many values are looked at node by node.
+    let node = |i: usize| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{i}"), "labels":
+            {"kubernetes.io/hostname": format!("n{i}"), "serial": i.to_string(), "pool": format!("p{}", i % 4)}},
+            "status": {"allocatable": {"nvidia.com/gpu": "8"}}})
+    };
+    let profile = |i: usize| {
+        json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": format!("p{i}")},
+            "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": {"pool": format!("p{i}")}}}})
+    };
+    let taken = |pods: usize| {
+        let items: Vec<Value> =
+            (0..pods).map(pod).chain((0..8000).map(node)).chain((0..4).map(profile)).collect();
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+        scratch.write("input", list).unwrap();
+        ran("why input", &scratch).unwrap()
+    };
+    let (few, many) = (taken(1), taken(101));
+    let each = many.saturating_sub(few).as_secs_f64() / 100.0;
+    // The nodes are looked at once for all of them; to look at them for each pod would take a tenth of what reading 8,000 takes.
+    if each < few.as_secs_f64() / 60.0 {
+        Ok(())
+    } else {
+        Err(format!("{:.1} ms for each pod; {few:.1?} for the nodes", each * 1000.0).into())
+    }
 }
 
 pub(super) fn proportionate() -> Outcome {

@@ -19,7 +19,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.subject.snapshot.is_for_anyone() {
         return by_selectors(context, profile, findings);
     }
-    let nodes = context.subject.snapshot.nodes();
     let Some(carrying) = context.subject.snapshot.catalog().classes_of(&profile.name) else { return };
     if carrying.is_clear() {
         return;
@@ -35,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     // The reasons are the pod's own text; only admins may know how many nodes there are.
-    let by = crate::nodes::dropped(constraints, nodes, carrying, context.deadline);
+    let by = context.subject.snapshot.dropped(constraints, carrying, context.deadline);
     let by: Vec<String> = by.iter().take(3).map(|d| printable(&d.by, 80)).collect();
     // A decision that has taken all its looks knows no reason.
     let because = if by.is_empty() { String::new() } else { format!(", because of {}", by.join("; ")) };

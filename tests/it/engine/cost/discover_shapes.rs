@@ -1,0 +1,129 @@
+//! `discover` of clusters with many groups of nodes, each with objects of its own: no group is compared with the objects of
+//! all others.
+
+use super::offline_review::{FLOOR, ran};
+use super::{TIMES, Taken, compare, given, verdict};
+use crate::support::Scratch;
+use crate::support::suite::Outcome;
+use serde_json::{Value, json};
+
+/// The larger input (bytes). In much shorter ones, reading them costs more than a comparison of all with all.
+const LARGE: usize = 1 << 20;
+/// In proportion it is 8; a comparison of all with all gave 15 to 60.
+const MOST: f64 = 12.5;
+
+const GROUP: &str = "eks.amazonaws.com/nodegroup";
+const NAMESPACE: &str = "sriov-network-operator";
+
+/// The objects of the group with this number.
+type Make = fn(usize) -> Vec<Value>;
+
+/// Name, arguments, and objects.
+const SHAPES: [(&str, &str, Make); 7] = [
+    ("a profile for each group", "discover --cluster", |i| {
+        let mut all = whole(i);
+        all.push(profile(i, &json!({"pool": format!("q{i}")})));
+        all
+    }),
+    ("a profile for each group, compared", "discover --diff --cluster", |i| {
+        let mut all = whole(i);
+        all.push(profile(i, &json!({"pool": format!("q{i}")})));
+        all
+    }),
+    ("a profile for each group whose fabric is unknown, compared", "discover --diff --cluster", |i| {
+        vec![node(i, &format!("rdma/x{i}")), profile(i, &json!({GROUP: format!("g{i}")}))]
+    }),
+    ("a fabric for each group", "discover --cluster", whole),
+    ("a policy for each group", "discover --cluster", |i| vec![node(i, &resource(i)), policy(i)]),
+    ("networks that are given twice, beside nodes", "discover --cluster", |i| {
+        vec![network(i, "r/1"), network(i, "r/2"), node(i, "example")]
+    }),
+    ("networks of GKE for each group", "discover --cluster", |i| {
+        let labels = json!({"cloud.google.com/gke-nodepool": format!("g{i}"), "cloud.google.com/gke-accelerator": "nvidia-h100"});
+        let mut node = node(i, &format!("networking.gke.io.networks/n{i}"));
+        node["metadata"]["labels"] = labels;
+        let network = json!({"apiVersion": "networking.gke.io/v1", "kind": "Network", "metadata": {"name": format!("n{i}")},
+            "spec": {"parametersRef": {"kind": "GKENetworkParamSet", "name": format!("n{i}")}}});
+        vec![node, network]
+    }),
+];
+
+fn resource(i: usize) -> String {
+    format!("openshift.io/r{i}")
+}
+
+fn node(i: usize, resource: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": format!("n{i}"), "labels": {GROUP: format!("g{i}"), "pool": format!("q{i}")}},
+        "status": {"allocatable": {"nvidia.com/gpu": "8", resource: "8"}}})
+}
+
+fn policy(i: usize) -> Value {
+    json!({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodePolicy",
+        "metadata": {"name": format!("p{i}"), "namespace": NAMESPACE},
+        "spec": {"resourceName": format!("r{i}"), "numVfs": 8, "isRdma": true, "linkType": "eth",
+            "nodeSelector": {GROUP: format!("g{i}")}, "nicSelector": {"vendor": "15b3", "pfNames": [format!("e{i}")]}}})
+}
+
+fn network(i: usize, resource: &str) -> Value {
+    json!({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+        "metadata": {"name": format!("n{i}"), "namespace": "default", "annotations": {"k8s.v1.cni.cncf.io/resourceName": resource}},
+        "spec": {"config": "{\"cniVersion\":\"1.0.0\",\"type\":\"sriov\",\"name\":\"n\",\"ipam\":{\"type\":\"nv-ipam\",\"poolName\":\"x\"}}"}})
+}
+
+fn profile(i: usize, labels: &Value) -> Value {
+    json!({"apiVersion": "fabric-admission.dev/v1alpha1", "kind": "FabricProfile", "metadata": {"name": format!("p{i}")},
+        "spec": {"base": "roce-sriov", "nodeSelector": {"matchLabels": labels}}})
+}
+
+/// A group with everything that its fabric needs.
+fn whole(i: usize) -> Vec<Value> {
+    vec![node(i, &resource(i)), policy(i), network(i, &resource(i))]
+}
+
+fn list(make: Make, bytes: usize) -> Vec<u8> {
+    let (mut items, mut length) = (Vec::new(), 0);
+    for i in 0.. {
+        let objects = make(i);
+        length += objects.iter().map(|object| object.to_string().len()).sum::<usize>();
+        items.extend(objects);
+        if length > bytes {
+            break;
+        }
+    }
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+}
+
+/// A node with many resources, each with a network.
+fn resources(bytes: usize) -> Vec<u8> {
+    let number = bytes / 300 + 1;
+    let mut node = node(0, "nvidia.com/gpu");
+    for i in 0..number {
+        node["status"]["allocatable"][resource(i)] = "8".into();
+    }
+    let networks = (0..number).map(|i| network(i, &resource(i)));
+    let items: Vec<Value> = std::iter::once(node).chain(networks).collect();
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
+}
+
+pub(super) fn proportionate() -> Outcome {
+    let scratch = Scratch::new()?;
+    let only: Option<String> = given("FABRIC_ADMISSION_COST_ONLY");
+    let of = |label: &str, arguments: &str, make: &dyn Fn(usize) -> Vec<u8>| -> Option<Taken> {
+        if only.as_ref().is_some_and(|part| !label.contains(part)) {
+            return None;
+        }
+        let cost = |input: &[u8], times: usize| {
+            scratch.write("input", input).unwrap();
+            let once = || ran(&format!("{arguments} input"), &scratch).unwrap();
+            (0..times).map(|_| once()).min().unwrap_or_default()
+        };
+        Some(compare(label.to_owned(), [0, LARGE / TIMES, LARGE].map(make), FLOOR, cost))
+    };
+    let mut taken: Vec<Taken> = SHAPES
+        .iter()
+        .filter_map(|(label, arguments, make)| of(label, arguments, &|bytes| list(*make, bytes)))
+        .collect();
+    taken.extend(of("a node with many resources", "discover --cluster", &resources));
+    verdict("discover", &taken, taken.len(), MOST)
+}
