@@ -11,6 +11,7 @@ mod dry_runs;
 mod estimate;
 mod exit_code;
 mod explain;
+mod fail_on_flag;
 mod flag_values;
 mod input;
 mod monitor;

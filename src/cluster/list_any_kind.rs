@@ -1,11 +1,11 @@
 //! One list of any kind, watched or not. A caller gets each page, and nothing is kept. The requests are small for the API server's flow control: the
 //! pages are about a megabyte, whatever the size of objects.
 
-use super::call_deadline::{late, reason};
+use super::call_deadline::{LIST_OR_WATCH, late, reason};
 use super::list_pages::{Failure, JSON, get_as};
 use super::lossy_utf8::text;
+use super::page_size::PageSize;
 use super::watch_lines::Page;
-use super::watch_settings::{CALL, PageSize};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use serde_json::value::RawValue;
@@ -112,7 +112,7 @@ pub async fn read(
 }
 
 /// The usual deadline of one request.
-pub const DEADLINE: Duration = CALL;
+pub const DEADLINE: Duration = LIST_OR_WATCH;
 
 /// One object as JSON.
 ///

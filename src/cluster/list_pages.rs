@@ -1,11 +1,12 @@
 //! A list in pages. Never a list from resource version 0: it ignores the limit, and the answer is one piece
 //! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
 
-use super::call_deadline::{late, reason};
+use super::call_deadline::{LIST_OR_WATCH, late, reason};
+use super::default_watch_pauses_and_timeouts::Pace;
 use super::listed_names::Listed;
 use super::lossy_utf8::text;
+use super::page_size::PageSize;
 use super::watch_lines::{Page, Status, identify};
-use super::watch_settings::{CALL, Pace, PageSize};
 use super::watch_state::Shared;
 use super::watched_kinds::Watched;
 use crate::facts::Kind;
@@ -75,7 +76,7 @@ pub(super) const JSON: &str = "application/json";
 
 /// Sends a GET and waits for its headers.
 pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Body>, Failure> {
-    get_as(client, path, JSON, CALL).await
+    get_as(client, path, JSON, LIST_OR_WATCH).await
 }
 
 /// The same for another form of the answer.

@@ -8,7 +8,7 @@
 
 use super::address_shares::SMALL;
 use super::body_memory::Held;
-use super::budgets_in_use::{DECODED, Turn};
+use super::concurrent_requests_and_decisions::{DECODED, Turn};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
 use super::http_answers::{Decide, answer, fault, plain};
 use super::request_body;

@@ -4,8 +4,8 @@
 
 use super::address_shares::NoRoom;
 use super::body_memory::Held;
-use super::budgets_in_use::DECODED;
-use super::caller::Caller;
+use super::client_address_and_connection::Caller;
+use super::concurrent_requests_and_decisions::DECODED;
 use super::decoded_size::MAX_ESCAPES;
 use super::http_answers::{MEMORY, busy, plain};
 use super::metrics::Shed;

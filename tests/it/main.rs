@@ -61,8 +61,6 @@ mod engine {
     pub(crate) mod properties;
     pub(crate) mod resources_injector;
     pub(crate) mod tenants;
-    /// A check of `properties`.
-    mod what_a_patch_may_write;
 }
 
 /// The rules, and the annotations that ignore their findings.

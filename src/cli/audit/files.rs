@@ -8,7 +8,7 @@ use crate::facts::Kind;
 use crate::manifest::Document;
 use crate::pod::workload_kinds;
 use crate::report::Unread;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::{Cause, Gap, effect, group};
 use crate::snapshot::Snapshot;
 use crate::text::count;

@@ -9,7 +9,7 @@ use crate::json::annotations_of_object::Annotated;
 use crate::pod::workload_kinds;
 use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
 use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::rules::{Event, ObjectContext, checks_kind};
 use crate::snapshot::Snapshot;

@@ -9,7 +9,7 @@ use crate::cluster::watched_kinds::WATCHED;
 use crate::cluster::which_kinds_are_served::{Served, ServedKind};
 use crate::facts::Kind;
 use crate::pod::workload_kinds::KINDS;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::{Cause, Gap, effect};
 use crate::rules::judges_kind;
 use serde_json::value::RawValue;

@@ -16,14 +16,14 @@ pub(super) use arguments::{Arguments, Source};
 
 use super::Exit;
 use super::baseline_file;
-use super::exit_code::FailOn;
+use super::fail_on_flag::FailOn;
 use super::input::{self, objects};
 use super::output_flag;
 use crate::report::audit::json::{Document, Frame};
 
 use crate::report::Unread;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};

@@ -4,7 +4,7 @@ use crate::json::null_as_absent::{Objects, Text, mapping};
 use crate::pod::is_multi_node::Gang;
 use crate::pod::templates_by_shape;
 use crate::pod::workload_kinds::{self, Holds};
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use serde::Deserialize;
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ use super::mode_and_audience::{AudienceArgument, ModeArgument};
 use super::output_format::Format;
 use super::shown_findings::{self, Least};
 use crate::cli::estimate::Asked;
-use crate::cli::exit_code::FailOn;
+use crate::cli::fail_on_flag::FailOn;
 use crate::cli::{input, output_flag};
 use crate::kubernetes_version::Version;
 use std::path::PathBuf;

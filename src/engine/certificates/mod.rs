@@ -17,7 +17,6 @@ mod ca_steps_model_tests;
 mod lifetimes;
 mod mark_ages;
 pub mod secret_fields;
-mod serving_certificate;
 mod serving_certificate_renewal;
 mod x509_reader;
 
@@ -28,7 +27,6 @@ pub use ca_record::{Key, Record, Signer};
 pub use ca_steps::{Change, Step, advance, next};
 pub use lifetimes::Lifetimes;
 pub use mark_ages::{Marks, Seen};
-pub use serving_certificate::Leaf;
-pub use serving_certificate_renewal::{Reason, last_resort, leaf_is_due};
+pub use serving_certificate_renewal::{Leaf, Reason, last_resort, leaf_is_due};
 pub use x509_reader::days;
 pub use x509_reader::{Fields, common_name, common_names, fields};

@@ -1,7 +1,6 @@
 //! Facts from all nodes about one of their resources, and about an interface. Combined once, so that no decision
 //! reads single nodes.
 
-use super::extended_resource::agreed;
 use super::sriov_node_state::{NodeState, VfGroup};
 use crate::multus::LinkLayer;
 
@@ -24,15 +23,6 @@ impl Site {
             mtu: group.mtu.map(|mtu| (mtu, mtu)),
         }
     }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.exclusive = agreed(self.exclusive, other.exclusive);
-        self.settled |= other.settled;
-        self.mtu = match (self.mtu, other.mtu) {
-            (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),
-            _ => None,
-        };
-    }
 }
 
 /// Facts from the nodes that have an interface.
@@ -42,11 +32,4 @@ pub struct Port {
     pub link: Option<LinkLayer>,
     /// RDMA mode of the nodes, if all agree.
     pub exclusive: Option<bool>,
-}
-
-impl Port {
-    pub(super) fn merge(&mut self, other: Self) {
-        self.link = agreed(self.link, other.link);
-        self.exclusive = agreed(self.exclusive, other.exclusive);
-    }
 }

@@ -1,11 +1,12 @@
-//! Facts: the small parts of cluster objects that decisions need. One file per kind, and one that combines them.
+//! Facts: the small parts of cluster objects that decisions need. One file per kind; `collect_facts_of_all_objects` puts
+//! them together, and `when_objects_disagree` decides what counts then.
 //! Objects come from files or from watches; nothing here distinguishes the two. Nodes have a module of their own
 //! (`nodes`), profiles too, and questions across objects are answered in `snapshot`.
 
 pub mod address_pool;
 mod all_nodes;
 mod claimed_networks;
-mod combine;
+mod collect_facts_of_all_objects;
 mod compute_domain;
 mod config_map;
 pub mod device_claim;
@@ -29,10 +30,11 @@ mod sriov_operator_config;
 pub mod sriov_pool_config;
 mod training_runtime;
 mod what_object_says;
+mod when_objects_disagree;
 
 pub use address_pool::AddressPool;
 pub use all_nodes::{Port, Site};
-pub(crate) use combine::Combined;
+pub(crate) use collect_facts_of_all_objects::Combined;
 pub use compute_domain::ChannelTemplate;
 pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};

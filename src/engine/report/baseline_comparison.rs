@@ -2,7 +2,7 @@
 //! nor resolved.
 
 use super::baseline_file::{Baseline, Entry, Unseen, severity};
-use super::finding_identity::Fingerprint;
+use super::finding_identity_for_baselines::Fingerprint;
 use super::unread_by_audit::{Reach, group, reach};
 use crate::rules::Severity;
 use schemars::JsonSchema;
@@ -181,7 +181,7 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::super::baseline_file::Coverage;
-    use super::super::finding_identity::ObjectName;
+    use super::super::finding_identity_for_baselines::ObjectName;
     use super::*;
 
     fn entry(rule: &str, namespace: &str, kind: &str, count: usize) -> Entry {

@@ -1,7 +1,7 @@
 //! A baseline: the findings of an earlier run, by their fingerprints, and how far that run could see
 //! (`fabric-admission.dev/baseline/v1`).
 
-use super::finding_identity::Fingerprint;
+use super::finding_identity_for_baselines::Fingerprint;
 use crate::rules::{RULES, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

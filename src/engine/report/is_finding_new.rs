@@ -3,8 +3,7 @@
 
 use super::baseline_comparison::{Changes, Comparison, Incomparable};
 use super::baseline_file::{Baseline, Coverage, Entry, severity};
-use super::finding_identities_packed::Packed;
-use super::finding_identity::ObjectName;
+use super::finding_identity_for_baselines::{ObjectName, Packed};
 use crate::rules::Severity;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -122,7 +121,7 @@ impl Since {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding_identity::Fingerprint;
+    use super::super::finding_identity_for_baselines::Fingerprint;
     use super::*;
 
     fn fingerprint(rule: &str, name: &str) -> Fingerprint {

@@ -32,6 +32,7 @@ mod json_reader_tests;
 mod mpi_launcher;
 mod names_in_metadata;
 mod only_new_findings_deny;
+mod order_of_findings;
 mod pod_request;
 mod response_warnings;
 #[cfg(test)]

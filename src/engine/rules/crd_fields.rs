@@ -2,7 +2,7 @@
 //! probably meant. One table answers for all kinds (see [`crate::schemas`]).
 
 use super::finding::{Findings, MAX_PER_RULE, Severity};
-use super::object::ObjectContext;
+use super::object_context::ObjectContext;
 use crate::schemas::{self, Fault, Field, Misfit, Reader, Takes, misfits};
 use crate::text::{nearest, printable};
 use serde_json::{Map, Value};
@@ -331,7 +331,7 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
 mod tests {
     use super::*;
     use crate::json::as_go_reads::{CNI, DEVICE_PLUGIN};
-    use crate::rules::object::Event;
+    use crate::rules::object_context::Event;
     use crate::snapshot::Snapshot;
     use serde_json::json;
 

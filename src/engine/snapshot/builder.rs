@@ -1,7 +1,7 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
 use super::nearest_layer_wins::{Layer, NodeLayers};
-use super::object_store::{Counted, Full, Id, Profiles, Store};
+use super::store_of_objects_except_nodes::{Counted, Full, Id, Profiles, Store};
 use super::{Known, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode_with_place::{DecodeError, object as decode};

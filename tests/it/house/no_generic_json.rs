@@ -55,7 +55,7 @@ const OFF_PATH: &[&str] = &[
     "src/engine/rules/networks/fab137_empty_address_pool",
     "src/engine/rules/networks/fab150_network_of_other_namespace/claim_objects.rs",
     "src/engine/rules/networks/network_with_ipam_text.rs",
-    "src/engine/rules/object.rs",
+    "src/engine/rules/object_context.rs",
     "src/engine/rules/operators",
 ];
 

@@ -6,7 +6,7 @@ use crate::rules::crd_fields::is_placeholder;
 use crate::rules::device_plugin_config_findings::{Concern, ConfigFault, Configuration};
 use crate::rules::finding::Findings;
 use crate::rules::json_in_text_fields;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::place_in_json_text::Places;
 use crate::text::token;
 use serde_json::{Map, Value};

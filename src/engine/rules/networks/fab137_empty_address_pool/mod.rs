@@ -2,7 +2,7 @@
 
 use crate::multus::subnet::Subnet;
 use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CIDR_POOL, IP_POOL};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;

@@ -3,7 +3,7 @@
 use super::device_plugin_config::report;
 use crate::rules::device_plugin_config_findings::Concern;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
 

@@ -1,6 +1,6 @@
 //! The profiles of a pod while no node exists that it can run on: its selectors are the evidence.
 
-use super::which_profile_of_nodes_wins::Found;
+use super::which_candidate_of_nodes_wins::Found;
 use super::{Conditions, Strength};
 use crate::demands::Subject;
 

@@ -1,8 +1,8 @@
-//! The profiles of the nodes that a pod can run on. `which_profile_of_nodes_wins` decides between several, and
-//! `profile_by_selectors` has the profiles while no such node exists.
+//! The profiles of the nodes that a pod can run on. `which_candidate_of_nodes_wins` decides between several, and
+//! `candidates_while_no_node_exists` has the profiles while no such node exists.
 
-use super::profile_by_selectors::by_selectors;
-use super::which_profile_of_nodes_wins::{
+use super::candidates_while_no_node_exists::by_selectors;
+use super::which_candidate_of_nodes_wins::{
     Found, add_highest_priority, on_nodes, one_or_ambiguous, remove_outranked, replaces,
 };
 use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};

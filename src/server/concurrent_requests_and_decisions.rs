@@ -4,7 +4,7 @@
 
 use super::address_shares::{Pools, Share};
 use super::body_memory::Held;
-use super::limits::Limits;
+use super::default_limits_and_deadlines::Limits;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,7 +1,7 @@
 //! Identities of many findings in little memory: one text each, in place of seven. A run over 100,000 files may have as
 //! many findings in its baseline.
 
-use super::finding_identity::{Fingerprint, ObjectName};
+use super::rule_object_and_path::{Fingerprint, ObjectName};
 
 /// The identity of a finding or of an object. Packed identities have the order of the identities themselves.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,5 @@
-//! Counters, `counters/*` and `hw_counters/*`.
+//! Reads the file of one counter, in `counters/` or `hw_counters/`, and whether the counter is at its maximum. Which files
+//! are read is decided in `monitor::which_counters_become_metrics`.
 
 use super::why_unreadable::{Reading, Unreadable, line};
 

@@ -3,7 +3,7 @@
 //! `profile_by_resources_and_networks`, and which of all these counts first in `order_of_evidence`.
 //!
 //! * Of the profiles of one node: those with the highest priority (`add_highest_priority`).
-//! * Of the profiles of several nodes, or of all profiles while the pod has no node (`profile_by_selectors`): a profile
+//! * Of the profiles of several nodes, or of all profiles while the pod has no node (`candidates_while_no_node_exists`): a profile
 //!   whose nodes the pod's selectors ask for beats others of at most its priority (`remove_outranked`).
 //! * A profile that the pod names replaces others (`replaces`).
 //! * If several are left, the result is ambiguous (`one_or_ambiguous`).

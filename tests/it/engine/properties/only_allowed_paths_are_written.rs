@@ -1,5 +1,6 @@
 //! What a patch may write, and nothing else: the security invariants as a list.
 
+use crate::support::generated_placement::REQUIRED;
 use fabric_admission::patch::Operation;
 use fabric_admission::plan::SHM_PATH;
 use fabric_admission::pod::Quantity;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 const NETWORKS: &str = "k8s.v1.cni.cncf.io/networks";
 
 /// Whether an operation stays within what may be written, and writes nothing but what it must.
-pub(crate) fn allowed(operation: &Operation<'_>, pod: &Value) -> Result<(), String> {
+pub(super) fn allowed(operation: &Operation<'_>, pod: &Value) -> Result<(), String> {
     let value: Value = serde_json::from_str(operation.value.get()).map_err(|e| e.to_string())?;
     let path: Vec<&str> = operation.path.split('/').skip(1).collect();
     let keys = |value: &Value| value.as_object().map(|o| o.keys().cloned().collect::<Vec<_>>());
@@ -38,7 +39,7 @@ pub(crate) fn allowed(operation: &Operation<'_>, pod: &Value) -> Result<(), Stri
                 && value.as_array().is_some_and(|list| list.iter().all(|c| is_ours(c, pod)))
         }
         ("add", ["spec", "affinity", rest @ ..]) => {
-            crate::support::placement::may_add(rest, &value, is_absent(&operation.path))
+            may_add_affinity(rest, &value, is_absent(&operation.path))
         }
         (op, ["spec", "containers", index, rest @ ..]) if index.parse::<usize>().is_ok() => {
             let new = is_absent(&operation.path);
@@ -187,4 +188,28 @@ fn is_units(value: &Value) -> bool {
 
 fn are_units(value: &Value) -> bool {
     value.as_object().is_some_and(|o| !o.is_empty() && o.values().all(is_units))
+}
+
+/// Whether a value may be added below `/spec/affinity`, at a place that is there or not.
+fn may_add_affinity(path: &[&str], value: &Value, is_new: bool) -> bool {
+    let requirement = |v: &Value| {
+        let known = ["key", "operator", "values"];
+        v.as_object().is_some_and(|o| o.contains_key("operator") && o.keys().all(|k| known.contains(&&**k)))
+    };
+    let requirements = |v: &Value| v.as_array().is_some_and(|l| !l.is_empty() && l.iter().all(requirement));
+    let only = |v: &Value, key: &str| v.as_object().is_some_and(|o| o.len() == 1 && o.contains_key(key));
+    let term = |v: &Value| only(v, "matchExpressions") && requirements(&v["matchExpressions"]);
+    let terms = |v: &Value| v.as_array().is_some_and(|l| l.len() == 1 && l.iter().all(term));
+    let selector = |v: &Value| only(v, "nodeSelectorTerms") && terms(&v["nodeSelectorTerms"]);
+    let node = |v: &Value| only(v, REQUIRED) && selector(&v[REQUIRED]);
+    match path {
+        [] => is_new && only(value, "nodeAffinity") && node(&value["nodeAffinity"]),
+        ["nodeAffinity"] => is_new && node(value),
+        ["nodeAffinity", REQUIRED] => is_new && selector(value),
+        ["nodeAffinity", REQUIRED, "nodeSelectorTerms", _, "matchExpressions"] => {
+            is_new && requirements(value)
+        }
+        ["nodeAffinity", REQUIRED, "nodeSelectorTerms", _, "matchExpressions", "-"] => requirement(value),
+        _ => false,
+    }
 }
