@@ -214,7 +214,7 @@ impl Objects {
             "{}/{}?fieldManager={}",
             kind.path(),
             self.name(kind),
-            super::status_writer::FIELD_MANAGER
+            super::write_profile_status::FIELD_MANAGER
         );
         match self.call("PATCH", &path, "application/json-patch+json", Some(&read.patch(bundle))).await {
             Ok(_) => Ok(Written::Done),

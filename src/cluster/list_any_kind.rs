@@ -5,6 +5,7 @@ use super::call_deadline::{LIST_OR_WATCH, late, reason};
 use super::list_pages::{Failure, JSON, get_as};
 use super::lossy_utf8::text;
 use super::page_size::PageSize;
+use super::pause_after_failure::PAGE_RETRY;
 use super::watch_lines::Page;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
@@ -17,8 +18,6 @@ const MAX_PAGE: usize = 32 << 20;
 const MAX_RESTARTS: usize = 3;
 /// Times that a page is asked for again, where the request fails.
 const TRIES: u32 = 2;
-/// Pause before the first of these.
-const RETRY: Duration = Duration::from_secs(1);
 /// Times in a row that the API server may say that it is busy.
 const MAX_BUSY: usize = 30;
 /// Items without their fields, but for `metadata`.
@@ -186,7 +185,7 @@ async fn page(
                 if failed > TRIES {
                     return Err(Failure::Other(why));
                 }
-                tokio::time::sleep(RETRY.saturating_mul(failed)).await;
+                tokio::time::sleep(PAGE_RETRY.saturating_mul(failed)).await;
             }
             other => return Err(other),
         }

@@ -2,9 +2,9 @@
 //! bodies. Requests with small bodies have a share of each for themselves, so that a sender of large ones, or the API
 //! server that passes them on, can still send them.
 
-use super::address_shares::{Pools, Share};
-use super::body_memory::Held;
 use super::default_limits_and_deadlines::Limits;
+use super::memory_of_request_bodies::Held;
+use super::share_of_one_address::{Pools, Share};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -138,7 +138,7 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::address_shares::SMALL;
+    use super::super::share_of_one_address::SMALL;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {

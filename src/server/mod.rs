@@ -3,13 +3,11 @@
 //! and the decision on a request is `review::webhook_body`.
 
 mod accept_loop;
-mod address_shares;
 mod admin_port;
 mod admin_thread;
 mod api_server_timeout;
 mod audience_by_client_certificates;
 mod background_tasks;
-mod body_memory;
 mod client_address_and_connection;
 mod concurrent_requests_and_decisions;
 mod connection_age;
@@ -21,6 +19,7 @@ mod default_limits_and_deadlines;
 mod failed_tasks;
 mod file_descriptors;
 mod http_answers;
+mod memory_of_request_bodies;
 mod metrics;
 mod open_connections;
 mod readyz;
@@ -31,6 +30,7 @@ mod request_body;
 mod routes;
 mod run;
 mod server_settings;
+mod share_of_one_address;
 mod shared_state;
 mod stop_signals;
 mod task_supervisor;

@@ -1,8 +1,8 @@
 //! An audit of a live cluster: facts first, then workloads, then pods page by page.
 
-use super::judge::{Judge, Results};
-use super::owners::Head;
+use super::decide_and_add_up::{Judge, Results};
 use super::progress::Progress;
+use super::top_owner_of_pod::Head;
 use crate::cluster::PageSize;
 use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
 use crate::cluster::watched_kinds::WATCHED;

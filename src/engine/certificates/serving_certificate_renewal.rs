@@ -1,9 +1,9 @@
 //! When a replica renews its leaf, the serving certificate, and by which CA. The leaf in use stays until the next one is
 //! known to be trusted.
 
-use super::ca_bundles_read::Look;
-use super::ca_record::{Record, Signer};
 use super::lifetimes::Lifetimes;
+use super::what_ca_bundles_hold::Look;
+use super::what_ca_secret_holds::{Record, Signer};
 
 /// The leaf in use.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::what_is_read::{
     SECRETS, SERVICES, VALIDATING_CONFIGURATIONS,
 };
 use super::{
-    api_server, certificates, custom_resources, dry_run_of_pods, limit_ranges_and_quotas,
-    multus_and_device_plugins, namespaces_opted_in, network_policy, profiles, rights, webhook_configurations,
-    webhook_server, webhooks_after_ours,
+    api_server_version_and_clock, are_dry_runs_changed_and_refused, certificates, custom_resources,
+    limit_ranges_and_quotas, multus_and_device_plugins, namespaces_opted_in, network_policy, profiles,
+    rights, webhook_configurations, webhook_server, webhooks_after_ours,
 };
 
 /// Every check.
@@ -23,7 +23,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[],
         meaning: "The webhook configurations use fields that older API servers do not have.",
         fix: "Upgrade the control plane.",
-        judge: api_server::version,
+        judge: api_server_version_and_clock::version,
     },
     Check {
         id: "clock",
@@ -35,7 +35,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "Doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
                   this machine's clock is wrong, the results about certificates are also wrong.",
         fix: "Synchronize the clock of the machine.",
-        judge: api_server::clock,
+        judge: api_server_version_and_clock::clock,
     },
     Check {
         id: "failed-calls",
@@ -49,7 +49,7 @@ pub static CHECKS: &[Check] = &[
                   server counts failed calls from its own start, so an outage in the past may have caused the counts.",
         fix: "Run doctor again later, and compare the counts of failed calls. If the counts grow, look for the kind of \
               failure in docs/webhook-failures.md.",
-        judge: api_server::failed_calls,
+        judge: api_server_version_and_clock::failed_calls,
     },
     Check {
         id: "own-rights",
@@ -459,7 +459,7 @@ pub static CHECKS: &[Check] = &[
                   together. Doctor creates a pod as a dry run in a namespace with mode enforce. The API server does \
                   not store the pod.",
         fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
-        judge: dry_run_of_pods::changed,
+        judge: are_dry_runs_changed_and_refused::changed,
     },
     Check {
         id: "pod-is-refused",
@@ -471,6 +471,6 @@ pub static CHECKS: &[Check] = &[
         meaning: "The check succeeds only if the webhook itself denies the pod. The check fails if the call fails, or \
                   if another webhook denies the pod.",
         fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
-        judge: dry_run_of_pods::refused,
+        judge: are_dry_runs_changed_and_refused::refused,
     },
 ];

@@ -1,7 +1,7 @@
 //! Combines facts: first one object at a time, then the conclusions.
 
-use super::all_nodes::{Port, Site};
 use super::extended_resource::{ResourceFact, Server};
+use super::facts_from_all_nodes::{Port, Site};
 use super::facts_of_cluster::{Index, NicSet, Origin};
 use super::facts_of_namespace::{ByNamespace, Namespaced};
 use super::network_from_definition_or_operator::Rendered;

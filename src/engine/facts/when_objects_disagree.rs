@@ -2,8 +2,8 @@
 //! `collect_facts_of_all_objects` asks here. An object that is given in several places is no disagreement: there the
 //! nearest place counts (`snapshot::nearest_layer_wins`).
 
-use super::all_nodes::{Port, Site};
 use super::extended_resource::ResourceFact;
+use super::facts_from_all_nodes::{Port, Site};
 use super::resource_slice::DevicePool;
 use std::sync::Arc;
 

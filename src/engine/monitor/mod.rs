@@ -2,8 +2,8 @@
 
 mod gid_changes;
 mod monitor_page;
-mod nccl_ras;
 mod other_metrics;
+mod parse_nccl_ras_answer;
 mod prometheus_text;
 mod readings_of_scrape;
 mod transport_by_traffic;
@@ -12,7 +12,7 @@ mod which_counters_become_metrics;
 
 pub use gid_changes::Gids;
 pub use monitor_page::page;
-pub use nccl_ras::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
+pub use parse_nccl_ras_answer::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
 pub use prometheus_text::{Readings, text};
 pub use readings_of_scrape::{Interface, Port, SharedMemory};
 pub use transport_by_traffic::{Moved, Rates, Sample, Traffic};

@@ -1,7 +1,7 @@
 //! The text that Prometheus scrapes.
 
-use super::nccl_ras::Ras;
 use super::other_metrics::OTHERS;
+use super::parse_nccl_ras_answer::Ras;
 use super::readings_of_scrape::{Interface, Port, SharedMemory};
 use super::transport_by_traffic::Rates;
 use super::which_counters_become_metrics::COUNTERS;

@@ -1,7 +1,8 @@
 //! Fields of objects as their CRDs have them: keys that the API server drops, values that it refuses, and what was
 //! probably meant. One table answers for all kinds (see [`crate::schemas`]).
 
-use super::finding::{Findings, MAX_PER_RULE, Severity};
+use super::finding::{Findings, Severity};
+use super::most_findings_per_rule::MAX_PER_RULE;
 use super::object_context::ObjectContext;
 use crate::schemas::{self, Fault, Field, Misfit, Reader, Takes, misfits};
 use crate::text::{nearest, printable};

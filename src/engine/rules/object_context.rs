@@ -1,6 +1,6 @@
 //! An object that is not a pod, as its rules see it.
 
-use super::device_plugin_config_findings::Configuration;
+use super::device_plugin_config_fault_type::Configuration;
 use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
 use super::places_in_network_definition::Definition;
 use super::sriov_policy_beside::Other;

@@ -15,7 +15,9 @@ pub(crate) mod in_the_pod;
 pub(crate) mod monitor;
 pub(crate) mod round_trip;
 pub(crate) mod run_property;
+pub(crate) mod scripted_api_server;
 pub(crate) mod server;
+pub(crate) mod server_in_process;
 pub(crate) mod suite;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};

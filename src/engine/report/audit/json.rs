@@ -5,7 +5,7 @@ use super::suppressions::State;
 use crate::facts::Mode;
 use crate::report::Unread;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::baseline_file::{Baseline, Coverage, Entry, Unseen};
+use crate::report::baseline_file_format::{Baseline, Coverage, Entry, Unseen};
 use crate::report::finding_identity_for_baselines::{Fingerprint, ObjectName};
 use crate::report::review_json::mode_name;
 use crate::report::unread_by_audit::Gap;

@@ -2,7 +2,7 @@
 
 use super::fingerprints::Fingerprints;
 use crate::report::finding_identity_for_baselines::NamedPaths;
-use crate::report::is_finding_new::BaselineState;
+use crate::report::is_finding_in_baseline::BaselineState;
 use crate::report::source_line_snippet::{Lines, word};
 use crate::report::{Located, Place, Reviewed, message};
 use crate::rules::{Finding, Severity};

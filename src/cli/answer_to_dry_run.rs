@@ -1,6 +1,6 @@
 //! Pods that are created as dry runs, for the commands that show whether the API server calls the webhook.
 
-use crate::cluster::dry_run::{Answer as Answered, create_pod};
+use crate::cluster::create_pod_as_dry_run::{Answer as Answered, create_pod};
 use crate::doctor::is_webhook_called::Answer;
 use serde_json::Value;
 

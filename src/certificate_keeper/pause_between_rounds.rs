@@ -1,4 +1,5 @@
-//! How long to wait between two rounds, and the back-off from rounds that do not converge.
+//! How long to wait between two rounds: after a write conflict, and after rounds that do not converge. The usual time is
+//! `Lifetimes::tick`.
 
 use std::time::Duration;
 
@@ -6,6 +7,11 @@ use std::time::Duration;
 pub(super) const IN_A_ROW: u32 = 12;
 /// Minimum time between two checks, whatever the number of reported changes.
 pub(super) const GATHER: Duration = Duration::from_millis(50);
+
+/// Longest pause after a write conflict (milliseconds).
+pub(super) const CONFLICT: u64 = 300;
+/// Write conflicts of one object in a row that are more than a race.
+pub(super) const PATIENCE: u32 = 5;
 
 /// The pause after a round.
 #[derive(Debug, PartialEq, Eq)]

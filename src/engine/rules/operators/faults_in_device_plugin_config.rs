@@ -1,8 +1,9 @@
 //! Faults that device plugins and their operator find in a configuration of valid JSON.
 
 use crate::rules::crd_fields::{expected, subject, to_write};
-use crate::rules::device_plugin_config_findings::{Concern, ConfigFault};
-use crate::rules::finding::{MAX_PER_RULE, Severity};
+use crate::rules::device_plugin_config_fault_type::{Concern, ConfigFault};
+use crate::rules::finding::Severity;
+use crate::rules::most_findings_per_rule::MAX_PER_RULE;
 use crate::schemas::{self, Misfit, Reader, misfits};
 use crate::text::printable;
 use serde_json::{Map, Value};

@@ -3,7 +3,7 @@
 
 use super::path_patterns::fits;
 use crate::report::{Located, Reviewed};
-use crate::rules::which_findings_are_ignored::Suppressed;
+use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{self, RULES};
 use crate::text::nearest;
 use serde::Deserialize;

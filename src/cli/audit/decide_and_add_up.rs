@@ -1,8 +1,8 @@
 //! Objects to decisions, and decisions to the sums of their workload. What is decided comes from `review`.
 
-use super::claims;
-use super::created_again::created_again;
-use super::owners::{Head, Owners};
+use super::claims_of_audited_pod;
+use super::pod_as_created_again::created_again;
+use super::top_owner_of_pod::{Head, Owners};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::annotations_of_object::Annotated;
@@ -175,10 +175,10 @@ impl Judge<'_> {
 
     fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
         if matches!(seen, Seen::Template | Seen::Pod) {
-            let named = claims::named(json);
+            let named = claims_of_audited_pod::named(json);
             let namespace = name.namespace.as_deref().unwrap_or("default");
             for claim in &named {
-                let classes = claims::unknown_classes(claim, namespace, self.snapshot);
+                let classes = claims_of_audited_pod::unknown_classes(claim, namespace, self.snapshot);
                 into.unknown_classes.extend(classes.map(str::to_owned));
             }
             let kinds: BTreeSet<&'static str> = named.into_iter().map(|(kind, _)| kind).collect();

@@ -10,15 +10,15 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// It lives as long as the process.
-pub(super) struct InProcess {
-    pub(super) webhook: SocketAddr,
-    pub(super) admin: SocketAddr,
-    pub(super) ca: PathBuf,
+pub(crate) struct InProcess {
+    pub(crate) webhook: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    pub(crate) ca: PathBuf,
     _scratch: Scratch,
 }
 
 impl InProcess {
-    pub(super) fn start(limits: Limits, snapshot: Snapshot) -> Result<Self, String> {
+    pub(crate) fn start(limits: Limits, snapshot: Snapshot) -> Result<Self, String> {
         let scratch = Scratch::new()?;
         certificate(scratch.path())?;
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -50,24 +50,24 @@ impl InProcess {
     }
 
     /// Value of a metric; 0 where it is not there yet.
-    pub(super) fn metric(&self, name: &str) -> Result<f64, String> {
+    pub(crate) fn metric(&self, name: &str) -> Result<f64, String> {
         crate::support::server::metric(self.admin, name)
     }
 
     /// How often something was given up for a reason.
-    pub(super) fn shed(&self, reason: &str) -> Result<f64, String> {
+    pub(crate) fn shed(&self, reason: &str) -> Result<f64, String> {
         self.metric(&format!("fabric_admission_shed_total{{reason=\"{reason}\"}}"))
     }
 
     /// A client at another address of this machine: 127.0.0.`last`.
-    pub(super) fn client_at(&self, last: u8) -> Result<Client, String> {
+    pub(crate) fn client_at(&self, last: u8) -> Result<Client, String> {
         let config = trusting(&self.ca, rustls::DEFAULT_VERSIONS)?.with_no_client_auth();
         Client::over(connect_from(last, self.webhook)?, config)
     }
 }
 
 /// A TCP connection from 127.0.0.`last`.
-pub(super) fn connect_from(last: u8, to: SocketAddr) -> Result<TcpStream, String> {
+pub(crate) fn connect_from(last: u8, to: SocketAddr) -> Result<TcpStream, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let connected = runtime.map_err(|e| e.to_string())?.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4()?;

@@ -1,7 +1,7 @@
 //! Requests and bytes over their budget are answered 503 at once and counted.
 
-use super::in_process::InProcess;
 use crate::support::server::Client;
+use crate::support::server_in_process::InProcess;
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::server::Limits;
 use fabric_admission::snapshot::Snapshot;

@@ -1,8 +1,8 @@
 //! An API server by script: lists and watches of a few resources over plain HTTP, and every fault on command.
 
+use super::connection;
+use super::discovery::Discovery;
 use super::http::Request;
-use super::scripted_connection;
-use super::scripted_discovery::Discovery;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -47,7 +47,7 @@ pub(crate) const WORKLOADS: &[(&str, &str)] = &[
 ];
 
 /// Every kind of [`RESOURCES`] and [`WORKLOADS`] with its path.
-pub(super) fn kinds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+pub(crate) fn kinds() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     RESOURCES.iter().chain(WORKLOADS)
 }
 
@@ -79,46 +79,46 @@ pub(crate) enum Gone {
 }
 
 #[derive(Default)]
-pub(super) struct Resource {
-    pub(super) kind: String,
+pub(crate) struct Resource {
+    pub(crate) kind: String,
     /// By namespace and name.
     objects: BTreeMap<(String, String), Value>,
     /// Lines of a watch with their revision.
-    pub(super) events: Vec<(u64, Arc<str>)>,
+    pub(crate) events: Vec<(u64, Arc<str>)>,
     /// Lines that are sent once, to the streams that are open then.
-    pub(super) injected: Vec<Arc<str>>,
+    pub(crate) injected: Vec<Arc<str>>,
     /// Answer to every request, where it is not served: 404 or 403.
-    pub(super) refused: Option<u16>,
+    pub(crate) refused: Option<u16>,
     /// Grows with every command to end its streams.
-    pub(super) ended: u64,
+    pub(crate) ended: u64,
     /// Whether its lists stop in the middle, and say nothing more.
-    pub(super) halting: bool,
+    pub(crate) halting: bool,
 }
 
-pub(super) struct State {
-    pub(super) revision: u64,
-    pub(super) oldest: u64,
-    pub(super) gone: Gone,
-    pub(super) how: How,
-    pub(super) resources: BTreeMap<String, Resource>,
-    pub(super) requests: Vec<Request>,
+pub(crate) struct State {
+    pub(crate) revision: u64,
+    pub(crate) oldest: u64,
+    pub(crate) gone: Gone,
+    pub(crate) how: How,
+    pub(crate) resources: BTreeMap<String, Resource>,
+    pub(crate) requests: Vec<Request>,
     /// Status and how many requests still get it.
-    pub(super) failing: (u16, usize),
-    pub(super) stalled: bool,
+    pub(crate) failing: (u16, usize),
+    pub(crate) stalled: bool,
     /// Streams of a smaller number say nothing any more, and do not end.
-    pub(super) frozen: u64,
-    pub(super) next_stream: u64,
-    pub(super) streams: BTreeMap<u64, String>,
-    pub(super) connections: BTreeMap<u64, TcpStream>,
+    pub(crate) frozen: u64,
+    pub(crate) next_stream: u64,
+    pub(crate) streams: BTreeMap<u64, String>,
+    pub(crate) connections: BTreeMap<u64, TcpStream>,
     next_connection: u64,
-    pub(super) up: bool,
+    pub(crate) up: bool,
     /// Minor version that the server gives.
-    pub(super) minor: &'static str,
-    pub(super) discovery: Discovery,
+    pub(crate) minor: &'static str,
+    pub(crate) discovery: Discovery,
     /// Streams that are opened from now on say everything of so many revisions once more.
-    pub(super) rewind: u64,
+    pub(crate) rewind: u64,
     /// Whether what a stream says at once is in the order of the names of objects, not of revisions.
-    pub(super) by_name: bool,
+    pub(crate) by_name: bool,
     /// Pages that are still to be refused as too old.
     expiring: usize,
     pages: HashMap<String, (u64, Vec<Value>)>,
@@ -126,14 +126,14 @@ pub(super) struct State {
     page: usize,
 }
 
-pub(super) struct Shared {
+pub(crate) struct Shared {
     state: Mutex<State>,
-    pub(super) changed: Condvar,
+    pub(crate) changed: Condvar,
     open: AtomicUsize,
 }
 
 impl Shared {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 }
@@ -188,7 +188,7 @@ impl Script {
         )
     }
 
-    pub(super) fn command(&self, change: impl FnOnce(&mut State)) {
+    pub(crate) fn command(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.shared.state());
         self.shared.changed.notify_all();
     }
@@ -424,7 +424,7 @@ impl State {
     }
 
     /// A page of a list; `None` where the token is not known any more.
-    pub(super) fn list(&mut self, request: &Request) -> Option<String> {
+    pub(crate) fn list(&mut self, request: &Request) -> Option<String> {
         let token = request.parameter("continue");
         let (revision, mut items) = if token.is_empty() {
             let resource = &self.resources[&request.path];
@@ -476,7 +476,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = Arc::clone(shared);
         std::thread::spawn(move || {
             // A client that closes ends the connection, whatever was to be said.
-            let _ = scripted_connection::connection(&stream, &shared);
+            let _ = connection::connection(&stream, &shared);
             shared.state().connections.remove(&id);
             shared.open.fetch_sub(1, Ordering::SeqCst);
             drop(stream);

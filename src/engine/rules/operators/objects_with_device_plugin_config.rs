@@ -1,9 +1,9 @@
 //! Device plugin configurations inside of other objects: of the network operator, and in ConfigMaps.
 
-use super::device_plugin_texts::{shared, sriov};
+use super::faults_in_device_plugin_config::{shared, sriov};
 use crate::json::as_go_reads::DEVICE_PLUGIN;
 use crate::rules::crd_fields::is_placeholder;
-use crate::rules::device_plugin_config_findings::{Concern, ConfigFault, Configuration};
+use crate::rules::device_plugin_config_fault_type::{Concern, ConfigFault, Configuration};
 use crate::rules::finding::Findings;
 use crate::rules::json_in_text_fields;
 use crate::rules::object_context::ObjectContext;

@@ -2,8 +2,8 @@
 //! mark compares the wall clocks of two machines, so it is not trusted without this; a mark in the future is waited out
 //! here.
 
-use super::ca_bundles_read::Look;
-use super::ca_record::Record;
+use super::what_ca_bundles_hold::Look;
+use super::what_ca_secret_holds::Record;
 
 /// Seconds by this replica's monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! The bytes of bodies and answers, with the share of the budget that they have ([`super::address_shares`]).
+//! The bytes of bodies and answers, with the share of the budget that they have ([`super::share_of_one_address`]).
 
-use super::address_shares::{NoRoom, PIECE, Pools, SMALL, Share, Size};
 use super::decoded_size::DecodedSize;
+use super::share_of_one_address::{NoRoom, PIECE, Pools, SMALL, Share, Size};
 use hyper::body::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;

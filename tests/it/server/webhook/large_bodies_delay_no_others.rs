@@ -1,6 +1,6 @@
 //! A client that sends dear or large bodies delays no probe, and its own small bodies are answered.
 
-use super::budgets::{begin, finish, until};
+use super::requests_over_budget_get_503::{begin, finish, until};
 use crate::support::server::{PROFILE, Server, bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_millis(30);
 const JSON: &str = "application/json";
 
 /// Answers requests until one side closes.
-pub(super) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+pub(crate) fn connection(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream.try_clone()?;
     while let Some(asked) = request(&mut reader)? {

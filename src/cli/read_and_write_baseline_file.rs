@@ -1,6 +1,6 @@
 //! Baseline files of `audit` and `review`.
 
-use crate::report::baseline_file::{Baseline, Entry};
+use crate::report::baseline_file_format::{Baseline, Entry};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! end. Memory grows with the baseline and with new findings.
 
 use super::baseline_comparison::{Changes, Comparison, Incomparable};
-use super::baseline_file::{Baseline, Coverage, Entry, severity};
+use super::baseline_file_format::{Baseline, Coverage, Entry, severity};
 use super::finding_identity_for_baselines::{ObjectName, Packed};
 use crate::rules::Severity;
 use crate::text::count;

@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 
 /// How discovery differs from what the server has.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Discovery {
+pub(crate) struct Discovery {
     /// A version that a group says instead of its own.
-    pub(super) other_version: Option<(&'static str, &'static str)>,
+    pub(crate) other_version: Option<(&'static str, &'static str)>,
     /// A group that is left out.
-    pub(super) without: Option<&'static str>,
+    pub(crate) without: Option<&'static str>,
     /// Whether there is no answer but 404.
-    pub(super) fails: bool,
+    pub(crate) fails: bool,
 }
 
 impl Discovery {
     /// Aggregated discovery of all kinds, but for those of the core group.
-    pub(super) fn document(self) -> Value {
+    pub(crate) fn document(self) -> Value {
         let served = kinds().filter(|(_, path)| path.starts_with("/apis/"));
         let items = served.filter_map(|(kind, path)| {
             let mut parts = path.split('/').skip(2);

@@ -1,7 +1,7 @@
 //! Settings of NCCL that are not in the environment: the user's file, and `/etc/nccl.conf`.
 
 use super::bounded_files::{OTHER, Root};
-use crate::nccl::{NcclVersion, conf_file};
+use crate::nccl::{NcclVersion, parse_nccl_conf};
 use crate::preflight::expectation_document::Expectation;
 use crate::rdma::{Reading, Unreadable};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(super) fn image_conf(root: &Root) -> Reading<Variables> {
 fn conf(root: &Root, path: &str) -> Reading<Variables> {
     match root.read(path, OTHER) {
         Ok(content) => {
-            let mut variables = conf_file::variables(&content);
+            let mut variables = parse_nccl_conf::variables(&content);
             variables.retain(|name, _| is_read(name));
             Ok(variables)
         }
