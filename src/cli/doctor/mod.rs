@@ -69,8 +69,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::of_client(&error));
         }
     };
+    let checked = (arguments.pre, arguments.namespace.as_deref());
     let limit = Duration::from_secs(arguments.wait.0.unsigned_abs());
-    let report = match runtime.block_on(repeat_until_ok::report(&client, arguments, limit, err)) {
+    let report = match runtime.block_on(repeat_until_ok::report(&client, checked, limit, err)) {
         Ok(report) => report,
         Err(error) => {
             writeln!(err, "error: {address}: {error}")?;

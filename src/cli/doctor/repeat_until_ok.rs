@@ -1,6 +1,5 @@
 //! `--wait`: which checks are repeated, and the pauses between two tries.
 
-use super::Arguments;
 use super::read_cluster::Reading;
 use crate::doctor::report_json::Report;
 use kube::Client;
@@ -16,7 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// checks need: a cluster may have 130,000 nodes. When these checks succeed, everything is read once more.
 pub(super) async fn report(
     client: &Client,
-    arguments: &Arguments,
+    (pre, namespace): (bool, Option<&str>),
     limit: Duration,
     err: &mut dyn Write,
 ) -> Result<Report, String> {
@@ -30,13 +29,11 @@ pub(super) async fn report(
                 reading.again(client, &waiting).await;
                 Ok(())
             }
-            _ => Reading::whole(client, arguments.pre, arguments.namespace.as_deref())
-                .await
-                .map(|reading| read = Some(reading)),
+            _ => Reading::whole(client, pre, namespace).await.map(|reading| read = Some(reading)),
         };
         match (tried, &read) {
             (Ok(()), Some(reading)) => {
-                let report = Report::of(&reading.facts, arguments.pre);
+                let report = Report::of(&reading.facts, pre);
                 let failed: Vec<&'static str> = report.worth_waiting().map(|check| check.id).collect();
                 let is_whole = waiting.is_empty();
                 if failed.is_empty() && is_whole || began.elapsed() >= limit {

@@ -57,7 +57,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = shown_findings::rule)]
     pub(super) rule: Vec<&'static str>,
     /// Lowest severity of the findings that are shown
-    #[arg(long, value_enum, default_value_t = Least::Info)]
+    #[arg(long, value_enum, default_value_t = Least::DEFAULT)]
     pub(super) severity: Least,
     /// In text output, leave out changes, skipped objects, and objects without findings
     #[arg(long)]
