@@ -1,7 +1,7 @@
 //! A pretended API server for servers under measurement. It makes up its nodes as it writes them: 130,000 of them are
 //! 4.4 GB. The other kinds are given.
 
-#[path = "../../tests/it/server/live/http.rs"]
+#[path = "../../tests/it/support/scripted_api_server/http.rs"]
 mod http;
 pub(crate) mod nodes;
 

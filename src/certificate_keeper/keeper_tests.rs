@@ -1,8 +1,8 @@
 //! Rounds against an API server that is made up: what it refuses, and what others do between a write and the next look.
 
-use super::across_restarts::KeptMemory;
 use super::certificate_metrics::Metrics;
 use super::keeper_settings::{Mode, Settings};
+use super::memory_across_restarts_of_task::KeptMemory;
 use super::own_port_answers_that_end_readiness::Port;
 use super::own_port_handshake::tests::stranger;
 use super::round::Keeper;

@@ -3,9 +3,8 @@
 //! decides which. A handshake only loads a pointer. Decisions without input and output belong to `certificates`;
 //! certificates from files, to `server::reload_certificate`.
 
-mod across_restarts;
 mod ca_out_file;
-mod certificate_expiry;
+mod certificate_lines_of_readyz;
 mod certificate_metrics;
 mod clock;
 mod does_ca_bundle_trust;
@@ -14,27 +13,28 @@ mod keeper_settings;
 #[cfg(test)]
 mod keeper_tests;
 mod kubernetes_events;
+mod memory_across_restarts_of_task;
 mod own_port_answers_that_end_readiness;
 mod own_port_handshake;
+mod pause_between_rounds;
 mod problems_of_webhook_configuration;
-mod readyz_lines;
+mod readiness_while_task_is_down;
 mod round;
-mod round_back_off;
 
-pub(crate) use across_restarts::KeptMemory;
-pub(crate) use certificate_expiry::Expiry;
+pub(crate) use certificate_lines_of_readyz::CertificateReadiness;
 pub use certificate_metrics::Metrics;
 pub use clock::Clock;
 pub use does_ca_bundle_trust::chain as verify_chain;
 pub use keeper_settings::{Mode, Settings};
+pub(crate) use memory_across_restarts_of_task::KeptMemory;
 pub(crate) use own_port_answers_that_end_readiness::Port;
 pub use own_port_handshake::{Silence, chain as served_chain};
-pub(crate) use readyz_lines::CertificateReadiness;
+pub(crate) use readiness_while_task_is_down::Expiry;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;
+use pause_between_rounds::{BackOff, GATHER};
 use round::Keeper;
-use round_back_off::{BackOff, GATHER};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;

@@ -6,15 +6,16 @@ mod serve_cert_manager_leaf;
 mod sign_leaf_if_due;
 mod write_ca_bundle;
 
-use super::across_restarts::{KeptMemory, Memory};
 use super::ca_out_file::CaFile;
+use super::certificate_lines_of_readyz::CertificateReadiness;
 use super::certificate_metrics::Metrics;
 use super::issue_certificates;
 use super::keeper_settings::{Mode, Settings};
 use super::kubernetes_events::{self, Events};
+use super::memory_across_restarts_of_task::{KeptMemory, Memory};
 use super::own_port_answers_that_end_readiness::{Dialed, Port};
+use super::pause_between_rounds::{CONFLICT, PATIENCE};
 use super::problems_of_webhook_configuration::Sight;
-use super::readyz_lines::CertificateReadiness;
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret_fields,
 };
@@ -26,11 +27,6 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Longest pause after a write conflict.
-const CONFLICT: u64 = 300;
-/// Write conflicts of one object in a row that are more than a race.
-const PATIENCE: u32 = 5;
 
 /// What a round read of the Secret.
 enum SecretRead {
@@ -215,7 +211,7 @@ impl Keeper {
         });
     }
 
-    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `round_back_off` has the pause.
+    /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `pause_between_rounds` has the pause.
     pub(super) fn record_back_off(&mut self) {
         self.metrics.certificates_backed_off();
         self.backing_off = true;

@@ -1,9 +1,9 @@
 //! Exit codes, and which of them a command ends with.
 
+use super::fail_on_flag::FailOn;
 use crate::cluster::api_client::ClientError;
 use crate::preflight::check_outcome::{Fault, Verdict};
 use crate::rules::Severity;
-use clap::ValueEnum;
 
 /// Exit code of a command; the same for every format and mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,28 +23,6 @@ pub enum Exit {
     Node = 69,
     /// `preflight`: it could not do its own work. EX_SOFTWARE.
     Own = 70,
-}
-
-/// Lowest severity that makes the exit code 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum FailOn {
-    Error,
-    Warning,
-    Info,
-    Never,
-}
-
-impl FailOn {
-    /// The severity; `None` for never.
-    pub(super) fn severity(self) -> Option<Severity> {
-        match self {
-            Self::Error => Some(Severity::Error),
-            Self::Warning => Some(Severity::Warning),
-            Self::Info => Some(Severity::Info),
-            Self::Never => None,
-        }
-    }
 }
 
 impl Exit {

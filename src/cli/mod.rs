@@ -1,16 +1,16 @@
 //! The command line: flags, files and exit codes, one file or folder per subcommand. Results go to stdout, everything
 //! else to stderr. Nothing is decided here: findings and changes come from `review`, and `report` puts them into words.
 
+mod answer_to_dry_run;
 mod audit;
-mod baseline_file;
 mod certs;
 mod closed_pipe;
 mod discover;
 mod doctor;
-mod dry_runs;
 mod estimate;
 mod exit_code;
 mod explain;
+mod fail_on_flag;
 mod flag_values;
 mod input;
 mod monitor;
@@ -18,6 +18,7 @@ mod output_flag;
 mod preflight;
 mod probe;
 mod profiles;
+mod read_and_write_baseline_file;
 mod review;
 mod rules;
 mod serve;

@@ -1,7 +1,7 @@
 //! `probe`: whether the API server calls the webhook, as only a create through the API server can show. Network policies,
 //! firewalls, certificates and selectors are all on that way. `helm test` runs it.
 
-use super::{Exit, dry_runs};
+use super::{Exit, answer_to_dry_run};
 use crate::cluster::api_client::connect;
 use crate::doctor::is_webhook_called::{Answer, Wrong, bad, good, not_changed, not_refused};
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     ];
     for (pod, what, judge) in expectations {
         let problem = loop {
-            let answer = runtime.block_on(dry_runs::answer(&client, &arguments.namespace, &pod));
+            let answer = runtime.block_on(answer_to_dry_run::answer(&client, &arguments.namespace, &pod));
             match judge(&answer) {
                 None => break None,
                 Some(problem) if Instant::now() >= end => break Some(problem),

@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             serde_json::to_writer_pretty(&mut *out, &list)?;
             writeln!(out)?;
         }
-        Format::Markdown => write!(out, "{}", crate::report::rules_page::page())?,
+        Format::Markdown => write!(out, "{}", crate::report::docs_page_of_rules::page())?,
     }
     Ok(Exit::Clean)
 }

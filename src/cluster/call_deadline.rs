@@ -5,6 +5,8 @@ use std::time::Duration;
 
 /// Deadline of one call.
 const CALL: Duration = Duration::from_secs(10);
+/// Deadline of one page of a list, and of the headers of a watch.
+pub(super) const LIST_OR_WATCH: Duration = Duration::from_secs(30);
 
 /// Why a call did not succeed.
 #[derive(Debug, thiserror::Error)]

@@ -214,7 +214,7 @@ impl Objects {
             "{}/{}?fieldManager={}",
             kind.path(),
             self.name(kind),
-            super::status_writer::FIELD_MANAGER
+            super::write_profile_status::FIELD_MANAGER
         );
         match self.call("PATCH", &path, "application/json-patch+json", Some(&read.patch(bundle))).await {
             Ok(_) => Ok(Written::Done),
@@ -253,12 +253,12 @@ impl Objects {
                 .body(Body::empty());
             if let Ok(request) = request
                 && let Ok(Ok(response)) =
-                    tokio::time::timeout(super::watch_settings::CALL, self.client.send(request)).await
+                    tokio::time::timeout(super::call_deadline::LIST_OR_WATCH, self.client.send(request)).await
                 && response.status().is_success()
             {
                 let mut body = response.into_body();
                 while let Ok(Some(Ok(_))) =
-                    tokio::time::timeout(WATCH + super::watch_settings::CALL, body.frame()).await
+                    tokio::time::timeout(WATCH + super::call_deadline::LIST_OR_WATCH, body.frame()).await
                 {
                     changed.notify_one();
                 }

@@ -1,11 +1,12 @@
 //! One list of any kind, watched or not. A caller gets each page, and nothing is kept. The requests are small for the API server's flow control: the
 //! pages are about a megabyte, whatever the size of objects.
 
-use super::call_deadline::{late, reason};
+use super::call_deadline::{LIST_OR_WATCH, late, reason};
 use super::list_pages::{Failure, JSON, get_as};
 use super::lossy_utf8::text;
+use super::page_size::PageSize;
+use super::pause_after_failure::PAGE_RETRY;
 use super::watch_lines::Page;
-use super::watch_settings::{CALL, PageSize};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;
 use serde_json::value::RawValue;
@@ -17,8 +18,6 @@ const MAX_PAGE: usize = 32 << 20;
 const MAX_RESTARTS: usize = 3;
 /// Times that a page is asked for again, where the request fails.
 const TRIES: u32 = 2;
-/// Pause before the first of these.
-const RETRY: Duration = Duration::from_secs(1);
 /// Times in a row that the API server may say that it is busy.
 const MAX_BUSY: usize = 30;
 /// Items without their fields, but for `metadata`.
@@ -112,7 +111,7 @@ pub async fn read(
 }
 
 /// The usual deadline of one request.
-pub const DEADLINE: Duration = CALL;
+pub const DEADLINE: Duration = LIST_OR_WATCH;
 
 /// One object as JSON.
 ///
@@ -186,7 +185,7 @@ async fn page(
                 if failed > TRIES {
                     return Err(Failure::Other(why));
                 }
-                tokio::time::sleep(RETRY.saturating_mul(failed)).await;
+                tokio::time::sleep(PAGE_RETRY.saturating_mul(failed)).await;
             }
             other => return Err(other),
         }

@@ -1,11 +1,13 @@
 //! A list in pages. Never a list from resource version 0: it ignores the limit, and the answer is one piece
 //! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
 
-use super::call_deadline::{late, reason};
-use super::listed_names::Listed;
+use super::call_deadline::{LIST_OR_WATCH, late, reason};
+use super::default_watch_pauses_and_timeouts::Pace;
 use super::lossy_utf8::text;
+use super::packed_names_of_listed_objects::Listed;
+use super::page_size::PageSize;
+use super::pause_after_failure::MAX_RETRY_AFTER;
 use super::watch_lines::{Page, Status, identify};
-use super::watch_settings::{CALL, Pace, PageSize};
 use super::watch_state::Shared;
 use super::watched_kinds::Watched;
 use crate::facts::Kind;
@@ -55,7 +57,7 @@ impl Failure {
     fn with_pause(code: u16, message: &str, pause: Option<u64>) -> Self {
         match (code, pause) {
             (429, _) | (503, Some(_)) => {
-                Self::Busy(pause.unwrap_or(1).clamp(1, MAX_PAUSE), format!("{code}: {message}"))
+                Self::Busy(pause.unwrap_or(1).clamp(1, MAX_RETRY_AFTER), format!("{code}: {message}"))
             }
             _ => Self::of(code, message),
         }
@@ -67,15 +69,12 @@ impl Failure {
 pub(super) const PLAIN: (http::HeaderName, http::HeaderValue) =
     (http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
 
-/// Longest pause that an answer can ask for (seconds).
-const MAX_PAUSE: u64 = 60;
-
 /// What answers are asked for as.
 pub(super) const JSON: &str = "application/json";
 
 /// Sends a GET and waits for its headers.
 pub(super) async fn get(client: &Client, path: &str) -> Result<http::Response<Body>, Failure> {
-    get_as(client, path, JSON, CALL).await
+    get_as(client, path, JSON, LIST_OR_WATCH).await
 }
 
 /// The same for another form of the answer.

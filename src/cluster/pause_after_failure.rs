@@ -1,11 +1,15 @@
-//! The pauses of a watch: one that grows after each failed list or watch, and a fixed one while the kind is absent or
-//! forbidden.
+//! The pauses after a failed list or watch. A watch has two: one that grows after each failure, and a fixed one while the
+//! kind is absent or forbidden. `default_watch_pauses_and_timeouts` has the longest one.
 
 use super::watch_state::Shared;
 use std::time::Duration;
 
 /// First pause after a failure; it doubles up to `Pace::retry`.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Pause of a list that is read once, before a page is asked for again; the second is twice as long.
+pub(super) const PAGE_RETRY: Duration = Duration::from_secs(1);
+/// Longest pause that an answer of the API server can ask for with `Retry-After` (seconds).
+pub(super) const MAX_RETRY_AFTER: u64 = 60;
 /// Watches in a row that may fail before the kind is listed again.
 pub(super) const MAX_FAILED: u32 = 5;
 

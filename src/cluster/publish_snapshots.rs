@@ -1,12 +1,13 @@
 //! Hands Snapshots to the server: after a change, at most ten times a second, and none before everything is known. In a
 //! large cluster it rests longer: each change, also of a tenant's object, costs a fold of all facts.
 
-use super::watch_settings::PUBLISH;
 use super::watch_state::Shared;
 use crate::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Least time between two Snapshots.
+const PUBLISH: Duration = Duration::from_millis(100);
 /// How many times as long as the last fold took it rests, so that folds take at most a twentieth of one core.
 const REST: u32 = 20;
 

@@ -1,11 +1,11 @@
 //! Reads of any object, of `/version`, of metrics and of this account's rights, for a command that checks an
 //! installation. Every reason is a text for its user.
 
-use super::call_deadline::{CallFault, late, reason};
+use super::call_deadline::{CallFault, LIST_OR_WATCH, late, reason};
 use super::list_any_kind::{self, Event, ListError, Listing};
 use super::list_pages::{Failure, PLAIN, get};
 use super::lossy_utf8::text;
-use super::watch_settings::{CALL, PageSize};
+use super::page_size::PageSize;
 use http_body_util::BodyExt;
 use kube::Client;
 use serde_json::Value;
@@ -28,8 +28,8 @@ fn why(failure: Failure) -> String {
 async fn json(client: &Client, path: &str) -> Result<(http::HeaderMap, Value), Failure> {
     let (parts, body) = get(client, path).await?.into_parts();
     let other = |text: String| Failure::Other(text);
-    let body = tokio::time::timeout(CALL, body.collect()).await;
-    let body = body.map_err(|_| other(late(CALL)))?;
+    let body = tokio::time::timeout(LIST_OR_WATCH, body.collect()).await;
+    let body = body.map_err(|_| other(late(LIST_OR_WATCH)))?;
     let bytes = body.map_err(|error| other(reason(&error)))?.to_bytes();
     let value = serde_json::from_slice(&bytes).map_err(|error| other(error.to_string()))?;
     Ok((parts.headers, value))
@@ -52,7 +52,7 @@ pub async fn objects(client: &Client, path: &str, labels: Option<&str>) -> Resul
         query: labels.map(|labels| format!("labelSelector={}", encoded(labels))).unwrap_or_default(),
         metadata_only: false,
         size: PageSize::DEFAULT,
-        deadline: CALL,
+        deadline: LIST_OR_WATCH,
     };
     let (mut objects, mut broken) = (Vec::new(), None);
     let mut on = |event: Event<'_>| match event {
@@ -92,8 +92,8 @@ pub async fn lines(
         .header(PLAIN.0, PLAIN.1)
         .body(kube::client::Body::empty())
         .map_err(|error| error.to_string())?;
-    let sent = tokio::time::timeout(CALL, client.send(request)).await;
-    let response = sent.map_err(|_| late(CALL))?;
+    let sent = tokio::time::timeout(LIST_OR_WATCH, client.send(request)).await;
+    let response = sent.map_err(|_| late(LIST_OR_WATCH))?;
     let response = response.map_err(|error| reason(&error))?;
     if !response.status().is_success() {
         return Err(format!("the API server answers {} to {path}", response.status()));
@@ -101,8 +101,8 @@ pub async fn lines(
     let mut body = response.into_body();
     let (mut found, mut rest, mut read) = (Vec::new(), Vec::new(), 0);
     loop {
-        let frame = tokio::time::timeout(CALL, body.frame()).await;
-        let Some(frame) = frame.map_err(|_| late(CALL))? else { break };
+        let frame = tokio::time::timeout(LIST_OR_WATCH, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| late(LIST_OR_WATCH))? else { break };
         let Ok(data) = frame.map_err(|error| reason(&error))?.into_data() else { continue };
         read += data.len();
         rest.extend_from_slice(&data);

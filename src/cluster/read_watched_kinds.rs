@@ -1,9 +1,8 @@
 //! One read of the watched kinds into a builder, for commands that do not watch. `list_any_kind` lists other kinds.
 
-use super::call_deadline::{late, reason};
+use super::call_deadline::{LIST_OR_WATCH, late, reason};
 use super::list_pages::{Failure, get, list};
 use super::lossy_utf8::text;
-use super::watch_settings::CALL;
 use super::watch_state::Shared;
 use super::which_kinds_are_served::Served;
 use super::{Metrics, Pace, Phases, watched_kinds};
@@ -58,11 +57,12 @@ pub async fn pod(client: &kube::Client, namespace: &str, name: &str) -> Result<S
             Failure::Gone => "the API server answered 410 Gone".to_owned(),
         },
     };
-    let body = tokio::time::timeout(CALL, get(client, &path).await.map_err(failed)?.into_body().collect());
+    let body =
+        tokio::time::timeout(LIST_OR_WATCH, get(client, &path).await.map_err(failed)?.into_body().collect());
     let bytes = match body.await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) => return Err(failed(Failure::Other(reason(&error)))),
-        Err(_) => return Err(failed(Failure::Other(late(CALL)))),
+        Err(_) => return Err(failed(Failure::Other(late(LIST_OR_WATCH)))),
     };
     Ok(text(&bytes).into_owned())
 }

@@ -1,6 +1,6 @@
 //! State that all watches share.
 
-use super::watch_settings::Pace;
+use super::default_watch_pauses_and_timeouts::Pace;
 use super::{Metrics, Phases};
 use crate::snapshot::Builder;
 use std::sync::{Arc, Mutex, PoisonError};

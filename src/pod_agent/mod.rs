@@ -5,11 +5,11 @@
 //! directory below a device beyond the names that it knows.
 
 mod bounded_files;
+mod find_nccl_conf_files;
 mod gpus_and_shared_memory;
 mod image_libraries;
 mod kernel_answers;
 mod monitor_readings;
-mod nccl_conf_files;
 mod netlink_socket;
 mod preflight_readings;
 mod rdma_devices;

@@ -3,11 +3,11 @@
 use super::bounded_files::{OTHER, Root, SYSFS};
 use super::kernel_answers::{Kernel, Recorded, Running};
 use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, Readings, SharedMemory};
-use crate::rdma::counter::{Counter, hardware_counter, port_counter};
 use crate::rdma::gid::{Gid, gid};
 use crate::rdma::net_dev;
 use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::port::{LinkLayer, decimal, link_layer, physical_state, rate, state};
+use crate::rdma::read_counter_file::{Counter, hardware_counter, port_counter};
 use crate::rdma::{Reading, Unreadable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

@@ -2,7 +2,7 @@
 
 use super::bounded_files::{OTHER, Root};
 use super::kernel_answers::{Kernel, NOT_RECORDED, Recorded, Running};
-use super::{gpus_and_shared_memory, image_libraries, nccl_conf_files, rdma_devices, reach_peers};
+use super::{find_nccl_conf_files, gpus_and_shared_memory, image_libraries, rdma_devices, reach_peers};
 use crate::nccl::NcclVersion;
 use crate::preflight::expectation_document::{Expectation, VARIABLE};
 use crate::preflight::readings::{Limits, Readings};
@@ -37,18 +37,21 @@ pub fn look(options: &Options) -> Readings {
     let kernel: &dyn Kernel = if root.is_container() { &running } else { &recorded };
     let mut environment = kernel.environment();
     let home = environment.as_ref().ok().and_then(|variables| variables.get("HOME").cloned());
-    environment.iter_mut().for_each(|variables| variables.retain(|name, _| nccl_conf_files::is_read(name)));
+    environment
+        .iter_mut()
+        .for_each(|variables| variables.retain(|name, _| find_nccl_conf_files::is_read(name)));
     let expectation = expectation(options).map(|text| Expectation::parse(&text)).transpose();
     let variables = environment.clone().unwrap_or_default();
     let nodes = rdma_devices::nodes(root);
     let devices = rdma_devices::devices(root, &nodes);
     let expected = expectation.as_ref().ok().and_then(Option::as_ref);
-    let image_conf = nccl_conf_files::image_conf(root);
-    let user_conf =
-        |version: Option<NcclVersion>| nccl_conf_files::user_conf(root, &variables, home.as_deref(), version);
+    let image_conf = find_nccl_conf_files::image_conf(root);
+    let user_conf = |version: Option<NcclVersion>| {
+        find_nccl_conf_files::user_conf(root, &variables, home.as_deref(), version)
+    };
     let first_conf = user_conf(None);
     let setting =
-        |name: &str| nccl_conf_files::setting(name, &variables, (&first_conf, &image_conf), expected);
+        |name: &str| find_nccl_conf_files::setting(name, &variables, (&first_conf, &image_conf), expected);
     let image = image_libraries::image(root, &variables, setting("NCCL_NET_PLUGIN"), &devices);
     let version = image.nccl.as_ref().ok().map(|(version, _)| *version);
     let topology = setting("NCCL_TOPO_FILE").map(|path| root.size(path));

@@ -1,10 +1,10 @@
 //! The accept loop. A handshake never delays another connection, a failing accept never becomes a busy loop, and the end
 //! waits for requests in progress.
 
-use super::caller::Caller;
+use super::client_address_and_connection::Caller;
 use super::connection_age;
 use super::connection_deadlines::{ConnectionWatch, Slow, Waits, WatchedStream};
-use super::limits::Limits;
+use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
 use super::open_connections::{Place, Refused, Table};
 use super::routes;

@@ -166,7 +166,14 @@ fn statuses(
             let stopped = async move { drop(stop.wait_for(|stop| *stop != Stop::No).await) };
             let StatusWriter { namespace, identity } = writer.clone();
             let metrics = Arc::clone(state.metrics.watches());
-            cluster::status_writer::run(client.clone(), namespace, identity, metrics, snapshot, stopped)
+            cluster::write_profile_status::run(
+                client.clone(),
+                namespace,
+                identity,
+                metrics,
+                snapshot,
+                stopped,
+            )
         },
     );
 }

@@ -6,13 +6,14 @@
 //! after a short time, it begins again behind longer ones: on the thread that read the body, then on a thread for small
 //! bodies, then on one for large bodies.
 
-use super::address_shares::SMALL;
-use super::body_memory::Held;
-use super::budgets_in_use::{DECODED, Turn};
+use super::concurrent_requests_and_decisions::{DECODED, Turn};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
 use super::http_answers::{Decide, answer, fault, plain};
+use super::memory_of_request_bodies::Held;
 use super::request_body;
+use super::share_of_one_address::SMALL;
 use super::shared_state::State;
+use super::which_thread::{ON_READING_THREAD, ON_SMALL_THREAD};
 use crate::deadline::Deadline;
 use crate::review::webhook_body::WebhookEntry;
 use axum::http::StatusCode;
@@ -25,10 +26,6 @@ use std::time::{Duration, Instant};
 
 /// Of so many questions whether the time is over, one is answered by the clock (count): the rules ask some 200 times.
 const ASKED: usize = 8;
-/// CPU time that a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
-const ON_READING_THREAD: Duration = Duration::from_millis(1);
-/// CPU time that a decision may take on a thread for small bodies: all users of an API server share these threads.
-const ON_SMALL_THREAD: Duration = Duration::from_millis(4);
 
 /// Tells the thread that decides when nobody waits for its answer any more.
 struct Abandons(Arc<AtomicBool>);

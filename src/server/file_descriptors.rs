@@ -2,7 +2,7 @@
 //! cannot close a connection to make room, since it does that only for a connection that it has accepted. The limit of a
 //! container varies: under systemd's defaults, which containerd 2.0 does not change, it is 1,024 (soft) and 524,288 (hard).
 
-use super::limits::Limits;
+use super::default_limits_and_deadlines::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// For everything but connections of the webhook port: those of the admin port, watches, calls to the API server, files,

@@ -1,7 +1,7 @@
 //! Answers of the webhook port: a decision on a body and its answer, and the answers without one.
 
-use super::body_memory::Held;
 use super::decision_log;
+use super::memory_of_request_bodies::Held;
 use super::metrics::{RequestResult, Shed};
 use super::shared_state::State;
 use crate::deadline::Deadline;

@@ -3,23 +3,23 @@
 //! and the decision on a request is `review::webhook_body`.
 
 mod accept_loop;
-mod address_shares;
 mod admin_port;
 mod admin_thread;
 mod api_server_timeout;
+mod audience_by_client_certificates;
 mod background_tasks;
-mod body_memory;
-mod budgets_in_use;
-mod caller;
+mod client_address_and_connection;
+mod concurrent_requests_and_decisions;
 mod connection_age;
 mod connection_deadlines;
 mod decision_log;
 mod decision_threads;
 mod decoded_size;
+mod default_limits_and_deadlines;
 mod failed_tasks;
 mod file_descriptors;
 mod http_answers;
-mod limits;
+mod memory_of_request_bodies;
 mod metrics;
 mod open_connections;
 mod readyz;
@@ -30,6 +30,7 @@ mod request_body;
 mod routes;
 mod run;
 mod server_settings;
+mod share_of_one_address;
 mod shared_state;
 mod stop_signals;
 mod task_supervisor;
@@ -38,7 +39,7 @@ mod which_thread;
 
 pub use decision_log::LogDecisions;
 pub use decoded_size::DecodedSize;
-pub use limits::Limits;
+pub use default_limits_and_deadlines::Limits;
 pub use metrics::{Metrics, RESULTS, RequestResult};
 pub use reload_fact_files::{Look, Source};
 pub use run::{RunError, run};

@@ -2,13 +2,13 @@
 //! (400) or of another content type (415). Too large are also a body that takes too much memory once decoded
 //! ([`super::decoded_size`] estimates it) and one with too many escape sequences.
 
-use super::address_shares::NoRoom;
-use super::body_memory::Held;
-use super::budgets_in_use::DECODED;
-use super::caller::Caller;
+use super::client_address_and_connection::Caller;
+use super::concurrent_requests_and_decisions::DECODED;
 use super::decoded_size::MAX_ESCAPES;
 use super::http_answers::{MEMORY, busy, plain};
+use super::memory_of_request_bodies::Held;
 use super::metrics::Shed;
+use super::share_of_one_address::NoRoom;
 use super::shared_state::State;
 use axum::body::Body;
 use axum::extract::Request;

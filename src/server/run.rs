@@ -1,17 +1,18 @@
 //! The start of the server, in its order, and its end.
 
 use super::admin_thread::AdminThread;
-use super::limits::Limits;
+use super::default_limits_and_deadlines::Limits;
 use super::metrics::Metrics;
 use super::server_settings::{Facts, Settings};
 use super::shared_state::State;
 use super::stop_signals::{self, Stop};
 use super::task_supervisor::{Supervisor, TaskError};
 use super::{
-    accept_loop, background_tasks, budgets_in_use, failed_tasks, file_descriptors, reload_certificate,
+    accept_loop, audience_by_client_certificates, background_tasks, concurrent_requests_and_decisions,
+    failed_tasks, file_descriptors, reload_certificate,
 };
 use crate::cluster::{self, Phases};
-use crate::snapshot::{Audience, Snapshot};
+use crate::snapshot::Snapshot;
 use crate::tls::{self, Clients};
 use arc_swap::ArcSwap;
 use std::io;
@@ -69,8 +70,7 @@ pub async fn run(
     let admin = admin.map_err(|source| RunError::Bind { address: settings.admin_bind, source })?;
     let address = |listener: &TcpListener, wanted| listener.local_addr().unwrap_or(wanted);
     let addresses = (address(&webhook, settings.bind), address(&admin, settings.admin_bind));
-    // TLS admits only clients that show a certificate, once an authority of clients is given.
-    let audience = if clients.is_some() { Audience::Tenant } else { Audience::Anyone };
+    let audience = audience_by_client_certificates::audience(clients.is_some());
     let metrics = Metrics::new();
     match &facts {
         // The profiles of a live cluster are known with its first Snapshot.
@@ -92,7 +92,7 @@ pub async fn run(
         network_objects: settings.network_objects,
         log_decisions: settings.log_decisions,
         limits,
-        budgets: budgets_in_use::Budgets::new(&limits),
+        budgets: concurrent_requests_and_decisions::Budgets::new(&limits),
         ready: AtomicBool::new(true),
         draining: AtomicBool::new(false),
     });

@@ -1,11 +1,12 @@
 //! Which thread decides on a request: the one that read its body, or one of those for decisions that may take longer than a
 //! millisecond ([`super::decision_threads`]).
 
-use super::address_shares::SMALL;
 use super::decoded_size::DecodedSize;
+use super::share_of_one_address::SMALL;
 use super::shared_state::State;
 use crate::review::webhook_body::WebhookEntry;
 use crate::review::{read_beside, templates};
+use std::time::Duration;
 
 /// The largest body that is decided on the thread that read it (bytes): a hand-over costs more than most decisions. The
 /// dearest pods take 64 ns per byte, so 16 KiB of them take a millisecond; pods of people take a tenth of that. (opt-level
@@ -18,6 +19,11 @@ const TEMPLATES_ON_WORKER: usize = 4;
 /// What each pod template counts for beside its length (bytes), where there are more. All such workloads wait with the large
 /// bodies: one of 40 kB takes 15 ms, fifty times as long as a pod of this length.
 const TEMPLATE: usize = 16 * 1024;
+
+/// CPU time that a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
+pub(super) const ON_READING_THREAD: Duration = Duration::from_millis(1);
+/// CPU time that a decision may take on a thread for small bodies: all users of an API server share these threads.
+pub(super) const ON_SMALL_THREAD: Duration = Duration::from_millis(4);
 
 /// The thread of a decision.
 pub(super) enum Thread {

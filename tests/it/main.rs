@@ -37,21 +37,26 @@ mod facts {
 
 /// Which profile a pod gets, and why.
 mod resolve {
-    pub(crate) mod also_held;
     pub(crate) mod long_node_conditions;
-    pub(crate) mod misspelt;
     pub(crate) mod one_profile_for_all_ranks;
     pub(crate) mod pools_at_zero;
     pub(crate) mod profiles_that_hold;
+    /// Its trials are `misspelt::…`.
+    pub(crate) mod suggestions_for_misspelt_names;
     pub(crate) mod template_and_its_pods;
     pub(crate) mod why;
+    /// Its trials are `also_held::…`.
+    pub(crate) mod why_names_other_profiles_that_hold;
     mod why_of_many_profiles;
 }
 
 /// Whole decisions: plan, patch, review.
 mod engine {
     pub(crate) mod beside_other_webhooks;
-    pub(crate) mod corpus;
+    /// Its trials are `resources_injector::…`.
+    pub(crate) mod cases_of_network_resources_injector;
+    /// Its trials are `corpus::…`.
+    pub(crate) mod corpus_under_every_base_profile;
     pub(crate) mod cost;
     pub(crate) mod do_no_harm;
     pub(crate) mod golden;
@@ -59,10 +64,8 @@ mod engine {
     pub(crate) mod many_containers_hide_no_error;
     pub(crate) mod odd_pods;
     pub(crate) mod properties;
-    pub(crate) mod resources_injector;
-    pub(crate) mod tenants;
-    /// A check of `properties`.
-    mod what_a_patch_may_write;
+    /// Its trials are `tenants::…`.
+    pub(crate) mod tenants_do_not_affect_each_other;
 }
 
 /// The rules, and the annotations that ignore their findings.
@@ -163,26 +166,26 @@ fn main() -> std::process::ExitCode {
     facts::where_pods_may_land::add(&mut suite);
     facts::facts_of_the_corpus::add(&mut suite);
 
-    resolve::also_held::add(&mut suite);
+    resolve::why_names_other_profiles_that_hold::add(&mut suite);
     resolve::one_profile_for_all_ranks::add(&mut suite);
     resolve::pools_at_zero::add(&mut suite);
     resolve::template_and_its_pods::add(&mut suite);
     resolve::profiles_that_hold::add(&mut suite);
     resolve::long_node_conditions::add(&mut suite);
-    resolve::misspelt::add(&mut suite);
+    resolve::suggestions_for_misspelt_names::add(&mut suite);
     resolve::why::add(&mut suite);
 
     engine::beside_other_webhooks::add(&mut suite);
-    engine::corpus::add(&mut suite);
+    engine::corpus_under_every_base_profile::add(&mut suite);
     engine::cost::add(&mut suite);
     engine::many_containers_hide_no_error::add(&mut suite);
     engine::golden::add(&mut suite);
     engine::do_no_harm::add(&mut suite);
     engine::in_the_pod::add(&mut suite);
-    engine::resources_injector::add(&mut suite);
+    engine::cases_of_network_resources_injector::add(&mut suite);
     engine::odd_pods::add(&mut suite);
     engine::properties::add(&mut suite);
-    engine::tenants::add(&mut suite);
+    engine::tenants_do_not_affect_each_other::add(&mut suite);
 
     rules::known_failures::add(&mut suite);
     rules::corpus_findings::add(&mut suite);

@@ -1,6 +1,7 @@
 //! Writes the caBundle of one webhook configuration.
 
-use super::{CONFLICT, Keeper, PATIENCE, random, shown};
+use super::{Keeper, random, shown};
+use crate::certificate_keeper::pause_between_rounds::{CONFLICT, PATIENCE};
 use crate::cluster::certificate_objects::Written;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Flags of `audit`.
 
-use crate::cli::exit_code::FailOn;
+use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
 use crate::cli::output_flag::{self, Output};
 use clap::ValueEnum;
@@ -50,7 +50,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) new_since: Option<PathBuf>,
     /// Lowest severity of a finding for which the command exits with code 1
-    #[arg(long, value_enum, default_value_t = FailOn::Error)]
+    #[arg(long, value_enum, default_value_t = FailOn::DEFAULT)]
     pub(super) fail_on: FailOn,
     /// In text output, list every workload in scope, every change and every finding
     #[arg(long, short)]

@@ -1,12 +1,12 @@
 //! The two ways to a cluster: its API server, and files with its objects.
 
 use super::arguments::Arguments;
-use super::judge::Judge;
-use super::owners::Owners;
+use super::decide_and_add_up::Judge;
 use super::progress::Progress;
+use super::top_owner_of_pod::Owners;
 use super::{Audited, files, live};
 use crate::cli::Exit;
-use crate::cli::input::{self, objects};
+use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::which_kinds_are_served::{self, Served};
 use crate::cluster::{Pace, PageSize, Seen, each, watched_kinds};
@@ -112,12 +112,12 @@ pub(super) fn files(
     arguments: &Arguments,
     mut builder: Builder,
     bases: &[FabricProfile],
-    mut problems: objects::Problems,
+    mut problems: documents_to_objects::Problems,
     err: &mut dyn Write,
 ) -> io::Result<Result<Audited, Exit>> {
     let mut seen = files::Seen::default();
     let mut visit = |documents: &[Manifest]| {
-        objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+        documents_to_objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
         seen.add(documents);
     };
     let (loaded, unreadable) = input::files::read(&arguments.cluster, false, &mut visit);

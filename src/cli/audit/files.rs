@@ -1,14 +1,14 @@
 //! An audit of files: what `kubectl get -A -o yaml` wrote.
 
-use super::judge::{Judge, Results};
-use super::owners::{Head, Owners};
+use super::decide_and_add_up::{Judge, Results};
+use super::top_owner_of_pod::{Head, Owners};
 use crate::cli::input::Loaded;
-use crate::cli::input::objects::{Found, of};
+use crate::cli::input::documents_to_objects::{Found, of};
 use crate::facts::Kind;
 use crate::manifest::Document;
 use crate::pod::workload_kinds;
 use crate::report::Unread;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::{Cause, Gap, effect, group};
 use crate::snapshot::Snapshot;
 use crate::text::count;

@@ -1,15 +1,15 @@
 //! An audit of a live cluster: facts first, then workloads, then pods page by page.
 
-use super::judge::{Judge, Results};
-use super::owners::Head;
+use super::decide_and_add_up::{Judge, Results};
 use super::progress::Progress;
+use super::top_owner_of_pod::Head;
 use crate::cluster::PageSize;
 use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
 use crate::cluster::watched_kinds::WATCHED;
 use crate::cluster::which_kinds_are_served::{Served, ServedKind};
 use crate::facts::Kind;
 use crate::pod::workload_kinds::KINDS;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::{Cause, Gap, effect};
 use crate::rules::judges_kind;
 use serde_json::value::RawValue;

@@ -2,32 +2,32 @@
 //! `report`; here is what concerns many objects: owners, pages, and what could not be read.
 
 mod arguments;
-mod claims;
+mod claims_of_audited_pod;
 mod cluster;
-mod created_again;
+mod decide_and_add_up;
 mod files;
-mod judge;
 mod live;
 mod output;
-mod owners;
+mod pod_as_created_again;
 mod progress;
+mod top_owner_of_pod;
 
 pub(super) use arguments::{Arguments, Source};
 
 use super::Exit;
-use super::baseline_file;
-use super::exit_code::FailOn;
-use super::input::{self, objects};
+use super::fail_on_flag::FailOn;
+use super::input::{self, documents_to_objects};
 use super::output_flag;
+use super::read_and_write_baseline_file;
 use crate::report::audit::json::{Document, Frame};
 
 use crate::report::Unread;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};
-use judge::Results;
+use decide_and_add_up::Results;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         writeln!(err, "error: --output: {clash}")?;
         return Ok(Exit::Usage);
     }
-    let before = match arguments.new_since.as_deref().map(baseline_file::read).transpose() {
+    let before = match arguments.new_since.as_deref().map(read_and_write_baseline_file::read).transpose() {
         Ok(before) => before,
         Err(message) => {
             writeln!(err, "error: --new-since: {message}")?;
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         } else if unreadable {
             writeln!(err, "error: --write-baseline: not written, since an input cannot be read")?;
         } else if let Err(error) =
-            File::create(path).and_then(|file| baseline_file::write(file, &now, entries))
+            File::create(path).and_then(|file| read_and_write_baseline_file::write(file, &now, entries))
         {
             writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
             return Ok(Exit::Internal);
@@ -92,7 +92,7 @@ pub(super) fn read(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Res
     };
     let mut builder = Builder::new(bases.clone());
     builder.set(Settings { operator_namespaces: None, ..arguments.choice.settings() });
-    let mut problems = objects::Problems::default();
+    let mut problems = documents_to_objects::Problems::default();
     if let Some(path) = &arguments.profiles {
         input::profiles::load(path, &bases, &mut builder, &mut problems.errors);
         if !problems.errors.is_empty() {
@@ -118,7 +118,7 @@ impl Audited {
     fn new(
         mut results: Results,
         mut frame: Frame,
-        judge: &judge::Judge<'_>,
+        judge: &decide_and_add_up::Judge<'_>,
         err: &mut dyn Write,
     ) -> io::Result<Self> {
         // A pod that owns others is of the workload that made it.

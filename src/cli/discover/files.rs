@@ -1,7 +1,7 @@
 //! `discover --cluster`: the objects of files.
 
-use super::read_objects::Read;
-use crate::cli::input::{self, files, objects};
+use super::which_objects_were_read::Read;
+use crate::cli::input::{self, documents_to_objects, files};
 use crate::discover::Sources;
 use crate::manifest::Document;
 use std::io::{self, Write};
@@ -10,13 +10,13 @@ use std::path::PathBuf;
 /// The objects of files.
 pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
     let mut sources = Sources::default();
-    let mut problems = objects::Problems::default();
+    let mut problems = documents_to_objects::Problems::default();
     let mut unreadable = false;
     for path in paths {
         let mut visit = |documents: &[Document]| {
             for document in documents {
-                for found in objects::of(document) {
-                    let objects::Found::Object(object) = found else { continue };
+                for found in documents_to_objects::of(document) {
+                    let documents_to_objects::Found::Object(object) = found else { continue };
                     let namespace = object.namespace.as_deref().unwrap_or("default");
                     let (group, kind) = (object.group().to_owned(), object.kind.as_str());
                     if !Sources::takes(&group, kind) {
@@ -24,7 +24,12 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
                     }
                     if let Err(error) = sources.add(&group, kind, object.json, namespace) {
                         let at = (object.pointer.as_str(), error.pointer.as_str());
-                        problems.warnings.push(objects::unread(document, object.part(), at, &error.message));
+                        problems.warnings.push(documents_to_objects::unread(
+                            document,
+                            object.part(),
+                            at,
+                            &error.message,
+                        ));
                         unreadable = true;
                     }
                 }

@@ -2,10 +2,10 @@
 
 mod files;
 mod live;
-mod read_objects;
+mod which_objects_were_read;
 
 use super::Exit;
-use super::input::{objects, profiles};
+use super::input::{documents_to_objects, profiles};
 use crate::discover::{Discovered, discover, drift, printed_result};
 use crate::profile::FabricProfile;
 use crate::text::count;
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let existing = match &arguments.profiles {
         None => None,
         Some(path) => {
-            let mut problems = objects::Problems::default();
+            let mut problems = documents_to_objects::Problems::default();
             let read = profiles::all(path, &bases, &mut problems.errors);
             if !problems.errors.is_empty() {
                 super::input::report(&problems, err)?;

@@ -4,24 +4,17 @@ mod access_reviews;
 mod certificates_of_replicas;
 mod installed_settings;
 mod read_cluster;
+mod repeat_until_ok;
 mod wanted_rights;
 
 use super::Exit;
 use super::flag_values::Seconds;
 use crate::cluster::api_client::{Cluster, cluster, in_cluster};
-use crate::doctor::report_json::Report;
 use crate::doctor::report_table;
 use clap::ValueEnum;
-use kube::Client;
-use read_cluster::Reading;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// Before the second try; each further pause is twice as long.
-const PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -76,8 +69,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::of_client(&error));
         }
     };
+    let checked = (arguments.pre, arguments.namespace.as_deref());
     let limit = Duration::from_secs(arguments.wait.0.unsigned_abs());
-    let report = match runtime.block_on(report(&client, arguments, limit, err)) {
+    let report = match runtime.block_on(repeat_until_ok::report(&client, checked, limit, err)) {
         Ok(report) => report,
         Err(error) => {
             writeln!(err, "error: {address}: {error}")?;
@@ -92,50 +86,4 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     }
     Ok(if report.success { Exit::Clean } else { Exit::Findings })
-}
-
-/// Reads and checks until no check is worth waiting for, or the time is over. A further try reads only what the failed
-/// checks need: a cluster may have 130,000 nodes. When these checks succeed, everything is read once more.
-async fn report(
-    client: &Client,
-    arguments: &Arguments,
-    limit: Duration,
-    err: &mut dyn Write,
-) -> Result<Report, String> {
-    let began = Instant::now();
-    let mut pause = PAUSE;
-    let mut waiting: Vec<&'static str> = Vec::new();
-    let mut read: Option<Reading> = None;
-    loop {
-        let tried = match &mut read {
-            Some(reading) if !waiting.is_empty() => {
-                reading.again(client, &waiting).await;
-                Ok(())
-            }
-            _ => Reading::whole(client, arguments.pre, arguments.namespace.as_deref())
-                .await
-                .map(|reading| read = Some(reading)),
-        };
-        match (tried, &read) {
-            (Ok(()), Some(reading)) => {
-                let report = Report::of(&reading.facts, arguments.pre);
-                let failed: Vec<&'static str> = report.worth_waiting().map(|check| check.id).collect();
-                let is_whole = waiting.is_empty();
-                if failed.is_empty() && is_whole || began.elapsed() >= limit {
-                    return Ok(report);
-                }
-                if !failed.is_empty() && failed != waiting {
-                    writeln!(err, "waiting for: {}", failed.join(", ")).map_err(|error| error.to_string())?;
-                }
-                waiting = failed;
-                if waiting.is_empty() {
-                    continue;
-                }
-            }
-            (Err(error), _) if began.elapsed() >= limit => return Err(error),
-            _ => {}
-        }
-        tokio::time::sleep(pause.min(limit.saturating_sub(began.elapsed()))).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
 }

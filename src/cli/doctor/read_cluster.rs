@@ -1,7 +1,7 @@
 //! Everything that the checks need.
 
 use super::{access_reviews, certificates_of_replicas, installed_settings, wanted_rights};
-use crate::cli::dry_runs::answer;
+use crate::cli::answer_to_dry_run::answer;
 use crate::cluster::watched_kinds::{WATCHED, Watched};
 use crate::cluster::{read_any_object, some};
 use crate::doctor::is_webhook_called::{bad, good};

@@ -1,8 +1,8 @@
 //! Which rights are asked about.
 
 use super::installed_settings::Settings;
-use crate::cluster::status_writer::LEASE;
 use crate::cluster::watched_kinds::WATCHED;
+use crate::cluster::write_profile_status::LEASE;
 use crate::doctor::what_is_read::{Pick, Source, Within};
 use crate::doctor::{MUTATING, Right, VALIDATING};
 

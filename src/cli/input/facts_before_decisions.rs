@@ -4,7 +4,7 @@ use super::cluster_setting_flags::ServerSettings;
 use super::input_flags::Inputs;
 use super::loaded_batches::Loaded;
 use super::report_unread::report;
-use super::{files, live, objects, profiles};
+use super::{documents_to_objects, files, live, profiles};
 use crate::cli::Exit;
 use crate::manifest::Document;
 use crate::profile::{FabricProfile, Profile};
@@ -32,13 +32,13 @@ pub(in crate::cli) struct Prepared {
 pub(in crate::cli) struct Given {
     bases: Vec<FabricProfile>,
     builder: Builder,
-    problems: objects::Problems,
+    problems: documents_to_objects::Problems,
 }
 
 impl Given {
     /// The same knowledge for other inputs. Its problems have been reported.
     pub(in crate::cli) fn again(&self) -> Self {
-        let problems = objects::Problems::default();
+        let problems = documents_to_objects::Problems::default();
         Self { bases: self.bases.clone(), builder: self.builder.clone(), problems }
     }
 }
@@ -72,7 +72,7 @@ pub(in crate::cli) fn given(
     let own = arguments.namespace.as_deref().unwrap_or("default");
     let mut builder = Builder::new(bases.clone());
     builder.set(Settings { operator_namespaces, ..arguments.choice.settings() });
-    let mut problems = objects::Problems::default();
+    let mut problems = documents_to_objects::Problems::default();
     if let Some(path) = &arguments.profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
         // What the pods would get without these profiles says nothing about the site.
@@ -83,7 +83,7 @@ pub(in crate::cli) fn given(
     }
     for path in &arguments.cluster {
         let mut visit = |documents: &[Document]| {
-            objects::facts(documents, Layer::Cluster, own, &mut builder, &mut problems);
+            documents_to_objects::facts(documents, Layer::Cluster, own, &mut builder, &mut problems);
         };
         let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
@@ -114,7 +114,7 @@ pub(in crate::cli) fn prepare_with(
         }
     }
     let mut visit = |documents: &[Document]| {
-        objects::facts(documents, Layer::Input, own, &mut builder, &mut problems);
+        documents_to_objects::facts(documents, Layer::Input, own, &mut builder, &mut problems);
     };
     let running = pods.iter().zip(running).map(|(name, text)| (format!("pod/{name}"), text.into_bytes()));
     let loaded = files::read_facts(&paths, running, arguments.allow_empty, &mut visit);
@@ -159,13 +159,13 @@ pub(in crate::cli) fn facts_from_files(
     };
     let mut builder = Builder::new(bases.clone());
     builder.set(settings.settings());
-    let mut problems = objects::Problems::default();
+    let mut problems = documents_to_objects::Problems::default();
     if let Some(path) = profiles {
         profiles::load(path, &bases, &mut builder, &mut problems.errors);
     }
     for path in cluster {
         let mut visit = |documents: &[Document]| {
-            objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+            documents_to_objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
         };
         let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);

@@ -3,7 +3,7 @@
 use super::errors_of_a_file::unreadable;
 use crate::cli::Exit;
 use crate::cluster::api_client::{self, Cluster};
-use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
+use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
 use crate::cluster::which_kinds_are_served::{self, Served};
 use crate::cluster::{PageSize, once, pod};
 use crate::kubernetes_version::{OLDEST, Version};
@@ -11,7 +11,6 @@ use crate::report::Unread;
 use crate::snapshot::Builder;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The kubeconfig that kubectl would use: the flag, the first file of `KUBECONFIG`, the one at home.
 pub(in crate::cli) fn kubeconfig(given: Option<&Path>) -> Option<PathBuf> {
@@ -112,9 +111,6 @@ pub(in crate::cli) fn old_server(version: Version) -> Option<String> {
         format!("warning: the API server is Kubernetes {version}; the oldest supported version is {OLDEST}")
     })
 }
-
-/// Deadline of one request.
-const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The JSON texts of all FabricProfiles; none without their CRD, or where they may not be read.
 async fn profiles(client: &kube::Client) -> Result<Vec<String>, String> {

@@ -2,13 +2,13 @@
 //! in `manifest`; what a command does with the objects is in its own file.
 
 mod cluster_setting_flags;
+pub(super) mod documents_to_objects;
 mod errors_of_a_file;
 mod facts_before_decisions;
 pub(super) mod files;
 mod input_flags;
 pub(super) mod live;
 mod loaded_batches;
-pub(super) mod objects;
 mod parts_of_a_stream;
 pub(super) mod profile_faults;
 pub(super) mod profiles;

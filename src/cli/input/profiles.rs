@@ -1,6 +1,6 @@
 //! Profiles from the binary, from files, and by name.
 
-use super::{files, objects, profile_faults};
+use super::{documents_to_objects, files, profile_faults};
 use crate::manifest::{self, Document, Item, Part};
 use crate::profile::built_in_bases::BASES;
 use crate::profile::{FabricProfile, Profile};
@@ -53,9 +53,9 @@ pub(in crate::cli) fn all(
     let mut profiles = Vec::new();
     let mut visit = |documents: &[Document]| {
         for document in documents {
-            for found in objects::of(document) {
+            for found in documents_to_objects::of(document) {
                 match found {
-                    objects::Found::Object(object) if object.kind == "FabricProfile" => {
+                    documents_to_objects::Found::Object(object) if object.kind == "FabricProfile" => {
                         match profile_faults::check(object.json, bases) {
                             Ok(profile)
                                 if profiles
@@ -64,7 +64,10 @@ pub(in crate::cli) fn all(
                             {
                                 let message = format!("duplicate FabricProfile {:?}", profile.metadata.name);
                                 let at = (object.pointer.as_str(), "/metadata/name");
-                                problems.push((objects::unread(document, object.part(), at, &message), None));
+                                problems.push((
+                                    documents_to_objects::unread(document, object.part(), at, &message),
+                                    None,
+                                ));
                             }
                             Ok(profile) => profiles.push(profile),
                             Err(faults) => {
@@ -72,22 +75,30 @@ pub(in crate::cli) fn all(
                                     let message =
                                         fault.of_profile(object.name.as_deref().unwrap_or_default());
                                     let at = (object.pointer.as_str(), fault.pointer.as_str());
-                                    problems
-                                        .push((objects::unread(document, object.part(), at, &message), None));
+                                    problems.push((
+                                        documents_to_objects::unread(document, object.part(), at, &message),
+                                        None,
+                                    ));
                                 }
                             }
                         }
                     }
-                    objects::Found::Object(object) => {
+                    documents_to_objects::Found::Object(object) => {
                         let message = format!("expected a FabricProfile, found {}", object.kind);
                         let at = (object.pointer.as_str(), "");
-                        problems.push((objects::unread(document, object.part(), at, &message), None));
+                        problems.push((
+                            documents_to_objects::unread(document, object.part(), at, &message),
+                            None,
+                        ));
                     }
-                    objects::Found::Unread(unread) => problems.push((unread, None)),
-                    objects::Found::Skipped(skipped) => {
+                    documents_to_objects::Found::Unread(unread) => problems.push((unread, None)),
+                    documents_to_objects::Found::Skipped(skipped) => {
                         let message = format!("expected a FabricProfile: {}", skipped.reason);
                         let at = ("", skipped.source.pointer.as_str());
-                        problems.push((objects::unread(document, Part::default(), at, &message), None));
+                        problems.push((
+                            documents_to_objects::unread(document, Part::default(), at, &message),
+                            None,
+                        ));
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Errors and warnings about inputs that cannot be read.
 
-use super::objects;
+use super::documents_to_objects;
 use crate::manifest::Document;
 use crate::report::Unread;
 use crate::report::ci::log_text;
@@ -8,7 +8,10 @@ use crate::rules::inputs::REPEATED_KEY;
 use std::io::{self, Write};
 
 /// Reports facts that cannot be read.
-pub(in crate::cli) fn report(problems: &objects::Problems, err: &mut dyn Write) -> io::Result<()> {
+pub(in crate::cli) fn report(
+    problems: &documents_to_objects::Problems,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     for fact in &problems.warnings {
         writeln!(
             err,

@@ -35,7 +35,7 @@ fn hides(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::input::objects::{Found, of};
+    use crate::cli::input::documents_to_objects::{Found, of};
     use crate::manifest::{Item, read};
 
     /// Whether the reader finds a Node in a text.

@@ -8,7 +8,7 @@ use super::Exit;
 use crate::pod_agent::{Options, Root, look};
 use crate::preflight::expectation_document::Expectation;
 use crate::preflight::facts_file::Facts;
-use crate::preflight::nccl_conf_of_pod::Conf;
+use crate::preflight::nccl_conf_lines_from_readings::Conf;
 use crate::preflight::preflight_report::Report;
 use crate::preflight::readings::Readings;
 use crate::text::{count, printable};

@@ -2,8 +2,8 @@
 
 use super::value_place::Given;
 use crate::cli::Exit;
+use crate::cli::input::documents_to_objects::{self, Found};
 use crate::cli::input::live::{Also, look};
-use crate::cli::input::objects::{self, Found};
 use crate::cli::input::{self, Choice, Loaded, profiles};
 use crate::manifest::{self, Document, Item};
 use crate::profile::FabricProfile;
@@ -65,11 +65,17 @@ impl Source {
         };
         let mut builder = Builder::new(bases.clone());
         builder.set(Settings { operator_namespaces: None, ..self.choice.settings() });
-        let mut problems = objects::Problems::default();
+        let mut problems = documents_to_objects::Problems::default();
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in self.profiles.iter().chain(&self.cluster) {
             let mut visit = |documents: &[Document]| {
-                objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+                documents_to_objects::facts(
+                    documents,
+                    Layer::Cluster,
+                    "default",
+                    &mut builder,
+                    &mut problems,
+                );
             };
             let (read, unreadable) = input::files::read(std::slice::from_ref(path), false, &mut visit);
             files.push(read);
@@ -105,7 +111,7 @@ impl Known {
     /// Shows every FabricProfile of the source, in the order in which they were read.
     pub(super) fn each(&self, show: &mut dyn FnMut(Given<'_>)) {
         for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {
-            for found in file.documents.iter().flat_map(objects::of) {
+            for found in file.documents.iter().flat_map(documents_to_objects::of) {
                 if let Found::Object(object) = found
                     && is_profile(&object)
                 {
@@ -121,7 +127,7 @@ impl Known {
     /// Shows every base.
     pub(super) fn each_base(&self, show: &mut dyn FnMut(Given<'_>)) {
         for (document, (name, _)) in self.built_in.iter().zip(BASES) {
-            for found in objects::of(document) {
+            for found in documents_to_objects::of(document) {
                 if let Found::Object(object) = found {
                     show(Given::BuiltIn(name, &object));
                 }
@@ -130,6 +136,6 @@ impl Known {
     }
 }
 
-fn is_profile(object: &objects::Object<'_>) -> bool {
+fn is_profile(object: &documents_to_objects::Object<'_>) -> bool {
     object.group() == "fabric-admission.dev" && object.kind == "FabricProfile"
 }

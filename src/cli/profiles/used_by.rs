@@ -4,7 +4,7 @@ use super::profiles_source::Source;
 use crate::cli::Exit;
 use crate::cli::audit;
 use crate::report::audit::json::WorkloadEntry;
-use crate::report::finding_identity::ObjectName;
+use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::text::{count, nearest, printable};
 use std::io::{self, Write};
 

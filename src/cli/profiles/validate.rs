@@ -1,7 +1,7 @@
 //! `profiles validate`: all faults of FabricProfiles.
 
 use crate::cli::Exit;
-use crate::cli::input::objects::{self, Found, Object};
+use crate::cli::input::documents_to_objects::{self, Found, Object};
 use crate::cli::input::{files, profile_faults, profiles};
 use crate::manifest::Document;
 use crate::profile::FabricProfile;
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut checked = Checked::default();
     let mut visit = |documents: &[Document]| {
         for document in documents {
-            for found in objects::of(document) {
+            for found in documents_to_objects::of(document) {
                 match found {
                     Found::Object(object) => checked.object(&object, &bases),
                     Found::Unread(unread) => checked.unread.push(unread),
@@ -83,7 +83,7 @@ impl Checked {
         let first = self.faults.len();
         let mut fault = |pointer: &str, message: &str| {
             let at = (object.pointer.as_str(), pointer);
-            self.faults.push(objects::unread(object.document, object.part(), at, message));
+            self.faults.push(documents_to_objects::unread(object.document, object.part(), at, message));
         };
         if object.kind != KIND || object.group() != GROUP {
             // A misspelt kind would be skipped silently.

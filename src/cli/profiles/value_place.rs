@@ -1,7 +1,7 @@
 //! Where a value of a profile is.
 
 use crate::cli::input;
-use crate::cli::input::objects::Object;
+use crate::cli::input::documents_to_objects::Object;
 use crate::text::printable;
 
 /// A FabricProfile as given.

@@ -5,7 +5,7 @@ use super::mode_and_audience::{AudienceArgument, ModeArgument};
 use super::output_format::Format;
 use super::shown_findings::{self, Least};
 use crate::cli::estimate::Asked;
-use crate::cli::exit_code::FailOn;
+use crate::cli::fail_on_flag::FailOn;
 use crate::cli::{input, output_flag};
 use crate::kubernetes_version::Version;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = shown_findings::rule)]
     pub(super) rule: Vec<&'static str>,
     /// Lowest severity of the findings that are shown
-    #[arg(long, value_enum, default_value_t = Least::Info)]
+    #[arg(long, value_enum, default_value_t = Least::DEFAULT)]
     pub(super) severity: Least,
     /// In text output, leave out changes, skipped objects, and objects without findings
     #[arg(long)]

@@ -2,9 +2,9 @@
 
 use super::document_results::{DocumentReview, Given, Workload};
 use super::options_of_all_decisions::Setting;
-use super::{finding_place, findings_in_text, placeholders, repeated_findings};
+use super::{findings_in_text, line_and_column_of_finding, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
-use crate::cli::input::objects::{Found, Object, of, unread};
+use crate::cli::input::documents_to_objects::{Found, Object, of, unread};
 use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};
 use crate::deadline::Deadline;
 use crate::facts::{Kind, Mode, is_fact};
@@ -277,7 +277,7 @@ fn reviewed(
 ) -> Reviewed {
     let object = given.object;
     let part = object.template(json, template.as_deref().unwrap_or_default());
-    let place = |finding: &Finding| finding_place::of(given, part, finding);
+    let place = |finding: &Finding| line_and_column_of_finding::of(given, part, finding);
     let findings = std::mem::take(&mut decision.findings).into_iter();
     let findings = findings.map(|item| {
         let place = place(&item);

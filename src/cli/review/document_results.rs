@@ -2,7 +2,7 @@
 
 use crate::cli::estimate::Estimated;
 use crate::cli::input::File;
-use crate::cli::input::objects::Object;
+use crate::cli::input::documents_to_objects::Object;
 use crate::report::{Located, Place, Repeated, Reviewed, Skipped, Unread};
 use crate::rules::Finding;
 use crate::rules::inputs::{Placeholder, Syntax};

@@ -2,7 +2,7 @@
 //! and keys that are given twice.
 
 use super::document_results::Given;
-use crate::cli::input::objects::Object;
+use crate::cli::input::documents_to_objects::Object;
 use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::null_as_absent::mapping;
 use crate::manifest;

@@ -5,7 +5,7 @@ use super::config::Group;
 use super::mode_and_audience::{AudienceArgument, ModeArgument};
 use super::new_since_baseline::{Baselines, Number};
 use super::options_of_all_decisions::Setting;
-use crate::cli::exit_code::FailOn;
+use crate::cli::fail_on_flag::FailOn;
 use crate::cli::{Exit, input};
 use std::io::{self, Write};
 
@@ -60,6 +60,6 @@ pub(super) fn prepare(
         why: false,
         estimate: arguments.estimate,
     };
-    let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::Error);
+    let fail_on = arguments.fail_on.or(config.fail_on).unwrap_or(FailOn::DEFAULT);
     Ok(Ok(Review { prepared, setting, fail_on, baseline }))
 }

@@ -5,10 +5,10 @@ mod arguments;
 mod config;
 pub(super) mod decide;
 pub(super) mod document_results;
-mod finding_place;
 mod findings_in_text;
 mod flags_over_config;
 mod kube_version;
+mod line_and_column_of_finding;
 mod mode_and_audience;
 mod never_overwrite_inputs;
 mod new_since_baseline;
@@ -24,8 +24,8 @@ pub(super) use config::Ignores;
 pub(super) use options_of_all_decisions::Setting;
 
 use super::Exit;
-use super::baseline_file;
 use super::output_flag;
+use super::read_and_write_baseline_file;
 use super::terminal_width;
 use crate::report::Unread;
 use crate::report::ci::log_text;
@@ -124,8 +124,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let (summary, baseline) = output.end(err)?;
     // The old file stays until there is a new one.
     if let (Some(path), Some(baseline)) = (&arguments.write_baseline, baseline)
-        && let Err(error) =
-            File::create(path).and_then(|file| baseline_file::write(file, &baseline.head, baseline.entries()))
+        && let Err(error) = File::create(path)
+            .and_then(|file| read_and_write_baseline_file::write(file, &baseline.head, baseline.entries()))
     {
         writeln!(err, "error: --write-baseline: {}: {error}", path.display())?;
         return Ok(Exit::Internal);

@@ -1,13 +1,11 @@
 //! `--baseline` and `--write-baseline`: what is new since an earlier run, and the findings of this one.
 
-use crate::cli::baseline_file;
+use crate::cli::read_and_write_baseline_file;
 use crate::report::Reviewed;
 use crate::report::baseline_comparison::Comparison;
-use crate::report::baseline_file::{Baseline, Coverage, Entry, Unseen};
-use crate::report::finding_identities_packed::Packed;
-use crate::report::finding_identity::{Fingerprint, ObjectName};
-use crate::report::is_finding_new::Since;
-use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::baseline_file_format::{Baseline, Coverage, Entry, Unseen};
+use crate::report::finding_identity_for_baselines::{Fingerprint, NamedPaths, ObjectName, Packed};
+use crate::report::is_finding_in_baseline::Since;
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,7 +34,7 @@ impl Baselines {
         if let Some(number) = self.files.iter().position(|(known, ..)| known == path) {
             return Ok(Number(number));
         }
-        let since = Since::new(baseline_file::read(path)?);
+        let since = Since::new(read_and_write_baseline_file::read(path)?);
         self.files.push((path.to_path_buf(), since, Coverage::default()));
         Ok(Number(self.files.len() - 1))
     }

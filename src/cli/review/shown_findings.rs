@@ -13,6 +13,11 @@ pub(super) enum Least {
     Info,
 }
 
+impl Least {
+    /// The default of `--severity`.
+    pub(super) const DEFAULT: Self = Self::Info;
+}
+
 /// The findings that are shown.
 #[derive(Clone)]
 pub(super) struct Filter {

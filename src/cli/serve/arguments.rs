@@ -6,6 +6,7 @@ use super::limit_flags::LimitFlags;
 use crate::cli::flag_values::seconds;
 use crate::cli::input::{Choice, OPERATOR_NAMESPACES, ServerSettings, namespace};
 use crate::cluster::Pace;
+use crate::server::Limits;
 use clap::ValueEnum;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -79,7 +80,7 @@ pub(in crate::cli) struct Arguments {
     pub(super) lame_duck: f64,
     /// Maximum time, in seconds, that the server waits for clients to close their connections. The server starts to
     /// wait when the time of --lame-duck ends. API servers close an idle connection after 90 s
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = 95.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_DRAIN", default_value_t = Limits::DEFAULT.drain.as_secs_f64(), value_parser = seconds)]
     pub(super) drain: f64,
     #[command(flatten)]
     pub(super) budgets: LimitFlags,

@@ -1,7 +1,7 @@
 //! `verify-log`: reads logs of NCCL, and reports what `crate::nccl_log` finds in them.
 
 use super::Exit;
-use super::exit_code::FailOn;
+use super::fail_on_flag::FailOn;
 use super::terminal_width;
 use crate::nccl_log::{Lines, Log, Place};
 use crate::report::Unread;
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     expect: Vec<String>,
     /// Lowest severity of a finding for which the command exits with code 1
-    #[arg(long, value_enum, default_value_t = FailOn::Error)]
+    #[arg(long, value_enum, default_value_t = FailOn::DEFAULT)]
     fail_on: FailOn,
 }
 

@@ -8,11 +8,11 @@
 //!                     `-----------------------------------------------------------------------------------------------'
 //! ```
 
-use super::ca_bundles_read::Look;
 use super::ca_certificate::Authority;
-use super::ca_record::{Record, Signer};
+use super::how_long_marks_were_seen::Seen;
 use super::lifetimes::Lifetimes;
-use super::mark_ages::Seen;
+use super::what_ca_bundles_hold::Look;
+use super::what_ca_secret_holds::{Record, Signer};
 
 /// Previous CAs that are kept. Only several emergencies in a row cause more.
 const MAX_PREVIOUS: usize = 8;

@@ -2,8 +2,8 @@
 //! races, looks that are old when they are acted upon, clocks that differ, deleted and spoilt objects. The functions
 //! are those that run; only the cluster is made up.
 
-use super::ca_bundles_read::Look;
 use super::ca_steps::{Change, Step, advance, next};
+use super::what_ca_bundles_hold::Look;
 use super::{Authority, Key, Leaf, Lifetimes, Marks, Record, Seen, Signer, leaf_is_due};
 use proptest::prelude::*;
 

@@ -91,14 +91,6 @@ impl Lifetimes {
     pub fn ending(&self, life: i64) -> i64 {
         (2 * self.skew + self.tick).min(life / 10)
     }
-
-    /// When a leaf is renewed: at two thirds of its life, earlier or later by a tenth as `jitter` (0 to 1000) says, so
-    /// that replicas do not do it together.
-    #[must_use]
-    pub fn renewal(&self, signed: i64, until: i64, jitter: i64) -> i64 {
-        let life = (until - signed).max(0);
-        signed + life * 2 / 3 + life * (jitter.clamp(0, 1000) - 500) / 5000
-    }
 }
 
 #[cfg(test)]
@@ -126,14 +118,5 @@ mod tests {
         let lives = Lifetimes::DEFAULT;
         assert_eq!(lives.ending(lives.leaf), 1210);
         assert_eq!(lives.ending(1000), 100);
-    }
-
-    #[test]
-    fn a_leaf_is_renewed_around_two_thirds() {
-        let lives = Lifetimes::DEFAULT;
-        assert_eq!(
-            (lives.renewal(0, 3000, 500), lives.renewal(0, 3000, 0), lives.renewal(0, 3000, 1000)),
-            (2000, 1700, 2300)
-        );
     }
 }

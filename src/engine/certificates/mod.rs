@@ -8,27 +8,25 @@
 //! 3. a replica is ready only while it verifies the first one for its own leaf.
 
 mod ca_bundle_drift;
-mod ca_bundles_read;
 mod ca_certificate;
-mod ca_record;
 mod ca_steps;
 #[cfg(test)]
 mod ca_steps_model_tests;
+mod how_long_marks_were_seen;
 mod lifetimes;
-mod mark_ages;
 pub mod secret_fields;
-mod serving_certificate;
 mod serving_certificate_renewal;
+mod what_ca_bundles_hold;
+mod what_ca_secret_holds;
 mod x509_reader;
 
 pub use ca_bundle_drift::Drift;
-pub use ca_bundles_read::Look;
 pub use ca_certificate::{Authority, NAME};
-pub use ca_record::{Key, Record, Signer};
 pub use ca_steps::{Change, Step, advance, next};
+pub use how_long_marks_were_seen::{Marks, Seen};
 pub use lifetimes::Lifetimes;
-pub use mark_ages::{Marks, Seen};
-pub use serving_certificate::Leaf;
-pub use serving_certificate_renewal::{Reason, last_resort, leaf_is_due};
+pub use serving_certificate_renewal::{Leaf, Reason, last_resort, leaf_is_due};
+pub use what_ca_bundles_hold::Look;
+pub use what_ca_secret_holds::{Key, Record, Signer};
 pub use x509_reader::days;
 pub use x509_reader::{Fields, common_name, common_names, fields};

@@ -1,7 +1,7 @@
 //! The Secret's fields. Everything else in the object is kept as it is.
 
 use super::ca_certificate::Authority;
-use super::ca_record::{Key, Record, Signer};
+use super::what_ca_secret_holds::{Key, Record, Signer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};

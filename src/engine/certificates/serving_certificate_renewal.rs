@@ -1,9 +1,42 @@
 //! When a replica renews its leaf, the serving certificate, and by which CA. The leaf in use stays until the next one is
 //! known to be trusted.
 
-use super::ca_bundles_read::Look;
-use super::ca_record::{Record, Signer};
-use super::serving_certificate::Leaf;
+use super::lifetimes::Lifetimes;
+use super::what_ca_bundles_hold::Look;
+use super::what_ca_secret_holds::{Record, Signer};
+
+/// The leaf in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leaf {
+    /// The CA that signed it (PEM).
+    pub issuer: String,
+    /// First second of its validity.
+    pub from: i64,
+    /// When it was signed.
+    pub signed: i64,
+    /// Last second of its validity.
+    pub until: i64,
+    /// When the next is due.
+    pub renewal: i64,
+}
+
+impl Leaf {
+    /// When nine tenths of its life are over: the renewal is overdue.
+    #[must_use]
+    pub fn last_tenth(&self) -> i64 {
+        self.until - (self.until - self.signed) / 10
+    }
+}
+
+impl Lifetimes {
+    /// When a leaf is renewed: at two thirds of its life, earlier or later by a tenth as `jitter` (0 to 1000) says, so
+    /// that replicas do not do it together.
+    #[must_use]
+    pub fn renewal(&self, signed: i64, until: i64, jitter: i64) -> i64 {
+        let life = (until - signed).max(0);
+        signed + life * 2 / 3 + life * (jitter.clamp(0, 1000) - 500) / 5000
+    }
+}
 
 /// Why another leaf is signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -140,5 +173,14 @@ mod tests {
         assert!(!last_resort(&leaf, &signer("b"), &with("ab"), 270), "of another CA");
         let old = Leaf { until: 20_000, ..leaf };
         assert!(!last_resort(&old, &signer("a"), &with("a"), 19_000), "the CA is over");
+    }
+
+    #[test]
+    fn a_leaf_is_renewed_around_two_thirds() {
+        let lives = Lifetimes::DEFAULT;
+        assert_eq!(
+            (lives.renewal(0, 3000, 500), lives.renewal(0, 3000, 0), lives.renewal(0, 3000, 1000)),
+            (2000, 1700, 2300)
+        );
     }
 }

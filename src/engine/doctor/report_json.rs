@@ -1,9 +1,9 @@
 //! The report, as programs read it (`fabric-admission.dev/doctor/v1`).
 
-use super::all_checks::CHECKS;
 use super::check_declaration::{Check, Section};
 use super::check_outcome::Kind;
 use super::facts_that_were_read::Facts;
+use super::order_and_page_texts_of_checks::CHECKS;
 use schemars::JsonSchema;
 use serde::Serialize;
 

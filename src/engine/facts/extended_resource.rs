@@ -45,39 +45,6 @@ pub fn names_dpdk(name: &str) -> bool {
     name.to_ascii_lowercase().contains("dpdk")
 }
 
-/// Most interfaces of one pool; with more, it counts as one that selects any.
-const MAX_INTERFACES: usize = 256;
-/// Most objects that are named for one resource.
-const MAX_ORIGINS: usize = 2;
-
-impl ResourceFact {
-    /// The facts of this and another object about one resource.
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.server = self.server.min(other.server);
-        self.link = agreed(self.link, other.link);
-        self.rdma = agreed(self.rdma, other.rdma);
-        self.shared = agreed(self.shared, other.shared);
-        self.per_nic = agreed(self.per_nic, other.per_nic);
-        self.vendor = agreed(self.vendor.take(), other.vendor.clone());
-        let room = MAX_ORIGINS.saturating_sub(self.origins.len());
-        let new = other.origins.iter().filter(|o| !self.origins.contains(o)).take(room).cloned();
-        let new: Vec<Arc<str>> = new.collect();
-        self.origins.extend(new);
-        // A source without names selects any interface.
-        if self.interfaces.is_empty() || other.interfaces.is_empty() {
-            self.interfaces.clear();
-        } else {
-            self.interfaces.extend(other.interfaces.iter().cloned());
-            self.interfaces.sort_unstable();
-            self.interfaces.dedup();
-            // No pool has so many NICs. Without a bound, a list of selectors would be sorted once for each of them.
-            if self.interfaces.len() > MAX_INTERFACES {
-                self.interfaces.clear();
-            }
-        }
-    }
-}
-
 impl ResourceFact {
     /// Whether its name or that of its policy says that its devices are for DPDK. DPDK over an NVIDIA NIC uses the RDMA
     /// device and sends raw Ethernet frames: it needs no address (OpenShift's example has policy `mlx-dpdk-node-policy`
@@ -107,9 +74,4 @@ impl ResourceFact {
             n => format!("{by}, see {first} and {} others", n - 1),
         }
     }
-}
-
-/// A value on which two sources agree.
-pub(super) fn agreed<T: PartialEq>(a: Option<T>, b: Option<T>) -> Option<T> {
-    if a == b { a } else { None }
 }

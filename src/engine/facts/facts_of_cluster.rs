@@ -1,8 +1,8 @@
 //! Facts about the whole cluster, combined from its network and device objects, for lookups that allocate nothing. Facts of
 //! single namespaces are in `facts_of_namespace`.
 
-use super::all_nodes::{Port, Site};
 use super::extended_resource::{ResourceFact, Server};
+use super::facts_from_all_nodes::{Port, Site};
 use super::policies_that_may_meet::PoliciesThatMayMeet;
 use super::sriov_node_state::Interface;
 use super::{AddressPool, DeviceClass, DevicePool, Kind, NodePolicy, NodeState, OperatorConfig, PoolConfig};

@@ -1,9 +1,9 @@
 //! Facts that belong to one namespace. A lookup names the namespace; whose namespaces an answer may depend on is decided in
 //! `snapshot`, which is the only one to ask here.
 
-use super::claimed_networks::ClaimedNetworks;
 use super::extended_resource::ResourceFact;
 use super::network_from_definition_or_operator::Rendered;
+use super::networks_attached_by_claims::ClaimedNetworks;
 use super::{DeviceClaim, Texts, TrainingRuntime};
 use crate::multus::ResourceName;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

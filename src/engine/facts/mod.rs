@@ -1,11 +1,10 @@
-//! Facts: the small parts of cluster objects that decisions need. One file per kind, and one that combines them.
+//! Facts: the small parts of cluster objects that decisions need. One file per kind; `collect_facts_of_all_objects` puts
+//! them together, and `when_objects_disagree` decides what counts then.
 //! Objects come from files or from watches; nothing here distinguishes the two. Nodes have a module of their own
 //! (`nodes`), profiles too, and questions across objects are answered in `snapshot`.
 
 pub mod address_pool;
-mod all_nodes;
-mod claimed_networks;
-mod combine;
+mod collect_facts_of_all_objects;
 mod compute_domain;
 mod config_map;
 pub mod device_claim;
@@ -14,11 +13,13 @@ pub mod device_driver;
 pub mod device_plugin;
 pub mod extended_resource;
 pub mod fact_kinds;
+mod facts_from_all_nodes;
 pub mod facts_of_cluster;
 mod facts_of_namespace;
 mod memory_of_fact;
 mod namespace;
 pub mod network_from_definition_or_operator;
+mod networks_attached_by_claims;
 mod nic_cluster_policy;
 mod object_shape;
 mod pod_security;
@@ -29,11 +30,11 @@ pub mod sriov_node_state;
 mod sriov_operator_config;
 pub mod sriov_pool_config;
 mod training_runtime;
-mod what_object_says;
+mod when_objects_disagree;
+mod which_fact_object_gives;
 
 pub use address_pool::AddressPool;
-pub use all_nodes::{Port, Site};
-pub(crate) use combine::Combined;
+pub(crate) use collect_facts_of_all_objects::Combined;
 pub use compute_domain::ChannelTemplate;
 pub use config_map::Texts;
 pub use device_claim::{Ask, DeviceClaim, DeviceRequest};
@@ -41,6 +42,7 @@ pub use device_class::DeviceClass;
 pub use device_driver::{DriverKind, DriverPattern, HarmlessDrivers};
 pub use extended_resource::{ResourceFact, Server, names_dpdk};
 pub use fact_kinds::Kind;
+pub use facts_from_all_nodes::{Port, Site};
 pub use facts_of_cluster::{Index, NetworkClass, NicSet};
 pub(crate) use facts_of_namespace::Namespaced;
 pub use namespace::{MODE_LABEL, Mode, NAME_LABEL, NamespaceFacts, POD_SECURITY_LABEL, PROFILE_ANNOTATION};
@@ -52,4 +54,4 @@ pub use sriov_node_state::NodeState;
 pub use sriov_operator_config::OperatorConfig;
 pub use sriov_pool_config::PoolConfig;
 pub use training_runtime::TrainingRuntime;
-pub use what_object_says::{Fact, FactEntry, check, is_fact, read};
+pub use which_fact_object_gives::{Fact, FactEntry, check, is_fact, read};

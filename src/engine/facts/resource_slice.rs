@@ -1,6 +1,5 @@
 //! ResourceSlice: the devices that a DRA driver publishes, counted.
 
-use super::extended_resource::agreed;
 use super::object_shape::{Meta, Object, text};
 use crate::json::decode_with_place::{DecodeError, object as decode};
 use crate::json::null_as_absent::{Objects, mapping};
@@ -112,20 +111,6 @@ pub(super) fn read(json: &str) -> Result<(Meta, Option<Slice>), DecodeError> {
         },
     };
     Ok((meta, Some(slice)))
-}
-
-impl DevicePool {
-    /// Adds the devices of another slice of the pool.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.link = match (self.devices, other.devices) {
-            (0, _) => other.link,
-            (_, 0) => self.link,
-            _ => agreed(self.link, other.link),
-        };
-        self.node = agreed(self.node.take(), other.node.clone());
-        self.devices = self.devices.saturating_add(other.devices);
-        self.rdma = self.rdma.saturating_add(other.rdma);
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 pub mod annotations_of_object;
 pub(crate) mod as_go_reads;
 pub mod decode_with_place;
+pub(crate) mod lists_too_long_to_decode;
 pub(crate) mod name_value_pair;
 pub mod null_as_absent;
 pub mod quantity;

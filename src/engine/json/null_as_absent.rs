@@ -1,6 +1,7 @@
 //! Building blocks of the read model: values that borrow from the request body and read `null` as absent, as Go's
 //! decoder does (encoding/json keeps the zero value when it reads `null`).
 
+use super::lists_too_long_to_decode::{MAX_OBJECTS, MAX_RESOURCES};
 use super::quantity::shortened;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -206,11 +207,6 @@ impl<'de: 'a, 'a, V: Deserialize<'de> + Default> Deserialize<'de> for Pairs<'a, 
         d.deserialize_map(PairsVisitor(PhantomData))
     }
 }
-
-/// Most items of a list of structs, and most resources of one container. Real pods stay far below; without a limit a
-/// pod of a few megabytes could take seconds or a hundred megabytes.
-const MAX_OBJECTS: usize = 10_000;
-pub(crate) const MAX_RESOURCES: usize = 64;
 
 /// Fewer quantities than this are searched one by one: real containers have a handful.
 const FEW: usize = 16;

@@ -2,22 +2,22 @@
 
 mod gid_changes;
 mod monitor_page;
-mod nccl_ras;
 mod other_metrics;
-mod port_counters;
+mod parse_nccl_ras_answer;
 mod prometheus_text;
 mod readings_of_scrape;
 mod transport_by_traffic;
 mod transport_in_use;
+mod which_counters_become_metrics;
 
 pub use gid_changes::Gids;
 pub use monitor_page::page;
-pub use nccl_ras::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
-pub use port_counters::{COUNTERS, Folder, PortCounter};
+pub use parse_nccl_ras_answer::{LONGEST as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
 pub use prometheus_text::{Readings, text};
 pub use readings_of_scrape::{Interface, Port, SharedMemory};
 pub use transport_by_traffic::{Moved, Rates, Sample, Traffic};
 pub use transport_in_use::{Source, Used, transport_name, transport_of};
+pub use which_counters_become_metrics::{COUNTERS, Folder, PortCounter};
 
 /// Names of all metrics.
 #[must_use]

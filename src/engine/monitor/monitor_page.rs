@@ -1,7 +1,7 @@
 //! docs/monitor.md.
 
 use super::other_metrics::OTHERS;
-use super::port_counters::{COUNTERS, PortCounter};
+use super::which_counters_become_metrics::{COUNTERS, PortCounter};
 use std::fmt::Write;
 
 const HEAD: &str = "# monitor

@@ -1,15 +1,15 @@
 //! The text that Prometheus scrapes.
 
-use super::nccl_ras::Ras;
 use super::other_metrics::OTHERS;
-use super::port_counters::COUNTERS;
+use super::parse_nccl_ras_answer::Ras;
 use super::readings_of_scrape::{Interface, Port, SharedMemory};
 use super::transport_by_traffic::Rates;
+use super::which_counters_become_metrics::COUNTERS;
 use super::{Used, transport_name};
 use crate::preflight::facts_file::Facts;
 use crate::rdma::Unreadable;
-use crate::rdma::counter::Counter;
 use crate::rdma::net_dev::InterfaceBytes;
+use crate::rdma::read_counter_file::Counter;
 use std::fmt::Write;
 
 /// All readings of a scrape.

@@ -1,7 +1,7 @@
 //! The readings of a scrape: ports, interfaces, shared memory.
 
-use crate::rdma::counter::Counter;
 use crate::rdma::net_dev::InterfaceBytes;
+use crate::rdma::read_counter_file::Counter;
 
 /// A port, with what could be read of it.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,10 @@
 //! The transport by bytes, for pods without a log of NCCL: whether the RDMA devices or the interfaces move the data while
 //! much is moved. It is a conclusion and not a certainty, so its figures are exported beside it.
 
-use super::port_counters::COUNTERS;
 use super::readings_of_scrape::{Interface, Port};
+use super::which_counters_become_metrics::COUNTERS;
 use crate::nccl_log::Transport;
-use crate::rdma::counter::Counter;
+use crate::rdma::read_counter_file::Counter;
 use std::time::Duration;
 
 /// Shortest time between the two samples of a conclusion.

@@ -2,10 +2,10 @@
 //! table is `variables.txt`; everything here is a function of names and texts only. Findings about variables are in
 //! `rules::nccl`.
 
-pub mod conf_file;
 pub mod misread_values;
 pub mod name_lists;
 pub mod numbers_as_nccl_reads;
+pub mod parse_nccl_conf;
 pub mod transport;
 pub mod unread_variable_names;
 pub mod variable_table;

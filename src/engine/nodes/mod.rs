@@ -9,7 +9,7 @@
 //! pod            -> landing(constraints, view) -> set of classes
 //! ```
 
-mod builder;
+mod build_node_index;
 mod conditions_on_single_nodes;
 #[cfg(test)]
 mod index_tests;
@@ -26,7 +26,7 @@ mod sharded_map;
 mod taint;
 mod which_nodes_fit_pod;
 
-pub use builder::NodeBuilder;
+pub use build_node_index::NodeBuilder;
 pub use label_condition::Condition;
 pub use label_requirement::{Relation, Requirement, Values};
 pub use node_classes::{Class, ClassSet, Classes};

@@ -6,7 +6,7 @@ use super::user_fabric::{of_rails, visible};
 use super::which_rails::{ToAdd, to_add};
 use super::{Change, Edit, Kept, RAILS_ANNOTATION};
 use crate::demands::Subject;
-use crate::multus::facts_of_network::is_extended;
+use crate::multus::which_resource_network_needs::is_extended;
 use crate::multus::{Networks, Selection};
 use crate::profile::schema::Inject;
 use crate::profile::{Profile, Rail};

@@ -4,8 +4,8 @@
 use super::annotation_names_and_paths::{
     CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES,
 };
-use super::nccl_conf_lines::{self, ConfFile};
 use super::variables_to_add_type::Variables;
+use super::which_lines_nccl_conf_gets::{self, ConfFile};
 use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, DownwardApi, Volume, VolumeMount};
@@ -199,7 +199,7 @@ pub(super) fn plan(
     if lines().next().is_some() {
         edits.push(Edit::File {
             name: NCCL_CONF.to_owned(),
-            text: nccl_conf_lines::with_lines(present.unwrap_or_default(), lines()),
+            text: which_lines_nccl_conf_gets::with_lines(present.unwrap_or_default(), lines()),
             present: present.is_some(),
             variables: lines().map(|e| (e.name.to_string(), e.value.to_string())).collect(),
         });

@@ -3,15 +3,15 @@
 use super::IpcLockRefusal;
 use super::Kept;
 use super::annotation_names_and_paths::{NCCL_CONF, RAILS_ANNOTATION};
-use super::nccl_conf_lines::ConfFile;
 use super::planned_changes::{Change, Plan};
 use super::user_fabric_counts::{Completeness, CountedUnits};
+use super::which_lines_nccl_conf_gets::ConfFile;
 use super::why_pod_gets_nothing::{Withheld, withheld};
 use super::{
     add_rails_to_networks_annotation, annotation_size_limit, gke_network_annotations, injected_annotation,
-    ipc_lock, memlock_annotation, nccl_conf_and_small_files, network_node_labels, node_affinity,
-    patch_size_limit, preflight_and_monitor, rdma_resources, shm, target_container, user_fabric,
-    which_containers_get_profile, which_rails, which_variables_to_add,
+    ipc_lock, memlock_annotation, nccl_conf_and_small_files, node_affinity,
+    node_labels_that_networks_require, patch_size_limit, preflight_and_monitor, rdma_resources, shm,
+    target_container, user_fabric, which_containers_get_profile, which_rails, which_variables_to_add,
 };
 use crate::demands::Subject;
 use crate::pod::PodView;
@@ -132,7 +132,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         return plan;
     }
     if profile.inject == Inject::Networks {
-        plan.add(network_node_labels::plan(subject, &plan.changes));
+        plan.add(node_labels_that_networks_require::plan(subject, &plan.changes));
         plan.add(node_affinity::plan(pod, profile, evidence));
         let wanted = rdma_resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
         for target in plan.targets.clone().into_iter().take_while(|_| !subject.deadline.is_over()) {

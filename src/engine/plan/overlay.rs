@@ -1,6 +1,6 @@
 //! The final pod: the read model with a plan over it, without a second pod.
 
-use super::nccl_conf_lines::{self, ConfFile};
+use super::which_lines_nccl_conf_gets::{self, ConfFile};
 use super::{
     Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, memlock_annotation, nccl_conf_and_small_files,
 };
@@ -138,7 +138,7 @@ impl<'a> Overlay<'a> {
         let in_env = || {
             container.env_var(name).is_some() || app.is_some_and(|index| self.edits_of(index).any(planned))
         };
-        if !nccl_conf_lines::is_read(name) || !over_ssh && in_env() {
+        if !which_lines_nccl_conf_gets::is_read(name) || !over_ssh && in_env() {
             return None;
         }
         self.conf(app, container)?.value(name)

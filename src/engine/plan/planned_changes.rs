@@ -1,14 +1,14 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
-use super::edit::Edit;
 use super::left_out_types::{
     FileRefusal, InPodRefusal, IpcLockRefusal, Kept, VariableSetByPod, VariableWithoutInterface,
     VariablesLeftOut,
 };
-use super::nccl_conf_lines::ConfFile;
 use super::reason_text::Reason;
 use super::target_container::{self, Target};
 use super::user_fabric_counts::UserFabric;
+use super::value_and_path_of_change::Edit;
+use super::which_lines_nccl_conf_gets::ConfFile;
 use super::why_pod_gets_nothing::Withheld;
 use crate::resolve::Missing;
 use std::cell::OnceCell;

@@ -5,7 +5,7 @@ use super::planned_attachment::Attachment;
 use super::target_container::accelerators;
 use super::user_fabric_counts::CountedUnits;
 use super::{Change, Edit, Kept, Plan, Reason, ResourceList, Target};
-use crate::json::null_as_absent::MAX_RESOURCES;
+use crate::json::lists_too_long_to_decode::MAX_RESOURCES;
 use crate::pod::PodView;
 use crate::pod::Quantity;
 use crate::pod::pod_fields::Container;

@@ -5,11 +5,11 @@ use super::annotation_names_and_paths::FILES_PATH;
 use super::host_network_variables::names_interface;
 use super::is_variable_for_nccl_version::{Applies, applies, version};
 use super::nccl_conf_and_small_files;
-use super::nccl_conf_lines::ConfFile;
 use super::variables_to_add_type::Variables;
+use super::which_lines_nccl_conf_gets::ConfFile;
 use super::{
     Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
-    VariablesLeftOut, nccl_conf_lines,
+    VariablesLeftOut, which_lines_nccl_conf_gets,
 };
 use crate::demands::Subject;
 use crate::nccl::variable_table::mentions;
@@ -180,8 +180,9 @@ fn of_target<'p>(
     // What `envFrom` brings is not known: a plugin of the user's, or InfiniBand switched off on purpose, would be
     // stopped by a transport that is pinned.
     let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && &*e.name == "NCCL_NET";
-    let by_file =
-        |e: &&EnvEntry| variables.file_refusal.is_none() && nccl_conf_lines::carries(e) && !pinned(e);
+    let by_file = |e: &&EnvEntry| {
+        variables.file_refusal.is_none() && which_lines_nccl_conf_gets::carries(e) && !pinned(e)
+    };
     (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
     Some(variables)
 }

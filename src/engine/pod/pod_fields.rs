@@ -2,7 +2,7 @@
 //! written back; patches are made from intents on the raw object, so fields newer than this model survive.
 
 use super::affinity_and_tolerations::{Affinity, Toleration};
-pub use super::device_claims::{ContainerClaim, PodClaim};
+pub use super::claims_in_pod_spec::{ContainerClaim, PodClaim};
 pub use super::env_variables::EnvVar;
 use super::facts_found_once::{ContainerFacts, PreflightAt};
 use super::place_index::PlaceIndex;

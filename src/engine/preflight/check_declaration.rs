@@ -2,7 +2,7 @@
 
 use super::check_outcome::{Outcome, Verdict};
 use super::expectation_document::{Expectation, Policy, Transport};
-use super::nccl_conf_of_pod::Conf;
+use super::nccl_conf_lines_from_readings::Conf;
 use super::readings::{Device, Interface, Port, Readings, USER_CONF};
 pub(super) use super::usable_devices::read;
 use super::usable_devices::{ports, usable};

@@ -3,7 +3,7 @@
 //! the document has a version.
 
 use super::device_of_interface::device_of;
-use super::nccl_conf_of_pod::Conf;
+use super::nccl_conf_lines_from_readings::Conf;
 use super::preflight_report::Report;
 use super::readings::{Device, Port, Readings};
 use super::usable_devices::usable;

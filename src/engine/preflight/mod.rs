@@ -12,7 +12,7 @@ mod gid_rows;
 pub mod gpu_file;
 pub mod ibverbs_providers;
 pub mod image;
-pub mod nccl_conf_of_pod;
+pub mod nccl_conf_lines_from_readings;
 mod pci_distance;
 pub mod preflight_report;
 pub mod readings;

@@ -8,7 +8,7 @@ use super::gke_networks::{GkeNetworks, INTERFACE};
 use super::ignorable_setting::Ignorable;
 pub use super::label_selector::{LabelSelector, Operator, Requirement};
 use super::memlock_setting::Memlock;
-use super::metadata::Metadata;
+use super::metadata_of_profile_file::Metadata;
 use super::monitor_settings::Monitor;
 use super::placement_setting::Placement;
 use super::preflight_settings::Preflight;
@@ -45,7 +45,7 @@ pub struct FabricProfile {
     /// Always `FabricProfile`.
     pub kind: String,
     /// Name of the profile, and data that the API server adds.
-    #[serde(deserialize_with = "super::metadata::strict")]
+    #[serde(deserialize_with = "super::metadata_of_profile_file::strict")]
     pub metadata: Metadata,
     /// Settings of the fabric.
     pub spec: Spec,

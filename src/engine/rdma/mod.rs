@@ -2,7 +2,6 @@
 //! `/proc`. Bytes in; a value, or the reason why there is none. The formats are those of linux
 //! `drivers/infiniband/core/{sysfs,nldev}.c` where no other source is named.
 
-pub mod counter;
 pub mod gid;
 pub mod interface_addresses;
 pub mod net_dev;
@@ -10,6 +9,7 @@ pub mod netlink;
 pub mod netlink_counters;
 pub mod port;
 pub mod process_limits;
+pub mod read_counter_file;
 pub mod why_unreadable;
 
 pub use why_unreadable::{Reading, Unreadable};

@@ -1,8 +1,8 @@
 //! What has changed since a baseline. A finding that one of the two runs could not see is incomparable: it is neither new
 //! nor resolved.
 
-use super::baseline_file::{Baseline, Entry, Unseen, severity};
-use super::finding_identity::Fingerprint;
+use super::baseline_file_format::{Baseline, Entry, Unseen, severity};
+use super::finding_identity_for_baselines::Fingerprint;
 use super::unread_by_audit::{Reach, group, reach};
 use crate::rules::Severity;
 use schemars::JsonSchema;
@@ -180,8 +180,8 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::baseline_file::Coverage;
-    use super::super::finding_identity::ObjectName;
+    use super::super::baseline_file_format::Coverage;
+    use super::super::finding_identity_for_baselines::ObjectName;
     use super::*;
 
     fn entry(rule: &str, namespace: &str, kind: &str, count: usize) -> Entry {

@@ -1,7 +1,7 @@
 //! The comparison with a baseline as text.
 
 use super::baseline_comparison::Comparison;
-use super::baseline_file::Entry;
+use super::baseline_file_format::Entry;
 use super::review_text::{BOLD, GREEN, RED, YELLOW};
 use crate::text::printable;
 use std::io::{self, Write};

@@ -2,8 +2,8 @@
 //! `null`, never absent.
 
 use super::baseline_comparison::Comparison;
-use super::findings_by_rule::RuleCount;
-use super::is_finding_new::BaselineState;
+use super::is_finding_in_baseline::BaselineState;
+use super::review_summary_by_rule::RuleCount;
 use super::{Located, Reviewed, Skipped, Source, Summary, Unread, message};
 use crate::facts::Mode;
 use crate::patch::Patch;

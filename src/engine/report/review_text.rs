@@ -1,14 +1,14 @@
 //! The review as text, to be read at three in the morning: a line of verdict for each object, the
 //! changes with their reasons, the findings with their fixes, and a summary.
 
-use super::findings_by_rule::{ByRule, RuleCount};
+use super::review_summary_by_rule::{ByRule, RuleCount};
 use super::source_line_snippet::{Lines, snippet};
 use super::terminal_lines::{bare, columns, wrapped};
 use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
 use crate::review::Decision;
-use crate::rules::which_findings_are_ignored::Suppressed;
+use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity, find};
 use crate::text::{count, printable};
 use anstyle::{AnsiColor, Style};

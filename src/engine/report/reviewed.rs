@@ -1,10 +1,10 @@
 //! What reports show: reviewed objects with their findings and places, what was skipped, and the counts of a review.
 
-use super::is_finding_new::BaselineState;
+use super::is_finding_in_baseline::BaselineState;
 use crate::facts::Mode;
 use crate::resolve::why_sentences::Why;
 use crate::review::Decision;
-use crate::rules::which_findings_are_ignored::Suppressed;
+use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
 
 /// Place of an object in the input.

@@ -2,44 +2,44 @@
 //! profiles and the label sets of nodes. The number of nodes, their readiness, cordons and free capacity do not
 //! count, so that the ranks of one job get one profile (docs/adr/0009).
 //!
-//! `order_of_evidence` asks for each kind of evidence in turn, and `which_profile_of_nodes_wins` decides between several
+//! `order_of_evidence` asks for each kind of evidence in turn, and `which_candidate_of_nodes_wins` decides between several
 //! profiles of nodes or selectors. Several profiles by the pod's own resources and networks are found in
 //! `profile_by_resources_and_networks`.
 //! Each other file answers one question for them, or for those who explain the result (`why_sentences`,
 //! `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
+mod candidates_by_nodes;
+mod candidates_while_no_node_exists;
 mod changed_since_injection;
 mod compare_selectors;
 mod default_profile;
 mod if_claims_are_accelerators;
 mod is_when_met;
+mod kinds_of_result_and_evidence;
 mod missing_networks_and_resources;
-mod namespaces_of_all_profiles;
-mod namespaces_of_profile;
 mod order_of_evidence;
 mod profile_by_name;
-mod profile_by_nodes;
 mod profile_by_resources_and_networks;
-mod profile_by_selectors;
 pub mod profile_status;
 mod rail_faults;
-mod resolution;
 mod selector_strength;
-mod which_profile_of_nodes_wins;
+mod which_candidate_of_nodes_wins;
+mod which_namespaces_use_each_profile;
+mod which_namespaces_use_profile;
 mod whose_require_and_forbid_hold;
 pub mod why_sentences;
 
 pub(crate) use crate::snapshot::admits;
+pub(crate) use candidates_by_nodes::{awaits, without_others};
 pub use changed_since_injection::SinceInjection;
 pub(crate) use compare_selectors::Conditions;
 pub(crate) use default_profile::default_profile;
 pub(crate) use if_claims_are_accelerators::{IfAccelerated, if_accelerated};
 pub(crate) use is_when_met::unmet;
+pub use kinds_of_result_and_evidence::{Because, Evidence, Outcome, Resolution, SHOWN};
 pub use missing_networks_and_resources::{Missing, missing, missing_anywhere};
-pub use namespaces_of_profile::{enforcing, users};
 pub use order_of_evidence::resolve;
-pub(crate) use profile_by_nodes::{awaits, without_others};
 pub use rail_faults::{RailFault, rail_faults};
-pub use resolution::{Because, Evidence, Outcome, Resolution, SHOWN};
 pub use selector_strength::Strength;
+pub use which_namespaces_use_profile::{enforcing, users};
 pub(crate) use whose_require_and_forbid_hold::{PlannedForNodes, also_held};

@@ -3,7 +3,7 @@
 
 use super::profile_by_name::named;
 use super::{
-    Because, Evidence, Resolution, SHOWN, default_profile, is_when_met, profile_by_nodes,
+    Because, Evidence, Resolution, SHOWN, candidates_by_nodes, default_profile, is_when_met,
     profile_by_resources_and_networks,
 };
 use crate::demands::Subject;
@@ -41,7 +41,7 @@ pub fn resolve(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Resolution
         }
         profile_by_resources_and_networks::Own::Nothing => {}
     }
-    if let Some(found) = profile_by_nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
+    if let Some(found) = candidates_by_nodes::resolve(subject, default.as_ref().map(|(name, _)| *name)) {
         return found;
     }
     match default {

@@ -1,6 +1,6 @@
 //! The pod's own evidence: resources it asks for and networks it attaches.
 
-use super::profile_by_nodes::is_idle;
+use super::candidates_by_nodes::is_idle;
 use super::{Conditions, Evidence};
 use crate::demands::Subject;
 use crate::nodes::{ClassSet, Constraints};

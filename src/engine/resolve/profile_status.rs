@@ -1,6 +1,6 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
-use super::namespaces_of_all_profiles::NamespacesOfAllProfiles;
+use super::which_namespaces_use_each_profile::NamespacesOfAllProfiles;
 use super::{Missing, missing_anywhere, rail_faults};
 use crate::json::decode_with_place::object as decode;
 use crate::nodes::ClassSet;

@@ -1,4 +1,4 @@
-//! How strongly a pod's selectors ask for a profile (docs/adr/0020-strength.md). `which_profile_of_nodes_wins` compares
+//! How strongly a pod's selectors ask for a profile (docs/adr/0020-strength.md). `which_candidate_of_nodes_wins` compares
 //! strengths.
 
 use super::Conditions;

@@ -1,6 +1,6 @@
 //! The profiles whose `require` and `forbid` hold for a pod beside the profile that it gets (docs/adr/0022).
 
-use super::{Evidence, Resolution, profile_by_nodes};
+use super::{Evidence, Resolution, candidates_by_nodes};
 use crate::demands::Subject;
 use crate::nodes::Constraints;
 use crate::profile::Profile;
@@ -41,5 +41,5 @@ pub(crate) fn also_held(
     if let Some(selector) = selector {
         constraints = constraints.kept_to(selector);
     }
-    profile_by_nodes::beside(&constraints, subject, named)
+    candidates_by_nodes::beside(&constraints, subject, named)
 }

@@ -5,7 +5,7 @@ use super::is_denied::judge;
 use super::pod_request::Stage;
 use crate::facts::Mode;
 use crate::json::annotations_of_object::Annotated;
-use crate::rules::which_findings_are_ignored::{Limit, apply_ignores};
+use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
 use crate::rules::{ObjectContext, check_object};
 
 /// Decides on an object that is not a pod.

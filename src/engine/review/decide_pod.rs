@@ -19,7 +19,7 @@ use crate::resolve::why_sentences::{Why, why};
 use crate::resolve::{
     Because, IfAccelerated, PlannedForNodes, Resolution, also_held, default_profile, if_accelerated, resolve,
 };
-use crate::rules::which_findings_are_ignored::{Limit, apply_ignores};
+use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
 use crate::snapshot::Snapshot;
 use std::cell::OnceCell;

@@ -1,7 +1,7 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
-use super::alike::{Pods, TemplateGroups};
 use super::decide_pod::Examined;
+use super::equal_templates_are_decided_once::{Pods, TemplateGroups};
 use super::template_progress::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{Decision, Looked, Stage, judge, mpi_launcher, workloads_without_template};
@@ -13,7 +13,7 @@ use crate::pod::pod_fields::Metadata;
 use crate::pod::templates_by_shape::{self, MAX_TEMPLATES, Maker, Template};
 use crate::pod::workload_kinds::{self, Holds};
 use crate::profile::Ignorable;
-use crate::rules::which_findings_are_ignored::{Limit, apply_ignores};
+use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
 use crate::rules::{Finding, WorkloadContext, WorkloadTemplate, check_workload};
 use crate::snapshot::Snapshot;
 use serde::Deserialize;

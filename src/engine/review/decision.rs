@@ -4,7 +4,7 @@ use crate::patch::Patch;
 use crate::plan::Plan;
 use crate::resolve::Outcome;
 use crate::rules::Finding;
-use crate::rules::which_findings_are_ignored::Suppressed;
+use crate::rules::which_findings_annotations_ignore::Suppressed;
 
 /// What is decided on one object.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,7 @@
 //! Whether an object is denied: by its findings, the point of admission, the mode, and whether the namespace opted in.
 
 use super::decision::Decision;
+use super::order_of_findings::most_severe_first;
 use super::pod_request::Stage;
 use crate::facts::Mode;
 use crate::rules::{self, Finding, Severity};
@@ -11,7 +12,7 @@ pub(super) fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in:
     if !opted_in {
         decision.findings.iter_mut().for_each(Finding::lower_without_opt_in);
     }
-    decision.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    most_severe_first(&mut decision.findings);
     // Before the last mutating webhook has run, most errors may still be fixed.
     let counts =
         |f: &Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);

@@ -2,10 +2,10 @@
 
 use super::changes_in_words::injected;
 use super::decide_workload::decide_each;
-use super::only_new_findings_deny::{self, Below, Version};
+use super::only_new_findings_deny_updates::{self, Below, Version};
 use super::{Decision, Stage, WorkloadRequest, judge};
 use crate::facts::Mode;
-use crate::rules::which_findings_are_ignored::Suppressed;
+use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ impl WholeWorkload {
         let known: Vec<Below> = before.findings.into_iter().chain(suppressed).collect();
         let new = Version { json, parts: &self.parts };
         let old = Version { json: json_before, parts: &before.parts };
-        only_new_findings_deny::keep_new(&mut self.findings, &known, new, old);
+        only_new_findings_deny_updates::keep_new(&mut self.findings, &known, new, old);
         for template in &mut self.templates {
             template.injection = None;
         }

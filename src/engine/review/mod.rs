@@ -4,13 +4,10 @@
 
 pub mod admission_response;
 pub mod admission_review;
-mod alike;
-#[cfg(test)]
-mod alike_tests;
 #[cfg(test)]
 mod audience_tests;
 #[cfg(test)]
-mod brief_tests;
+mod begin_again_on_other_thread_tests;
 mod change_of_pod_networks;
 #[cfg(test)]
 mod change_of_pod_networks_tests;
@@ -24,6 +21,9 @@ mod decide_object;
 mod decide_pod;
 mod decide_workload;
 mod decision;
+mod equal_templates_are_decided_once;
+#[cfg(test)]
+mod equal_templates_tests;
 mod facts_for_request;
 mod is_denied;
 mod join_template_decisions;
@@ -31,7 +31,8 @@ mod join_template_decisions;
 mod json_reader_tests;
 mod mpi_launcher;
 mod names_in_metadata;
-mod only_new_findings_deny;
+mod only_new_findings_deny_updates;
+mod order_of_findings;
 mod pod_request;
 mod response_warnings;
 #[cfg(test)]

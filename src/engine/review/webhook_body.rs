@@ -8,7 +8,7 @@ use super::join_template_decisions::WholeWorkload;
 use super::names_in_metadata::{Named, ObjectMeta};
 use super::{
     Decision, PodRequest, RequestNames, Stage, WorkloadRequest, change_of_pod_networks, decide_object, judge,
-    only_new_findings_deny,
+    only_new_findings_deny_updates,
 };
 use crate::deadline::Deadline;
 use crate::facts::Mode;
@@ -264,17 +264,17 @@ fn object(
     }
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if !only_new_findings_deny::changes(new, old).map_err(EnvelopeError::Object)? {
+    if !only_new_findings_deny_updates::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(Decision::default());
     }
     let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
     let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
     let whole = [String::new()];
-    let version = |json| only_new_findings_deny::Version { json, parts: &whole };
+    let version = |json| only_new_findings_deny_updates::Version { json, parts: &whole };
     let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
     let mut findings = below(std::mem::take(&mut decision.findings));
     let known = below(check_object(&context(old, Event::Given)));
-    only_new_findings_deny::keep_new(&mut findings, &known, version(new), version(old));
+    only_new_findings_deny_updates::keep_new(&mut findings, &known, version(new), version(old));
     decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
     judge(&mut decision, Stage::Final, mode, true);
     Ok(decision)
@@ -308,7 +308,7 @@ fn workload(
     let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
     let reported_before = mode == Mode::Audit && owned_by_reviewed(new);
-    if reported_before || !only_new_findings_deny::changes(new, old).map_err(EnvelopeError::Object)? {
+    if reported_before || !only_new_findings_deny_updates::changes(new, old).map_err(EnvelopeError::Object)? {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_page_of_every_rule_can_be_parsed_and_names_it() {
         for rule in RULES.iter() {
-            let page = crate::rules::rule_page::Page::parse(rule.files.page).unwrap();
+            let page = crate::rules::parse_page_of_rule::Page::parse(rule.files.page).unwrap();
             assert_eq!(page.id, rule.id);
         }
     }

@@ -1,8 +1,9 @@
 //! Fields of objects as their CRDs have them: keys that the API server drops, values that it refuses, and what was
 //! probably meant. One table answers for all kinds (see [`crate::schemas`]).
 
-use super::finding::{Findings, MAX_PER_RULE, Severity};
-use super::object::ObjectContext;
+use super::finding::{Findings, Severity};
+use super::most_findings_per_rule::MAX_PER_RULE;
+use super::object_context::ObjectContext;
 use crate::schemas::{self, Fault, Field, Misfit, Reader, Takes, misfits};
 use crate::text::{nearest, printable};
 use serde_json::{Map, Value};
@@ -341,7 +342,7 @@ pub(super) fn to_write(misfit: &Misfit<'_, '_>) -> String {
 mod tests {
     use super::*;
     use crate::json::as_go_reads::{CNI, DEVICE_PLUGIN};
-    use crate::rules::object::Event;
+    use crate::rules::object_context::Event;
     use crate::snapshot::Snapshot;
     use serde_json::json;
 

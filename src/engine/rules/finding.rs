@@ -1,5 +1,6 @@
 //! What a rule reports about an object.
 
+use super::most_findings_per_rule::{MAX_PER_RULE, MAX_TEXT};
 use crate::deadline::{Deadline, NEVER};
 use crate::text::printable;
 use schemars::JsonSchema;
@@ -121,12 +122,6 @@ pub struct Findings<'a> {
     deadline: &'a Deadline<'a>,
     out: &'a mut Vec<Finding>,
 }
-
-/// Longest message and fix (characters). Texts may quote what a user wrote.
-const MAX_TEXT: usize = 300;
-/// Findings of one rule and severity on one object; a pod may have a thousand containers. Each severity has its own limit:
-/// otherwise fifty harmless findings would hide an error that denies the pod.
-pub(crate) const MAX_PER_RULE: usize = 50;
 
 impl<'a> Findings<'a> {
     /// Findings of one rule, collected into `out`; `severity` is the most severe that it may report.

@@ -1,7 +1,7 @@
 //! Tests of FAB811 and FAB812, which check the same objects.
 
 use crate::rules::finding::{Finding, Severity};
-use crate::rules::object::{Event, ObjectContext};
+use crate::rules::object_context::{Event, ObjectContext};
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::which_rules_run::check_object;
 use crate::snapshot::{Audience, Builder, Layer, Snapshot};

@@ -2,9 +2,9 @@
 //! product names a rule by its id.
 
 use super::finding::{Findings, Severity};
-use super::object::ObjectContext;
+use super::object_context::ObjectContext;
+use super::parse_page_of_rule::Page;
 use super::pod_context::PodContext;
-use super::rule_page::Page;
 use super::rules_in_cel::Cel;
 use super::workload_context::WorkloadContext;
 

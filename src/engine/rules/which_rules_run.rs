@@ -3,7 +3,7 @@
 
 use super::all_rules::RULES;
 use super::finding::{Finding, Findings, Severity};
-use super::object::{Event, ObjectContext};
+use super::object_context::{Event, ObjectContext};
 use super::pod_context::{PodContext, Scope};
 use super::rule_declaration::{ObjectCheck, PodCheck, Reach, Rule, WorkloadCheck};
 use super::workload_context::WorkloadContext;

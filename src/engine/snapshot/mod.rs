@@ -2,14 +2,15 @@
 //! builder. What one object says is read in `facts`, `nodes` and `profile`; here are the questions across objects.
 
 mod audience;
-mod builder;
+mod build_snapshot;
+mod cluster_settings;
 mod landings_answered_once;
 mod lookup_networks_and_devices;
 mod memory_limit_per_namespace;
 mod nearest_layer_wins;
 mod node_labels_of_profile;
-mod object_store;
 mod profile_catalog;
+mod store_of_objects_except_nodes;
 mod variables_of_profiles;
 mod what_audience_sees;
 mod where_pods_run;
@@ -21,18 +22,18 @@ mod lookup_tests;
 mod memory_limit_per_namespace_tests;
 
 pub use audience::Audience;
-pub use builder::Identity;
-pub use builder::{Builder, FactError};
+pub use build_snapshot::Identity;
+pub use build_snapshot::{Builder, FactError};
+pub use cluster_settings::{Ambiguity, Settings};
 pub use nearest_layer_wins::Layer;
 pub(crate) use node_labels_of_profile::Wanted;
 pub use profile_catalog::Catalog;
 pub(crate) use variables_of_profiles::{ByVariable, VariableEntries};
 pub(crate) use which_namespaces_may_use_profile::admits;
 
-use crate::facts::{Combined, HarmlessDrivers, Kind, NamespaceFacts, PodSecurity};
+use crate::facts::{Combined, Kind, NamespaceFacts};
 use crate::nodes::NodeView;
-use crate::pod::Accelerators;
-use crate::profile::{FabricProfile, Ignorable, Profile};
+use crate::profile::{FabricProfile, Profile};
 use audience::View;
 use landings_answered_once::Landings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -77,53 +78,6 @@ impl Objects {
     /// Whether some objects of a kind in a namespace are left out, because the objects of this namespace use too much memory.
     fn leaves_out(&self, kind: Kind, namespace: &str) -> bool {
         self.left_out.get(&kind).is_some_and(|namespaces| namespaces.contains(namespace))
-    }
-}
-
-/// Settings of the cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// Resources that put a pod in scope.
-    pub accelerators: Accelerators,
-    /// Policy for a pod that fits several profiles.
-    pub ambiguity: Ambiguity,
-    /// Default profile, for pods that match no other and whose namespace has no default.
-    pub default_profile: Option<String>,
-    /// What Pod Security enforces in namespaces without its label (k8s.io/pod-security-admission,
-    /// PodSecurityConfiguration).
-    pub pod_security_default: PodSecurity,
-    /// Namespaces of operators: their objects count for pods of all namespaces. `None` where every object is an
-    /// administrator's, as in a review of files: then all describe the cluster.
-    pub operator_namespaces: Option<BTreeSet<String>>,
-    /// Whether networks of other namespaces are refused, as Multus does with `namespaceIsolation`.
-    pub namespace_isolation: bool,
-    /// Whether planned changes of pods are reported and not made. Verdicts stay the same: they are about the pod with its
-    /// changes.
-    pub withhold_changes: bool,
-    /// What annotations may set aside on objects without a profile.
-    pub ignorable: Ignorable,
-    /// DRA drivers that hand out no NICs, beside the known ones: claims on their devices change no plan.
-    pub harmless_drivers: HarmlessDrivers,
-}
-
-/// Policy for a pod that fits several profiles equally well.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ambiguity {
-    /// Deny it; the message names the annotation to set.
-    #[default]
-    Deny,
-    /// It gets the highest priority, and is kept to the nodes of that profile.
-    Pin,
-    /// Warn, and change nothing.
-    Warn,
-}
-
-impl Settings {
-    /// Whether objects of a namespace may describe the cluster, and count for pods of all namespaces.
-    fn trusts(&self, namespace: &str) -> bool {
-        self.operator_namespaces
-            .as_ref()
-            .is_none_or(|known| namespace == "default" || known.contains(namespace))
     }
 }
 

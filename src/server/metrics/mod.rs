@@ -3,6 +3,7 @@
 mod bounded_names;
 mod counter_grid;
 mod decision_counts;
+mod duration_buckets;
 mod profile_changes;
 #[cfg(test)]
 mod tests;
@@ -163,17 +164,15 @@ struct ReloadLabel {
     result: &'static str,
 }
 
-/// Upper bounds in seconds. A decision takes tens of microseconds; the API server's own histogram starts at 5 ms.
-const BUCKETS: [f64; 14] =
-    [0.000_05, 0.000_1, 0.000_2, 0.000_5, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
-
 impl Metrics {
     /// Registers everything.
     #[must_use]
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix(table::PREFIX);
         let decisions = Decisions::new(&mut registry);
-        let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
+        let duration = Family::<EntryLabel, Histogram>::new_with_constructor(|| {
+            Histogram::new(duration_buckets::BUCKETS)
+        });
         table::REQUEST_DURATION.register(&mut registry, duration.clone());
         let durations = ENTRIES.map(|entry| (entry, duration.get_or_create(&EntryLabel { entry }).clone()));
         let facts_age = Family::<KindLabel, Gauge<f64, AtomicU64>>::default();

@@ -6,7 +6,7 @@ use fabric_admission::preflight::gpu_file;
 use fabric_admission::preflight::image::{driver_file, elf, library_versions, loader_cache};
 use fabric_admission::rdma::why_unreadable::name;
 use fabric_admission::rdma::{
-    counter, gid, interface_addresses, net_dev, netlink, netlink_counters, port, process_limits,
+    gid, interface_addresses, net_dev, netlink, netlink_counters, port, process_limits, read_counter_file,
 };
 
 /// Bytes that a seed writes in hexadecimal, so that seeds are texts; any other input as it is.
@@ -57,7 +57,7 @@ pub fn sysfs(data: &[u8]) {
         assert!(found.len() <= data.len() / 7);
     }
     let _ = (port::link_layer(data), port::hexadecimal(data), port::decimal(data), gid::gid_type(data));
-    let _ = (counter::port_counter("link_downed", data), counter::hardware_counter(data));
+    let _ = (read_counter_file::port_counter("link_downed", data), read_counter_file::hardware_counter(data));
     let _ = (
         process_limits::memlock(data),
         process_limits::ipc_lock(data),

@@ -4,9 +4,9 @@ use fabric_admission::manifest::{self, Item};
 use fabric_admission::multus::cni_config::CniConfig;
 use fabric_admission::multus::parse_networks_annotation::{Selection, is_interface, is_label, is_subdomain};
 use fabric_admission::multus::{NodeLabel, classify, parse};
-use fabric_admission::nccl::conf_file;
 use fabric_admission::nccl::name_lists::NameList;
 use fabric_admission::nccl::numbers_as_nccl_reads::is_word_for_number;
+use fabric_admission::nccl::parse_nccl_conf;
 use fabric_admission::pod::shell::sets_variable;
 use fabric_admission::pod::{Bytes, Quantity};
 use fabric_admission::preflight::address_range;
@@ -77,7 +77,7 @@ pub fn cni(data: &[u8]) {
 
 /// Variables: `NAME=VALUE` in a line each. Values are also read as lists of names, and as ranges of addresses.
 pub fn nccl(data: &[u8]) {
-    let set = conf_file::variables(data);
+    let set = parse_nccl_conf::variables(data);
     assert!(set.len() <= data.len());
     let Ok(text) = std::str::from_utf8(data) else { return };
     for line in text.lines() {

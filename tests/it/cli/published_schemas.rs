@@ -7,7 +7,7 @@ use crate::support::{golden, names, read, root};
 use fabric_admission::discover::printed_result as discover;
 use fabric_admission::doctor::report_json as doctor;
 use fabric_admission::report::audit::json as audit;
-use fabric_admission::report::baseline_file::Baseline;
+use fabric_admission::report::baseline_file_format::Baseline;
 use fabric_admission::report::profile_list;
 use fabric_admission::report::review_json::Document;
 use fabric_admission::report::verify_log::json as verify_log;
@@ -136,7 +136,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("published_schemas::profiles_page_is_current", || {
         let schema = schemars::schema_for!(fabric_admission::profile::FabricProfile);
-        let page = fabric_admission::report::profiles_page::page(
+        let page = fabric_admission::report::docs_page_of_profiles::page(
             crate::support::generated_world::bases(),
             schema.as_value(),
         );

@@ -1,7 +1,7 @@
 //! `audit --live` against a real API server: pages, the auditor's rights, and a right that is missing.
 
 use super::changes_in_a_live_cluster::Objects;
-use super::custom_resource::install;
+use super::crd_of_profiles::install;
 use super::support::plane::Plane;
 use super::support::site::rendered;
 use super::trial;

@@ -1,7 +1,7 @@
 //! The living cluster: profiles, nodes and networks as objects of a real API server, pods without a word about
 //! fabrics, and changes that the next pod sees.
 
-use super::custom_resource::install;
+use super::crd_of_profiles::install;
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, Site, training_pod};
 use super::trial;

@@ -2,7 +2,7 @@
 //! auditor.
 
 use super::audit::account;
-use super::custom_resource::install;
+use super::crd_of_profiles::install;
 use super::support::plane::Plane;
 use super::support::site::rendered;
 use super::trial;

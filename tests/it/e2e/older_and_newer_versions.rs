@@ -1,7 +1,7 @@
 //! Other versions: of objects, of the FabricProfile CRD, and of the API server. `FABRIC_ADMISSION_ASSETS_<version>` is a
 //! directory with the binaries of another version of Kubernetes, as `KUBEBUILDER_ASSETS`.
 
-use super::custom_resource;
+use super::crd_of_profiles;
 use super::profile_status::{NAMESPACE, account};
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, Site, assert_fitted, training_pod};
@@ -116,7 +116,7 @@ impl Drop for Restore<'_> {
     fn drop(&mut self) {
         let crd = "fabricprofiles.fabric-admission.dev";
         let _ = self.0.kubectl(&["delete", "crd", crd, "--wait=true"], "");
-        let _ = custom_resource::install(self.0);
+        let _ = crd_of_profiles::install(self.0);
     }
 }
 

@@ -1,13 +1,13 @@
 //! Statuses of FabricProfiles: written with the rights of `deploy/` and no others, by one replica of several; another
 //! takes over when that one dies, and sooner when it stops.
 
-use super::custom_resource::install;
+use super::crd_of_profiles::install;
 use super::support::plane::Plane;
 use super::support::site::{PROFILE_LABEL, Site, rendered};
 use super::trial;
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::cluster::status_writer::{FIELD_MANAGER, LEASE};
+use fabric_admission::cluster::write_profile_status::{FIELD_MANAGER, LEASE};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};

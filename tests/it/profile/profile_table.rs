@@ -1,5 +1,5 @@
 //! Profiles that are wrong, or right at the edge, and who says so: `Profile::resolve` for files, the CRD for objects.
-//! The table is read twice: here against `resolve`, and in `e2e::custom_resource` against a real API server.
+//! The table is read twice: here against `resolve`, and in `e2e::crd_of_profiles` against a real API server.
 
 use crate::support::generated_world::bases;
 use crate::support::suite::Suite;

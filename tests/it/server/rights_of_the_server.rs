@@ -4,8 +4,8 @@
 use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
 use crate::support::{read, root};
-use fabric_admission::cluster::status_writer::LEASE;
 use fabric_admission::cluster::watched_kinds::WATCHED;
+use fabric_admission::cluster::write_profile_status::LEASE;
 use fabric_admission::discover::FURTHER_KINDS;
 use fabric_admission::pod::workload_kinds::KINDS;
 use serde_json::Value;

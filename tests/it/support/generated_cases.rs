@@ -2,7 +2,7 @@
 
 use crate::support::api_pods::{self, Site};
 use crate::support::generated_documents::{self, Dice, put};
-use crate::support::placement;
+use crate::support::generated_placement;
 use serde_json::{Map, Value, json};
 
 /// A pod and the cluster around it.
@@ -77,7 +77,7 @@ fn pod(dice: &mut Dice<'_>) -> Value {
         put(&mut spec, "os", 10, dice, |dice| json!({"name": dice.pick(&["linux", "windows"])}));
         let claims = json!([{"name": "nic", "resourceClaimTemplateName": "n"}]);
         put(&mut spec, "resourceClaims", 8, dice, |_| claims.clone());
-        placement::spec(&mut spec, dice);
+        generated_placement::spec(&mut spec, dice);
         spec
     });
     put(&mut pod, "status", 10, dice, |_| json!({"phase": "Pending", "conditions": []}));
@@ -413,7 +413,7 @@ fn profile(number: usize, dice: &mut Dice<'_>) -> Value {
             })
             .collect()
     });
-    placement::profile(&mut spec, dice);
+    generated_placement::profile(&mut spec, dice);
     put(&mut spec, "env", 35, dice, |dice| {
         let names = [
             "NCCL_IB_DISABLE",

@@ -8,14 +8,16 @@ pub(crate) mod file_trees;
 pub(crate) mod generated_cases;
 pub(crate) mod generated_documents;
 pub(crate) mod generated_nodes;
+pub(crate) mod generated_placement;
 pub(crate) mod generated_world;
 pub(crate) mod helm;
 pub(crate) mod in_the_pod;
 pub(crate) mod monitor;
-pub(crate) mod placement;
 pub(crate) mod round_trip;
 pub(crate) mod run_property;
+pub(crate) mod scripted_api_server;
 pub(crate) mod server;
+pub(crate) mod server_in_process;
 pub(crate) mod suite;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};

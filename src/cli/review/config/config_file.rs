@@ -1,7 +1,7 @@
 //! One file, with those that it extends.
 
-use super::ignored_findings::{IgnoreEntry, Ignores};
-use crate::cli::exit_code::FailOn;
+use super::which_findings_config_ignores::{IgnoreEntry, Ignores};
+use crate::cli::fail_on_flag::FailOn;
 use crate::cli::input;
 use crate::cli::review::mode_and_audience::{AudienceArgument, ModeArgument};
 use crate::json::decode_with_place;

@@ -2,9 +2,9 @@
 //! as a whole; nothing of those above it does, unless it names one with `extend`.
 
 mod config_file;
-mod ignored_findings;
 mod path_patterns;
 mod which_config_file;
+mod which_findings_config_ignores;
 
-pub(in crate::cli) use ignored_findings::Ignores;
 pub(super) use which_config_file::{Choice, Group, groups};
+pub(in crate::cli) use which_findings_config_ignores::Ignores;

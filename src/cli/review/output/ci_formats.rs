@@ -5,7 +5,7 @@ use super::repository_paths::Repository;
 use crate::cli::review::shown_findings::Filter;
 use crate::report::Unread;
 use crate::report::ci::{CiFormat, Fingerprints, Issue};
-use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::finding_identity_for_baselines::NamedPaths;
 use crate::report::review_text::View;
 use std::io;
 

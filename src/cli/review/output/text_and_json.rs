@@ -3,8 +3,8 @@
 use super::format_writer::{Page, Sheet, Sink, Tail};
 use crate::cli::estimate::Asked;
 use crate::report::baseline_comparison_text;
-use crate::report::findings_by_rule::ByRule;
 use crate::report::review_json::{ResultEntry, SCHEMA};
+use crate::report::review_summary_by_rule::ByRule;
 use crate::report::review_text::{self, View};
 use std::io::{self, Write};
 

@@ -6,7 +6,7 @@ use crate::demands::Subject;
 use crate::multus;
 use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::NCCL_CONF;
-use crate::plan::{Edit, Plan, nccl_conf_and_small_files, nccl_conf_lines};
+use crate::plan::{Edit, Plan, nccl_conf_and_small_files, which_lines_nccl_conf_gets};
 use crate::pod::which_containers_webhook_added::RUN_PATH;
 use crate::preflight::expectation_document::{Expectation, Policy};
 use crate::profile::{CheckVerdict, PreflightVerdict, Profile, mark};
@@ -47,7 +47,9 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
         }),
         write: place.conf().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
         facts: Some(format!("{RUN_PATH}/facts.json")),
-        conf: nccl_conf_lines::variables(lines).map(|(name, value)| format!("{name}={value}")).collect(),
+        conf: which_lines_nccl_conf_gets::variables(lines)
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect(),
         peers: preflight.map(|p| p.peers.clone()).unwrap_or_default(),
         ..Expectation::default()
     }

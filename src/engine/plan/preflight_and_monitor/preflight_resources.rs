@@ -3,7 +3,8 @@
 //! The scheduler takes the largest init container or the sum of the app containers, whichever is more (KEP-753), so that
 //! neither adds to the pod. Values of a target pass whatever LimitRange and quality of service require of that target.
 
-use crate::json::null_as_absent::{MAX_RESOURCES, Quantities};
+use crate::json::lists_too_long_to_decode::MAX_RESOURCES;
+use crate::json::null_as_absent::Quantities;
 use crate::json::write::{array, object, string};
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, Plan, Target};

@@ -4,7 +4,7 @@ use super::count_attachments::{Attachments, Kind};
 use crate::demands::Subject;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
-use crate::multus::facts_of_network::is_extended;
+use crate::multus::which_resource_network_needs::is_extended;
 use crate::plan::target_container::{self, Target};
 use crate::plan::user_fabric_counts::CountedUnits;
 use crate::pod::nic_resource_names::names_rdma_device;

@@ -2,8 +2,7 @@
 //! different findings, not with the number of pods.
 
 use super::suppressions::{self, Suppression};
-use crate::report::finding_identity::ObjectName;
-use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::finding_identity_for_baselines::{NamedPaths, ObjectName};
 use crate::review::Decision;
 use crate::rules::{NO_PROFILE, Severity};
 use crate::text::printable;

@@ -110,7 +110,7 @@ fn is_date(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::which_findings_are_ignored::Suppressed;
+    use crate::rules::which_findings_annotations_ignore::Suppressed;
     use crate::rules::{Finding, Severity};
 
     fn finding(rule: &'static str) -> Finding {

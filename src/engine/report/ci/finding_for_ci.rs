@@ -1,8 +1,8 @@
 //! A finding with what CI systems ask of one: a place in a file, and a fingerprint (`fingerprints`).
 
 use super::fingerprints::Fingerprints;
-use crate::report::is_finding_new::BaselineState;
-use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::finding_identity_for_baselines::NamedPaths;
+use crate::report::is_finding_in_baseline::BaselineState;
 use crate::report::source_line_snippet::{Lines, word};
 use crate::report::{Located, Place, Reviewed, message};
 use crate::rules::{Finding, Severity};

@@ -1,8 +1,8 @@
 //! Fingerprints in SARIF and in GitLab's report: CI systems recognize a finding by them from run to run. Baselines compare
-//! findings by `report::finding_identity` instead.
+//! findings by `report::finding_identity_for_baselines` instead.
 
 use crate::report::Reviewed;
-use crate::report::paths_with_item_names::NamedPaths;
+use crate::report::finding_identity_for_baselines::NamedPaths;
 use crate::rules::Finding;
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! GitHub's workflow commands: lines of a step's log that become annotations of a pull request.
 
 use super::{CiFormat, Issue};
-use crate::report::is_finding_new::BaselineState;
+use crate::report::is_finding_in_baseline::BaselineState;
 use crate::report::review_text::object;
 use crate::report::{Reviewed, Unread};
 use crate::rules::Severity;

@@ -2,7 +2,7 @@
 
 use super::gzipped::Gzipped;
 use super::{CiFormat, Issue};
-use crate::report::is_finding_new::BaselineState;
+use crate::report::is_finding_in_baseline::BaselineState;
 use crate::report::review_text::object;
 use crate::report::terminal_lines::bare;
 use crate::report::{Reviewed, Unread};

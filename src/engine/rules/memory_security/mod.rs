@@ -14,7 +14,7 @@ mod fab509_node_infiniband_devices;
 mod fab510_pod_security_refuses;
 mod fab511_privileged_with_rdma;
 mod fab512_host_ipc;
-mod ipc_lock;
+mod is_ipc_lock_added_or_needed;
 mod without_nccl;
 
 use crate::rules::rule_declaration::Rule;

@@ -2,7 +2,7 @@
 
 use crate::multus::LinkLayer;
 use crate::rules::finding::Severity;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::text::printable;
 
 /// Reasons for warnings.

@@ -3,7 +3,7 @@
 use crate::json::as_go_reads::CNI;
 use crate::multus::NetworkFact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::place_in_json_text::Places;
 use serde_json::{Map, Value};
 

@@ -1,9 +1,10 @@
 //! Values of the CNI plugins in `metaPlugins`, which operators paste into the chain.
 
 use crate::rules::crd_fields::refused_by_plugin;
-use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
+use crate::rules::finding::{Findings, Severity};
 use crate::rules::json_in_text_fields::spot;
-use crate::rules::object::ObjectContext;
+use crate::rules::most_findings_per_rule::MAX_PER_RULE;
+use crate::rules::object_context::ObjectContext;
 use serde_json::Value;
 
 /// Reports the values that a plugin of `metaPlugins` refuses, at the place of the plugin.

@@ -1,7 +1,5 @@
 //! FAB3xx: objects of the SR-IOV and NVIDIA network operators, and device plugin configurations.
 
-mod device_plugin_config;
-mod device_plugin_texts;
 mod do_selectors_share_nodes;
 mod do_sriov_policies_overlap;
 mod fab301_vfio_with_rdma;
@@ -52,7 +50,9 @@ mod fab361_component_versions;
 mod fab365_unknown_keys;
 mod fab366_refused_values;
 mod fab367_unserved_version;
+mod faults_in_device_plugin_config;
 mod meta_plugins;
+mod objects_with_device_plugin_config;
 mod operator_namespace;
 mod other_sriov_policies;
 mod resource_of_sriov_network;

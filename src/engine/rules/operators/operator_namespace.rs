@@ -1,6 +1,6 @@
 //! The namespace of the SR-IOV operator.
 
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 
 /// The namespace of an object, and the operator's, where both are known and differ. The operator's is that of the
 /// SriovNetworkNodeStates it makes.

@@ -3,7 +3,7 @@
 use super::do_selectors_share_nodes::OurNodes;
 use super::sriov_policy_nodes::requirements;
 use crate::facts::NodePolicy;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::sriov_policy_beside::Other;
 
 /// Every policy that may take NICs or have the resource of the one under review, but not its own copy among the facts, which

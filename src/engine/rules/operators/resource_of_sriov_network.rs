@@ -1,7 +1,7 @@
 //! The resource that a network of the SR-IOV operator names.
 
 use crate::facts::ResourceFact;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 
 /// Known facts about the resource of a network.
 pub(super) fn resource<'c>(context: &'c ObjectContext<'_>) -> Option<(&'c str, &'c ResourceFact)> {

@@ -3,7 +3,7 @@
 use super::other_sriov_policies::others;
 use crate::facts::NodePolicy;
 use crate::rules::finding::Severity;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::sriov_policy_beside::{Common, Other};
 
 /// The other policies of the same resource on nodes of this one.

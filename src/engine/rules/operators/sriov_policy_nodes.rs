@@ -4,7 +4,7 @@ use crate::facts::NodePolicy;
 use crate::facts::sriov_node_state::Interface;
 use crate::multus::LinkLayer;
 use crate::nodes::Requirement;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 
 /// Conditions of a policy on nodes.
 pub(super) fn requirements(policy: &NodePolicy) -> Vec<Requirement<'_>> {

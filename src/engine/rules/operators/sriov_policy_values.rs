@@ -1,6 +1,6 @@
 //! Values of a SriovNetworkNodePolicy that several rules read.
 
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 
 /// Whether a SriovNetworkNodePolicy requests a bridge (api/v1/helper.go, `IsEmpty`: one without `ovs` does not count).
 pub(super) fn has_bridge(context: &ObjectContext<'_>) -> bool {

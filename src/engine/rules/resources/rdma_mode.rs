@@ -2,7 +2,7 @@
 
 use crate::facts::Site;
 use crate::rules::devices_of_pod::Known;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::pod_context::PodContext;
 
 /// The nodes that serve a network's resource.

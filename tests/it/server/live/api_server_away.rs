@@ -1,7 +1,7 @@
 //! The API server is away, or slow to begin.
 
-use super::script::{Gone, RESOURCES};
 use super::{Live, namespace, node, pod_of, pod_of_namespace, site, soon};
+use crate::support::scripted_api_server::script::{Gone, RESOURCES};
 use crate::support::server::review;
 use crate::support::suite::{Outcome, Suite};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `audit --live` with a scripted API server: pages, 410, 429, forbidden kinds, and an old server.
 
-use super::script::Script;
 use super::{network, node, profile};
 use crate::support::round_trip::same;
+use crate::support::scripted_api_server::script::Script;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
 use serde_json::{Value, json};
@@ -255,7 +255,9 @@ fn pages_of_facts() -> Outcome {
         script.put("Node", object);
     }
     let limits = |script: &Script| -> Vec<usize> {
-        let limit = |request: &super::http::Request| request.parameter("limit").parse().ok();
+        let limit = |request: &crate::support::scripted_api_server::http::Request| {
+            request.parameter("limit").parse().ok()
+        };
         script.asked("Node", false).iter().filter_map(limit).collect()
     };
     same("exit code", 0, audit(&script, &[])?.code)?;

@@ -1,8 +1,8 @@
 //! Memory of `audit --live`: it must not grow with the number of pods. The API server here makes its pods as it is
 //! asked for them. `FABRIC_ADMISSION_AUDIT_PODS` sets their number.
 
-use super::http::{Request, answer, request};
-use super::scripted_discovery::Discovery;
+use crate::support::scripted_api_server::discovery::Discovery;
+use crate::support::scripted_api_server::http::{Request, answer, request};
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, binary};
 use serde_json::{Value, json};

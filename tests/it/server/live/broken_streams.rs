@@ -1,7 +1,7 @@
 //! Streams that end, are silent or bring bytes that are not a line, and a server that answers with errors.
 
-use super::script::How;
 use super::{Live, node, pod_of, site, soon, within};
+use crate::support::scripted_api_server::script::How;
 use crate::support::suite::{Outcome, Suite};
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Commands with `--live` and an API server that they cannot reach, that never answers, or that is old: the error names
 //! the server and the reason.
 
-use super::scripted_discovery::Discovery;
 use super::{node, profile, site};
 use crate::support::round_trip::same;
+use crate::support::scripted_api_server::discovery::Discovery;
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};

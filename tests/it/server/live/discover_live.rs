@@ -1,8 +1,8 @@
 //! `discover --live` with a scripted API server: pages, 410, forbidden kinds, failing lists.
 
 use super::one_network;
-use super::script::Script;
 use crate::support::round_trip::same;
+use crate::support::scripted_api_server::script::Script;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! `doctor --wait` with a scripted API server: what a further try reads again.
 
 use super::network;
-use super::script::Script;
 use super::{node, profile};
 use crate::support::round_trip::same;
+use crate::support::scripted_api_server::script::Script;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, run};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What each kind of object changes in the answers, and kinds that come and go.
 
-use super::script::RESOURCES;
 use super::{Live, namespace, network, node, pod_naming, pod_of, pod_of_namespace, profile, site, soon};
+use crate::support::scripted_api_server::script::RESOURCES;
 use crate::support::suite::{Outcome, Suite};
 
 pub(super) fn add(suite: &mut Suite) {

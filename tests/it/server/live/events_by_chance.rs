@@ -1,7 +1,7 @@
 //! Whatever happens in whatever order, what is known in the end is what a fresh start finds.
 
-use super::script::{Gone, How, Script};
 use super::{Live, namespace, network, node, pod_naming, pod_of, pod_of_namespace, profile, serve, soon};
+use crate::support::scripted_api_server::script::{Gone, How, Script};
 use crate::support::server::{Server, review};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! A watch history that the server no longer has (410 Gone), and bookmarks, which keep the place to resume at.
 
-use super::script::{Gone, How};
 use super::{Live, network, node, pod_naming, pod_of, site, soon};
+use crate::support::scripted_api_server::script::{Gone, How};
 use crate::support::suite::{Outcome, Suite};
 
 pub(super) fn add(suite: &mut Suite) {
@@ -57,7 +57,8 @@ fn bookmarks() -> Outcome {
             let last = asked.last().and_then(|r| r.parameter("resourceVersion").parse::<u64>().ok());
             last.is_some_and(|revision| revision >= marked)
         };
-        Ok(super::script::RESOURCES.iter().filter(resumed).count() == super::script::RESOURCES.len())
+        Ok(crate::support::scripted_api_server::script::RESOURCES.iter().filter(resumed).count()
+            == crate::support::scripted_api_server::script::RESOURCES.len())
     })?;
     assert!(live.script.asked("Node", true).len() > before);
     // Quiet kinds had nothing since their list but the bookmark: without it they would have to list again.

@@ -1,9 +1,9 @@
 //! A long while of ordinary work: 400 reviews a second while nodes, profiles, the certificate and the API server come
 //! and go. Memory, threads and open files are in the end what they were.
 
-use super::script::{Gone, How};
 use super::{Live, node, pod_naming, pod_of, pod_of_namespace, profile, site, soon};
 use crate::support::client_authority::Authority;
+use crate::support::scripted_api_server::script::{Gone, How};
 use crate::support::server::{Client, review};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! A namespace with more objects than the server keeps of one namespace.
 
-use super::script::{Gone, How};
 use super::{Live, pod_naming, site, soon};
+use crate::support::scripted_api_server::script::{Gone, How};
 use crate::support::server::{bare_pod, review};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Lists: their pages, and lists that grow too old, stall or are never good.
 
-use super::script::{Gone, How};
 use super::{Live, node, pod_naming, pod_of, site, soon, within};
+use crate::support::scripted_api_server::script::{Gone, How};
 use crate::support::suite::{Outcome, Suite};
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Rights that are missing, go and come back; tokens that end; servers that are not the one we know.
 
-use super::script::RESOURCES;
 use super::{Live, namespace, node, pod_naming, pod_of, pod_of_namespace, profile, site, soon};
 use crate::support::Scratch;
+use crate::support::scripted_api_server::script::RESOURCES;
 use crate::support::server::{Server, certificate};
 use crate::support::suite::{Outcome, Suite};
 use std::time::Duration;

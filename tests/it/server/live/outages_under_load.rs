@@ -1,7 +1,7 @@
 //! The API server away for long under load, everything that changes at once, and a clock that jumps.
 
-use super::script::Gone;
 use super::{Live, network, node, pod_of, serve, site, soon, within};
+use crate::support::scripted_api_server::script::Gone;
 use crate::support::server::review;
 use crate::support::suite::{Need, Outcome, Suite};
 use serde_json::Value;
@@ -124,7 +124,7 @@ fn storm() -> Outcome {
             }
             // All watches are refused at once, and everything is listed again.
             live.script.compact(Gone::Status);
-            live.script.drop_streams(super::script::How::Closed);
+            live.script.drop_streams(crate::support::scripted_api_server::script::How::Closed);
         }
         within(Duration::from_secs(60), "every node is known", || {
             Ok(live.of_kind("objects", "Node")? == (NODES + 3) as f64)

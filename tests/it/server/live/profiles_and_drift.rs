@@ -1,9 +1,9 @@
 //! `profiles list` and `discover --diff` with `--live`, on a scripted API server: a kind that the account may not read, and a
 //! profile that drifted.
 
-use super::script::Script;
 use super::{one_network, profile};
 use crate::support::round_trip::same;
+use crate::support::scripted_api_server::script::Script;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, run};
 use serde_json::{Value, json};

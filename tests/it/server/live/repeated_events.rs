@@ -1,7 +1,7 @@
 //! Events that arrive again, in another order.
 
-use super::script::How;
 use super::{Live, namespace, network, node, pod_naming, pod_of, pod_of_namespace, profile, site};
+use crate::support::scripted_api_server::script::How;
 use crate::support::suite::{Outcome, Suite};
 
 pub(super) fn add(suite: &mut Suite) {

@@ -1,8 +1,8 @@
 //! The scripted server itself: what it says to a client that reads bytes.
 
-use super::http::Request;
-use super::script::{Gone, How, Script, path};
 use super::{namespace, network, node, soon};
+use crate::support::scripted_api_server::http::Request;
+use crate::support::scripted_api_server::script::{Gone, How, Script, path};
 use crate::support::suite::{Outcome, Suite};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};

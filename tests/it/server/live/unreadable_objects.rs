@@ -1,7 +1,7 @@
 //! Objects that cannot be read, bytes that are not UTF-8, and a large object.
 
-use super::http::NOT_UTF8;
 use super::{Live, node, pod_of, profile, site, soon};
+use crate::support::scripted_api_server::http::NOT_UTF8;
 use crate::support::suite::{Outcome, Suite};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Old connections end with an answer, so that replicas that came later get their part of the calls.
 
-use super::budgets::until;
+use super::requests_over_budget_get_503::until;
 use crate::support::server::{Client, Server};
 use crate::support::suite::{Outcome, Suite};
 use std::io::Write;

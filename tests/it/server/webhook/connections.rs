@@ -1,8 +1,8 @@
 //! Connections over their limits are closed at once and counted; idle and unfinished ones make room for others.
 
-use super::budgets::{begin, closed, finish, halfway, start, until};
-use super::in_process::connect_from;
+use super::requests_over_budget_get_503::{begin, closed, finish, halfway, start, until};
 use crate::support::server::Client;
+use crate::support::server_in_process::connect_from;
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::server::Limits;
 use std::io::{Read, Write};

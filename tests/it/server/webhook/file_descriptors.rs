@@ -1,7 +1,7 @@
 //! File descriptors that are few: the server asks for more, and where it gets none it takes fewer connections.
 
-use super::in_process::connect_from;
 use crate::support::server::{Client, Server, trusting};
+use crate::support::server_in_process::connect_from;
 use crate::support::suite::{Outcome, Suite};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! One neighbour opens thousands of connections and asks as fast as it can; another client is served meanwhile, memory
 //! stays below its bound, and all is well within five seconds after it.
 
-use super::in_process::connect_from;
 use crate::support::server::{Client, PROFILE, Server, bare_pod, review, trusting};
+use crate::support::server_in_process::connect_from;
 use crate::support::suite::{Outcome, Suite};
 use std::io::Write;
 use std::net::TcpStream;

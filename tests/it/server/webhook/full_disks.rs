@@ -1,7 +1,7 @@
 //! Disks that are full and files that cannot be read: what was loaded serves on. The server writes no file of its own,
 //! so a full disk can only keep it from its log.
 
-use super::budgets::until;
+use super::requests_over_budget_get_503::until;
 use crate::support::Scratch;
 use crate::support::server::{PROFILE, Server, bare_pod, certificate, review};
 use crate::support::suite::{Outcome, Suite};

@@ -339,7 +339,7 @@ fn mixed() -> Outcome {
     });
     assert!(wrong.is_empty(), "{wrong:#?}");
     is_well(&server)?;
-    super::budgets::until("no connection is left", || {
+    super::requests_over_budget_get_503::until("no connection is left", || {
         Ok(server.metric("fabric_admission_connections")? == 0.0)
     })?;
     let after = (server.belongings(), server.status("VmRSS").unwrap_or_default());

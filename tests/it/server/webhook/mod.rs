@@ -1,23 +1,22 @@
 //! The server over real TLS, with facts from files.
 
-mod budgets;
 mod certificate_reload;
 mod client_certificates;
 mod connection_age;
 mod connections;
 mod decision_log;
 mod fact_files;
-mod fairness;
 mod file_descriptors;
 mod flood;
 mod full_disks;
-mod in_process;
+mod large_bodies_delay_no_others;
 mod malformed_requests;
 mod memory_once_decoded;
 mod metrics;
 mod mutate_off;
 mod profile_objects;
 mod protocol;
+mod requests_over_budget_get_503;
 mod same_as_review;
 mod slow_clients;
 mod start_and_stop;
@@ -31,11 +30,11 @@ pub(crate) fn add(suite: &mut Suite) {
     protocol::add(suite);
     certificate_reload::add(suite);
     fact_files::add(suite);
-    fairness::add(suite);
+    large_bodies_delay_no_others::add(suite);
     malformed_requests::add(suite);
     slow_clients::add(suite);
     memory_once_decoded::add(suite);
-    budgets::add(suite);
+    requests_over_budget_get_503::add(suite);
     connections::add(suite);
     file_descriptors::add(suite);
     flood::add(suite);

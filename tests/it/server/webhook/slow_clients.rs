@@ -1,8 +1,8 @@
 //! Slow and wrong clients are closed by their own deadlines; none of them holds up another connection.
 
-use super::in_process::InProcess;
 use crate::support::generated_world::World;
 use crate::support::server::{Client, bare_pod, review};
+use crate::support::server_in_process::InProcess;
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::server::Limits;
 use fabric_admission::snapshot::Snapshot;

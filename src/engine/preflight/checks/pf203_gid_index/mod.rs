@@ -5,7 +5,7 @@ use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, 
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
-use crate::preflight::nccl_conf_of_pod::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
+use crate::preflight::nccl_conf_lines_from_readings::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
 use crate::preflight::readings::Port;
 use crate::rdma::gid::GidType;
 use crate::rdma::interface_addresses::Address;

@@ -1,6 +1,6 @@
 //! FAB502: IPC_LOCK has no effect for a non-root user.
 
-use super::ipc_lock::adds;
+use super::is_ipc_lock_added_or_needed::adds;
 use crate::plan::IpcLockRefusal;
 use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};

@@ -1,6 +1,6 @@
 //! FAB504: IPC_LOCK has no effect in a pod with its own user namespace.
 
-use super::ipc_lock::adds;
+use super::is_ipc_lock_added_or_needed::adds;
 use crate::plan::IpcLockRefusal;
 use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};

@@ -1,6 +1,6 @@
 //! FAB507: RDMA device without IPC_LOCK.
 
-use super::ipc_lock::registers_memory;
+use super::is_ipc_lock_added_or_needed::registers_memory;
 use crate::pod::pod_fields::Container;
 use crate::pod::runs_as_root;
 use crate::profile::{Memlock, Profile};

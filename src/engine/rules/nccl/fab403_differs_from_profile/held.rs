@@ -9,7 +9,7 @@ use crate::pod::list_length_limits::ENTRIES_PER_VALUE;
 use crate::pod::pod_fields::Container;
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
-use crate::rules::finding::MAX_PER_RULE;
+use crate::rules::most_findings_per_rule::MAX_PER_RULE;
 use crate::rules::pod_context::PodContext;
 use crate::snapshot::{Catalog, VariableEntries};
 use fixedbitset::FixedBitSet;

@@ -5,7 +5,7 @@ use crate::json::as_go_reads::CNI;
 use crate::multus::cni_config::{CniConfig, ConfigError};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::json_in_text_fields;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::place_in_json_text::locate;
 use crate::rules::rule_declaration::{Rule, files};

@@ -1,7 +1,8 @@
 //! FAB108: key of the networks annotation that Multus ignores.
 
 use crate::multus::networks_annotation_requests::{KEYS, octets};
-use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::most_findings_per_rule::MAX_PER_RULE;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;
 use crate::rules::rule_declaration::{Reach, Rule, files};

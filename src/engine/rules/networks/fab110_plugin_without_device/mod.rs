@@ -1,7 +1,7 @@
 //! FAB110: NetworkAttachmentDefinition whose plugin gets no device.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::rule_declaration::{Rule, files};
 

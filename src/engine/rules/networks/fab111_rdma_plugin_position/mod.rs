@@ -1,7 +1,7 @@
 //! FAB111: CNI plugin rdma at the wrong place in the plugin chain.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::places_in_network_definition::Plugin;
 use crate::rules::resources::rdma_mode::{REMOVE, is_shared};

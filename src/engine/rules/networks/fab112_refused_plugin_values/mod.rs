@@ -2,7 +2,7 @@
 
 use crate::rules::crd_fields::refused_by_plugin;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::places_in_network_definition::Plugin;
 use crate::rules::rule_declaration::{Rule, files};

@@ -3,7 +3,7 @@
 use super::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
 use super::network_with_ipam_text::fact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::places_in_network_definition::Plugin;
 use crate::rules::rule_declaration::{Rule, files};

@@ -2,7 +2,7 @@
 
 use crate::multus::parse_networks_annotation::is_label;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK_ATTACHMENT_DEFINITION;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;

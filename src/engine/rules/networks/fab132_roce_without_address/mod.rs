@@ -4,7 +4,7 @@ use super::network_with_ipam_text::fact;
 use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::rule_declaration::{Rule, files};
 

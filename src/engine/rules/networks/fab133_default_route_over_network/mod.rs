@@ -4,7 +4,7 @@ use super::attachments_with_facts::attached;
 use super::network_with_ipam_text::IpamText;
 use crate::multus::ipam::default_route;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{
     CIDR_POOL, HOST_DEVICE_NETWORK, IB_NETWORK, IP_POOL, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK,
     NETWORK_ATTACHMENT_DEFINITION, OVS_NETWORK,

@@ -5,7 +5,7 @@ use super::network_with_ipam_text::{IpamText, fact};
 use crate::multus::LinkLayer;
 use crate::multus::ipam::PoolRef;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::WITH_IPAM;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;

@@ -1,8 +1,9 @@
 //! FAB137: IPPool or CIDRPool that gives no addresses.
 
 use crate::multus::subnet::Subnet;
-use crate::rules::finding::{Findings, MAX_PER_RULE, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::finding::{Findings, Severity};
+use crate::rules::most_findings_per_rule::MAX_PER_RULE;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CIDR_POOL, IP_POOL};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;

@@ -4,7 +4,7 @@ use crate::profile::Profile;
 use crate::resolve::profile_status::place;
 use crate::resolve::rail_faults;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::rule_declaration::{Rule, files};
 

@@ -4,7 +4,7 @@ use super::claims::{OWN, attached, without_link_setting};
 use crate::facts::device_claim::link_setting;
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::rules::finding::Findings;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use serde_json::Value;
 
 /// Reports a ResourceClaim or ResourceClaimTemplate without its pod: a claim may be created after its pod.

@@ -1,9 +1,9 @@
 //! FAB302: device plugin configuration that keeps the plugin from starting.
 
-use super::device_plugin_config::{configurations, report};
-use crate::rules::device_plugin_config_findings::Concern;
+use super::objects_with_device_plugin_config::{configurations, report};
+use crate::rules::device_plugin_config_fault_type::Concern;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
 

@@ -3,7 +3,7 @@
 use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
 use super::sriov_policy_values::has_bridge;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

@@ -5,7 +5,7 @@ use super::other_sriov_policies::others;
 use crate::facts::NodePolicy;
 use crate::facts::sriov_node_policy::Functions;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::sriov_policy_beside::Other;

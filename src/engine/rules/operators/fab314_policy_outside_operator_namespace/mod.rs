@@ -2,7 +2,7 @@
 
 use super::operator_namespace::apart;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 

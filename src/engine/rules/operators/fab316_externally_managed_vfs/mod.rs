@@ -3,7 +3,7 @@
 use super::sriov_policy_nodes::{nics, word};
 use crate::facts::sriov_node_state::Interface;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 

@@ -7,7 +7,7 @@ use crate::facts::sriov_node_policy::{NicIndex, NicSelector};
 use crate::facts::sriov_node_state::Interface;
 use crate::facts::{NicSet, NodePolicy};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::sriov_policy_beside::{Common, Other};

@@ -3,7 +3,7 @@
 use super::do_sriov_policies_overlap::OurNics;
 use super::other_sriov_policies::others;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::sriov_policy_beside::Common;

@@ -3,7 +3,7 @@
 use super::do_selectors_share_nodes::OurNodes;
 use crate::facts::PoolConfig;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::POOL_CONFIG;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::sriov_policy_beside::Common;

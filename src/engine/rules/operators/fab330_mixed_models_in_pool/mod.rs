@@ -4,7 +4,7 @@ use super::sriov_policies_of_resource::of_resource;
 use super::supported_nics;
 use crate::facts::NodePolicy;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
 

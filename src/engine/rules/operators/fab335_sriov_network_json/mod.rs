@@ -3,7 +3,7 @@
 use super::meta_plugins::refused_plugin_values;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::json_in_text_fields::{self, EmbeddedFault};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
 

@@ -1,7 +1,7 @@
 //! FAB337: vlanQoS or 802.1ad without a VLAN.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

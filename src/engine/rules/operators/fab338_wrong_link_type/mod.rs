@@ -4,7 +4,7 @@ use super::resource_of_sriov_network::resource;
 use super::sriov_policy_nodes::word;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;

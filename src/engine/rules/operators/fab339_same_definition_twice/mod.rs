@@ -3,7 +3,7 @@
 use crate::facts::Kind;
 use crate::facts::network_from_definition_or_operator::{NetworkObject, render};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{
     HOST_DEVICE_NETWORK, IB_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK, OVS_NETWORK,
 };

@@ -2,7 +2,7 @@
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::json_in_text_fields;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::IB_NETWORK;
 use crate::rules::rule_declaration::{Rule, files};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! FAB343: SR-IOV network over a resource that no known SriovNetworkNodePolicy serves.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{nearest, printable};

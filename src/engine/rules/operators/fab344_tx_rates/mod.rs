@@ -1,7 +1,7 @@
 //! FAB344: SriovNetwork with a minTxRate above its maxTxRate.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

@@ -4,7 +4,7 @@ use super::resource_of_sriov_network::resource;
 use crate::facts::names_dpdk;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NETWORK;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;

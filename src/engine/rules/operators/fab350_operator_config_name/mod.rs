@@ -1,7 +1,7 @@
 //! FAB350: SriovOperatorConfig that the operator ignores.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::OPERATOR_CONFIG;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

@@ -1,7 +1,7 @@
 //! FAB351: SriovNetworkPoolConfig with conflicting fields or an invalid maxUnavailable.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::POOL_CONFIG;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

@@ -1,9 +1,9 @@
 //! FAB355: device plugin configuration with a pool that has no devices, or unintended devices.
 
-use super::device_plugin_config::report;
-use crate::rules::device_plugin_config_findings::Concern;
+use super::objects_with_device_plugin_config::report;
+use crate::rules::device_plugin_config_fault_type::Concern;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
 

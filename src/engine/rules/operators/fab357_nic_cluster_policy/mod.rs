@@ -1,7 +1,7 @@
 //! FAB357: NicClusterPolicy or NicNodePolicy that the operator cannot apply.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::printable;

@@ -1,7 +1,7 @@
 //! FAB358: HostDeviceNetwork without networkNamespace, or with an invalid resourceName.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::{Event, ObjectContext};
+use crate::rules::object_context::{Event, ObjectContext};
 use crate::rules::object_kinds::HOST_DEVICE_NETWORK;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

@@ -2,7 +2,7 @@
 
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::networks::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::rules_in_cel::{Cel, Check};

@@ -3,7 +3,7 @@
 use super::meta_plugins::refused_plugin_values;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::json_in_text_fields::spot;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! FAB367: API version that current CRDs do not have.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{MPI_JOB, WITH_FIELDS};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;

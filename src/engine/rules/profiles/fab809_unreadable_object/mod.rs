@@ -5,7 +5,7 @@ use crate::facts::{self, Kind};
 use crate::rules::crd_fields::is_refused;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::fix_for_wrong_type;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {

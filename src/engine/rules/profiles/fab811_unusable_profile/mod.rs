@@ -3,7 +3,7 @@
 use crate::profile::Profile;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::fix_for_wrong_type;
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::rule_declaration::{Rule, files};
 

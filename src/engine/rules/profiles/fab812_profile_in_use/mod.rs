@@ -4,7 +4,7 @@ use crate::json::decode_with_place::object as decode;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::{enforcing, users};
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::{Event, ObjectContext};
+use crate::rules::object_context::{Event, ObjectContext};
 use crate::rules::object_kinds::FABRIC_PROFILE;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::snapshot::Snapshot;

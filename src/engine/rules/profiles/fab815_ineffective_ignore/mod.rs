@@ -3,7 +3,7 @@
 use crate::rules::finding::Severity;
 use crate::rules::rule_declaration::{Rule, Waiver, files};
 
-/// Its findings are made where the annotations are applied: `rules/which_findings_are_ignored.rs`.
+/// Its findings are made where the annotations are applied: `rules/which_findings_annotations_ignore.rs`.
 pub(in crate::rules) static RULE: Rule = Rule {
     id: "FAB815",
     severity: Severity::Warning,

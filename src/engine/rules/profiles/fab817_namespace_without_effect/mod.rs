@@ -4,7 +4,7 @@ use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION};
 use crate::json::null_as_absent::{Pairs, Text};
 use crate::pod::fabric_signs::OWN_DOMAIN;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
 use crate::text::{nearest, printable, token};

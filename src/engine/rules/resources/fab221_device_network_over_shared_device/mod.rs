@@ -3,7 +3,7 @@
 use crate::facts::{NetworkClass, Server};
 use crate::multus::NetworkFact;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{HOST_DEVICE_NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;

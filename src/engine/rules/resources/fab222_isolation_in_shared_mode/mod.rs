@@ -4,7 +4,7 @@ use super::rdma_mode::{REMOVE, chain_path, of_object, of_pod};
 use crate::facts::Site;
 use crate::rules::devices_of_pod::Known;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;

@@ -5,7 +5,7 @@ use crate::facts::Site;
 use crate::multus::Sharing;
 use crate::rules::devices_of_pod::Known;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
 use crate::rules::places_in_network_definition::Definition;
 use crate::rules::pod_context::PodContext;

@@ -2,7 +2,7 @@
 
 use crate::facts::config_texts;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::object::ObjectContext;
+use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{NIC_CLUSTER_POLICY, NIC_NODE_POLICY};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, files};

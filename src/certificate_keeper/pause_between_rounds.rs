@@ -1,0 +1,70 @@
+//! How long to wait between two rounds: after a write conflict, and after rounds that do not converge. The usual time is
+//! `Lifetimes::tick`.
+
+use std::time::Duration;
+
+/// Maximum of rounds in a row that request another at once. More do not converge.
+pub(super) const IN_A_ROW: u32 = 12;
+/// Minimum time between two checks, whatever the number of reported changes.
+pub(super) const GATHER: Duration = Duration::from_millis(50);
+
+/// Longest pause after a write conflict (milliseconds).
+pub(super) const CONFLICT: u64 = 300;
+/// Write conflicts of one object in a row that are more than a race.
+pub(super) const PATIENCE: u32 = 5;
+
+/// The pause after a round.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    pub(super) length: Duration,
+    /// Whether a change of the objects ends it.
+    pub(super) listens: bool,
+    /// Whether it is a back-off.
+    pub(super) is_back_off: bool,
+}
+
+/// Counts rounds that do not converge.
+#[derive(Debug, Default)]
+pub(super) struct BackOff {
+    row: u32,
+}
+
+impl BackOff {
+    /// The pause after a round that wants the next after `again`, or at the usual `tick`.
+    pub(super) fn after(&mut self, again: Option<Duration>, tick: Duration) -> Pause {
+        let Some(length) = again.filter(|pause| *pause < tick) else {
+            self.row = 0;
+            return Pause { length: tick, listens: true, is_back_off: false };
+        };
+        self.row += 1;
+        if self.row < IN_A_ROW {
+            return Pause { length, listens: length >= GATHER, is_back_off: false };
+        }
+        self.row = 0;
+        // Our own writes are changes as well, and would end the pause at once.
+        Pause { length: tick, listens: false, is_back_off: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_that_do_not_converge_back_off() {
+        let (tick, mut back_off) = (Duration::from_secs(10), BackOff::default());
+        let usual = Pause { length: tick, listens: true, is_back_off: false };
+        assert_eq!(back_off.after(None, tick), usual);
+        for _ in 0..3 {
+            for _ in 1..IN_A_ROW {
+                let at_once = Pause { length: Duration::ZERO, listens: false, is_back_off: false };
+                assert_eq!(back_off.after(Some(Duration::ZERO), tick), at_once);
+            }
+            let backing_off = Pause { length: tick, listens: false, is_back_off: true };
+            assert_eq!(back_off.after(Some(Duration::ZERO), tick), backing_off);
+        }
+        back_off.after(Some(GATHER), tick);
+        assert_eq!(back_off.after(None, tick), usual);
+        assert!(back_off.after(Some(GATHER), tick).listens);
+    }
+}

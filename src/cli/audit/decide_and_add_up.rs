@@ -1,0 +1,228 @@
+//! Objects to decisions, and decisions to the sums of their workload. What is decided comes from `review`.
+
+use super::claims_of_audited_pod;
+use super::pod_as_created_again::created_again;
+use super::top_owner_of_pod::{Head, Owners};
+use crate::deadline::Deadline;
+use crate::facts::Mode;
+use crate::json::annotations_of_object::Annotated;
+use crate::pod::workload_kinds;
+use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
+use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
+use crate::report::finding_identity_for_baselines::ObjectName;
+use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
+use crate::rules::{Event, ObjectContext, checks_kind};
+use crate::snapshot::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Decides as if every namespace had opted in with mode enforce.
+pub(super) struct Judge<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    /// The profile of `--profile`.
+    pub(super) profile: Option<&'a Arc<Profile>>,
+    /// The only namespace.
+    pub(super) namespace: Option<&'a str>,
+    /// The date, as 2027-01-31.
+    pub(super) today: &'a str,
+    pub(super) owners: Owners,
+}
+
+/// What one list, or the files, gave.
+#[derive(Default)]
+pub(super) struct Results {
+    pub(super) tallies: Tallies,
+    /// Pods of owners that are known by name only, by `apiVersion` and kind of the owner (count).
+    pub(super) without_owner: BTreeMap<(String, String), usize>,
+    /// Pods and pod templates with a claim, by the kind that the claim names (count).
+    pub(super) with_claims: BTreeMap<&'static str, usize>,
+    /// Classes that claims of pods and pod templates name, and of which no one knows what their devices are.
+    pub(super) unknown_classes: BTreeSet<String>,
+    /// Templates and objects that cannot be read, with the reason.
+    pub(super) unreadable: Vec<(ObjectName, String)>,
+    /// More of them (count).
+    pub(super) unreadable_more: usize,
+}
+
+/// Most unreadable objects that are listed.
+const MAX_UNREADABLE: usize = 1_000;
+
+impl Results {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.tallies.merge(other.tallies);
+        for (owner, pods) in other.without_owner {
+            *self.without_owner.entry(owner).or_default() += pods;
+        }
+        for (kind, pods) in other.with_claims {
+            *self.with_claims.entry(kind).or_default() += pods;
+        }
+        self.unknown_classes.extend(other.unknown_classes);
+        self.unreadable_more += other.unreadable_more;
+        for (object, reason) in other.unreadable {
+            self.unreadable(&object, reason);
+        }
+    }
+
+    fn unreadable(&mut self, object: &ObjectName, reason: String) {
+        if self.unreadable.len() < MAX_UNREADABLE {
+            self.unreadable.push((object.clone(), reason));
+        } else {
+            self.unreadable_more += 1;
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// Whether the audit is about an object.
+    pub(super) fn covers(&self, object: &ObjectName) -> bool {
+        // The Namespace itself has no namespace.
+        let is_namespace = object.kind == "Namespace" && object.group().is_empty();
+        let of = if is_namespace { &object.name } else { &object.namespace };
+        self.namespace.is_none_or(|only| of.as_deref() == Some(only))
+    }
+
+    /// Decides on an object of any kind.
+    pub(super) fn object(&self, object: &ObjectName, json: &str, into: &mut Results) {
+        let head = Head::of(json);
+        if !self.covers(object) {
+            return;
+        }
+        if object.group().is_empty() && object.kind == "Pod" {
+            return self.pod(object, &head, json, into);
+        }
+        if checks_kind(object.group(), &object.kind) {
+            self.of_cluster(object, json, into);
+        }
+        let namespace = object.namespace.as_deref().unwrap_or("default");
+        let top = self.owners.top(object, &head);
+        // The template of its owner shows it already.
+        if top.has_template {
+            return;
+        }
+        if head.is_finished_job() && workload_kinds::find(object.group(), &object.kind).is_some() {
+            into.tallies.finished_jobs += 1;
+            return;
+        }
+        let request = WorkloadRequest {
+            group: object.group(),
+            kind: &object.kind,
+            json,
+            namespace,
+            mode: Mode::Enforce,
+            opted_in: true,
+            profile: self.profile,
+            deadline: &Deadline::without_clock(),
+        };
+        let decided = decide_workload(request, self.snapshot);
+        let name = line(top.object);
+        for (template, decision) in decided.templates {
+            match decision {
+                Ok(decision) => {
+                    self.add(&name, Seen::Template, template.json, &decision, into);
+                }
+                Err(error) => {
+                    let reason = format!("{}{}: {}", template.pointer, error.pointer, error.message);
+                    into.unreadable(object, reason);
+                }
+            }
+        }
+        if let Some(own) = decided.own {
+            self.add(&name, Seen::Object, json, &own, into);
+        }
+    }
+
+    /// Networks, policies and profiles: findings are the administrators'.
+    fn of_cluster(&self, object: &ObjectName, json: &str, into: &mut Results) {
+        let name = (object.group(), object.kind.as_str());
+        let deadline = Deadline::without_clock();
+        let context = ObjectContext::new(name, json, Event::Given, self.snapshot).within(&deadline);
+        let decision = decide_object(&context, Mode::Enforce);
+        if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
+            self.add(&line(object.clone()), Seen::ClusterObject, json, &decision, into);
+        }
+    }
+
+    fn pod(&self, object: &ObjectName, head: &Head<'_>, json: &str, into: &mut Results) {
+        if head.is_finished_pod() {
+            into.tallies.finished_pods += 1;
+            return;
+        }
+        let top = self.owners.top(object, head);
+        let name = line(top.object);
+        if !top.known {
+            let owner = (name.api_version.clone(), name.kind.clone());
+            *into.without_owner.entry(owner).or_default() += 1;
+        }
+        let json = created_again(json);
+        let namespace = object.namespace.as_deref().unwrap_or("default");
+        let deadline = Deadline::without_clock();
+        let request = PodRequest {
+            profile: self.profile,
+            gang: top.gang.as_ref(),
+            deadline: &deadline,
+            ..PodRequest::new(namespace)
+        };
+        match decide_pod(&json, request, self.snapshot) {
+            Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
+            Err(error) => {
+                into.unreadable(object, format!("{}: {}", error.pointer, error.message));
+                let workload = into.tallies.workloads.entry(name).or_default();
+                workload.makes_pods = true;
+                workload.unreadable_pods += 1;
+            }
+        }
+    }
+
+    fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
+        if matches!(seen, Seen::Template | Seen::Pod) {
+            let named = claims_of_audited_pod::named(json);
+            let namespace = name.namespace.as_deref().unwrap_or("default");
+            for claim in &named {
+                let classes = claims_of_audited_pod::unknown_classes(claim, namespace, self.snapshot);
+                into.unknown_classes.extend(classes.map(str::to_owned));
+            }
+            let kinds: BTreeSet<&'static str> = named.into_iter().map(|(kind, _)| kind).collect();
+            for kind in kinds {
+                *into.with_claims.entry(kind).or_default() += 1;
+            }
+        }
+        let containers = if decision.plan.changes.is_empty() { Vec::new() } else { containers(json) };
+        let injected = if seen == Seen::Pod { injected(json) } else { None };
+        let injected = injected.as_deref();
+        let outdated = injected.is_some_and(|then| self.is_outdated(then, decision));
+        let containers = containers.as_slice();
+        let decided = Decided { seen, json, decision, containers, injected, outdated, today: self.today };
+        into.tallies.workloads.entry(name.clone()).or_default().add(&decided);
+    }
+
+    /// Whether a pod was injected with other settings than a new pod would get.
+    fn is_outdated(&self, then: &str, decision: &Decision) -> bool {
+        let profile = match (self.profile, &decision.profile) {
+            (Some(profile), Some(_)) => Some(profile),
+            (None, Some(name)) => self.snapshot.profile(name),
+            (_, None) => None,
+        };
+        profile.is_none_or(|profile| mark(profile) != then)
+    }
+}
+
+/// The name of a line: objects of one `generateName` are the same work, created again and again.
+fn line(top: ObjectName) -> ObjectName {
+    match top.generate_name {
+        Some(_) => ObjectName { name: None, ..top },
+        None => top,
+    }
+}
+
+fn containers(json: &str) -> Vec<String> {
+    let pod = serde_json::from_str::<crate::pod::PodView<'_>>(json).unwrap_or_default();
+    pod.containers().iter().map(|c| c.name().to_owned()).collect()
+}
+
+/// The mark of an injected pod: profile and fingerprint of its settings.
+fn injected(json: &str) -> Option<String> {
+    if !json.contains(INJECTED_ANNOTATION) {
+        return None;
+    }
+    Annotated::of(json).get(INJECTED_ANNOTATION).map(str::to_owned)
+}

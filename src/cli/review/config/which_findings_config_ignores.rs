@@ -1,0 +1,87 @@
+//! `ignore`: findings that a site accepts in some of its files. They do not fail the command. The verdict stays that of the
+//! webhook, which does not know this file.
+
+use super::path_patterns::fits;
+use crate::report::{Located, Reviewed};
+use crate::rules::which_findings_annotations_ignore::Suppressed;
+use crate::rules::{self, RULES};
+use crate::text::nearest;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// An entry, as a file has it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IgnoreEntry {
+    rules: Vec<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+    reason: String,
+}
+
+#[derive(Debug, Clone)]
+struct Ignore {
+    rules: Vec<&'static str>,
+    /// Patterns, relative to the directory of the configuration; empty for all files.
+    paths: Vec<String>,
+    reason: String,
+}
+
+/// The ignored findings of one configuration.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Ignores {
+    directory: PathBuf,
+    entries: Vec<Ignore>,
+}
+
+impl Ignores {
+    /// Checks entries. An error has the pointer of the wrong value.
+    pub(super) fn read(entries: Vec<IgnoreEntry>, directory: &Path) -> Result<Self, (String, String)> {
+        let mut read = Vec::new();
+        for (at, IgnoreEntry { rules: ids, paths, reason }) in entries.into_iter().enumerate() {
+            if reason.trim().is_empty() {
+                return Err((format!("/ignore/{at}/reason"), "give a reason".to_owned()));
+            }
+            if ids.is_empty() {
+                return Err((format!("/ignore/{at}/rules"), "name at least one rule".to_owned()));
+            }
+            let mut rules = Vec::new();
+            for (number, id) in ids.iter().enumerate() {
+                let rule = rules::find(id).ok_or_else(|| {
+                    let near = nearest(&id.to_ascii_uppercase(), RULES.iter().map(|rule| rule.id));
+                    let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                    (format!("/ignore/{at}/rules/{number}"), format!("unknown rule {id:?}{near}"))
+                })?;
+                rules.push(rule.id);
+            }
+            read.push(Ignore { rules, paths, reason });
+        }
+        let directory = std::path::absolute(directory.join(".")).unwrap_or_default();
+        Ok(Self { directory, entries: read })
+    }
+
+    /// Sets the findings of a file aside that are ignored.
+    pub(in crate::cli) fn apply(&self, file: &str, results: &mut [Reviewed]) {
+        if self.entries.is_empty() || results.iter().all(|r| r.findings.is_empty()) {
+            return;
+        }
+        let whole = std::path::absolute(file).unwrap_or_default();
+        let path = whole.strip_prefix(&self.directory).unwrap_or(&whole).display().to_string();
+        let of_file = |ignore: &&Ignore| {
+            ignore.paths.is_empty() || ignore.paths.iter().any(|pattern| fits(pattern, &path))
+        };
+        let ignores: Vec<&Ignore> = self.entries.iter().filter(of_file).collect();
+        for r in results {
+            for Ignore { rules, reason, .. } in &ignores {
+                let waived = r.findings.extract_if(.., |found| rules.contains(&found.item.rule));
+                let waived = waived.map(|Located { item: finding, place, repeats, baseline }| Located {
+                    item: Suppressed { finding, reason: reason.clone() },
+                    place,
+                    repeats,
+                    baseline,
+                });
+                r.waived.extend(waived);
+            }
+        }
+    }
+}

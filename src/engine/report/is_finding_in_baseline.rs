@@ -1,0 +1,181 @@
+//! Findings beside a baseline while they are found: each is new or unchanged at once, and what is gone is known in the
+//! end. Memory grows with the baseline and with new findings.
+
+use super::baseline_comparison::{Changes, Comparison, Incomparable};
+use super::baseline_file_format::{Baseline, Coverage, Entry, severity};
+use super::finding_identity_for_baselines::{ObjectName, Packed};
+use crate::rules::Severity;
+use crate::text::count;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A finding beside the baseline, in the words of SARIF 2.1.0 (section 3.27.24).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BaselineState {
+    /// The baseline does not have it, or has it with a lower severity.
+    New,
+    /// The baseline has it.
+    Unchanged,
+}
+
+/// A baseline, and how much of it was found again.
+#[derive(Debug)]
+pub struct Since {
+    /// The baseline without its entries.
+    before: Baseline,
+    known: BTreeMap<Packed, Known>,
+    /// Objects of the baseline, and whether they are among the inputs.
+    objects: HashMap<Packed, bool>,
+    new: BTreeMap<(Packed, Severity), usize>,
+    unchanged: usize,
+}
+
+/// A finding of the baseline.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    severity: Severity,
+    count: usize,
+    /// Findings of this identity in this run, of any severity (count).
+    found: usize,
+}
+
+impl Since {
+    /// Begins with a baseline.
+    #[must_use]
+    pub fn new(mut before: Baseline) -> Self {
+        let mut known: BTreeMap<Packed, Known> = BTreeMap::new();
+        let mut objects = HashMap::new();
+        for Entry { fingerprint, severity: name, count } in std::mem::take(&mut before.entries) {
+            objects.insert(Packed::object(&fingerprint.object), false);
+            let severity = severity(&name).unwrap_or(Severity::Info);
+            let first = Known { severity, count: 0, found: 0 };
+            let kept = known.entry(Packed::finding(&fingerprint)).or_insert(first);
+            kept.severity = kept.severity.max(severity);
+            kept.count = kept.count.saturating_add(count);
+        }
+        Self { before, known, objects, new: BTreeMap::new(), unchanged: 0 }
+    }
+
+    /// Notes that an object is among the inputs.
+    pub fn saw(&mut self, object: &ObjectName) {
+        if let Some(seen) = self.objects.get_mut(&Packed::object(object)) {
+            *seen = true;
+        }
+    }
+
+    /// Takes a finding that occurs so many times.
+    pub fn add(&mut self, finding: &Packed, severity: Severity, times: usize) -> BaselineState {
+        let before = self.known.get_mut(finding).map_or(0, |known| {
+            let left = known.count.saturating_sub(known.found);
+            known.found += times;
+            if known.severity >= severity { left } else { 0 }
+        });
+        self.unchanged += before.min(times);
+        if before >= times {
+            return BaselineState::Unchanged;
+        }
+        *self.new.entry((finding.clone(), severity)).or_default() += times - before;
+        BaselineState::New
+    }
+
+    /// The result. A finding that is gone is resolved only if this run could have found it.
+    #[must_use]
+    pub fn end(self, coverage: Coverage, unreadable: bool) -> Comparison {
+        let Self { before, known, objects, new, unchanged } = self;
+        let entry = |finding: &Packed, severity: Severity, count| Entry {
+            fingerprint: finding.unpack(),
+            severity: severity.to_string(),
+            count,
+        };
+        let new = new.into_iter().map(|((finding, severity), count)| entry(&finding, severity, count));
+        let mut result = Comparison { new: new.collect(), unchanged, ..Comparison::default() };
+        let changes =
+            Changes::between(&before, &Baseline::new(env!("CARGO_PKG_VERSION"), coverage, Vec::new()));
+        let (mut absent, mut findings) = (BTreeSet::new(), 0);
+        let mut gone: Vec<Entry> = Vec::new();
+        for (finding, Known { severity, count, found }) in known {
+            if count <= found {
+                continue;
+            }
+            let entry = entry(&finding, severity, count - found);
+            let object = Packed::object(&entry.fingerprint.object);
+            if objects.get(&object) == Some(&true) {
+                gone.push(entry);
+            } else {
+                findings += count - found;
+                absent.insert(object);
+            }
+        }
+        gone.sort();
+        for entry in gone {
+            result.gone(entry, &changes);
+        }
+        if findings > 0 {
+            let (findings, objects) = (self::count(findings, "finding"), self::count(absent.len(), "object"));
+            let reason = format!("{findings} of {objects} not among the inputs");
+            result.incomparable.push(Incomparable { finding: None, reason });
+        }
+        if unreadable { result.with_unreadable_inputs() } else { result }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding_identity_for_baselines::Fingerprint;
+    use super::*;
+
+    fn fingerprint(rule: &str, name: &str) -> Fingerprint {
+        let object = ObjectName {
+            api_version: "v1".to_owned(),
+            kind: "Pod".to_owned(),
+            name: Some(name.to_owned()),
+            ..ObjectName::default()
+        };
+        Fingerprint { rule: rule.to_owned(), object, path: "/spec".to_owned() }
+    }
+
+    fn since(entries: &[(&str, &str, usize)]) -> Since {
+        let entry = |(rule, name, count): &(&str, &str, usize)| Entry {
+            fingerprint: fingerprint(rule, name),
+            severity: "warning".to_owned(),
+            count: *count,
+        };
+        Since::new(Baseline::new("0.1.0", Coverage::default(), entries.iter().map(entry).collect()))
+    }
+
+    #[test]
+    fn as_many_as_before_are_unchanged() {
+        let mut since = since(&[("FAB501", "a", 2), ("FAB412", "a", 1)]);
+        since.saw(&fingerprint("", "a").object);
+        let mut add =
+            |severity, times| since.add(&Packed::finding(&fingerprint("FAB501", "a")), severity, times);
+        assert_eq!(add(Severity::Info, 1), BaselineState::Unchanged);
+        assert_eq!(add(Severity::Error, 1), BaselineState::New);
+        // One of two is new.
+        let mut since_two = self::since(&[("FAB501", "a", 2)]);
+        assert_eq!(
+            since_two.add(&Packed::finding(&fingerprint("FAB501", "a")), Severity::Warning, 3),
+            BaselineState::New
+        );
+        let found = since_two.end(Coverage::default(), false);
+        assert_eq!((found.new.first().map(|e| e.count), found.unchanged), (Some(1), 2));
+        let found = since.end(Coverage::default(), false);
+        assert_eq!((found.new.len(), found.unchanged, found.resolved.len()), (1, 1, 1));
+        assert_eq!(found.worst(), Some(Severity::Error));
+    }
+
+    #[test]
+    fn what_could_not_be_found_is_not_resolved() {
+        let found = since(&[("FAB501", "a", 2)]).end(Coverage::default(), false);
+        assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
+        let mut unreadable = since(&[("FAB501", "a", 2)]);
+        unreadable.saw(&fingerprint("", "a").object);
+        let found = unreadable.end(Coverage::default(), true);
+        assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
+        let mut unknown = since(&[("FAB000", "a", 2)]);
+        unknown.before.rules.insert("FAB000".to_owned());
+        unknown.saw(&fingerprint("", "a").object);
+        let found = unknown.end(Coverage::default(), false);
+        assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
+    }
+}

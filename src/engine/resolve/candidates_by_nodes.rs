@@ -1,0 +1,316 @@
+//! The profiles of the nodes that a pod can run on. `which_candidate_of_nodes_wins` decides between several, and
+//! `candidates_while_no_node_exists` has the profiles while no such node exists.
+
+use super::candidates_while_no_node_exists::by_selectors;
+use super::which_candidate_of_nodes_wins::{
+    Found, add_highest_priority, on_nodes, one_or_ambiguous, remove_outranked, replaces,
+};
+use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
+use crate::demands::Subject;
+use crate::nodes::{ClassSet, Constraints, Requirement};
+use crate::profile::Profile;
+use crate::snapshot::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Label of the GPU operator (NVIDIA/gpu-operator controllers/state_manager.go).
+const GPU_PRESENT: &str = "nvidia.com/gpu.present";
+
+/// Kinds of nodes between two questions whether the time of the decision is over (count).
+const BLOCK: usize = 64;
+
+/// What the nodes that a pod can run on say about its profile.
+#[derive(Debug, Default)]
+struct Ground {
+    /// The profiles with the highest priority of each kind of node.
+    found: Found,
+    /// Whether any of the nodes belongs to a profile that the namespace may use.
+    served: bool,
+    /// Whether a node with accelerators belongs to no profile that the pod can have.
+    bare: bool,
+}
+
+/// Finds the profiles on the nodes that a pod can run on: of each kind of node the highest priority, or all that tie.
+/// Those that the named profile replaces do not count.
+fn ground(
+    landing: &ClassSet,
+    constraints: &Constraints<'_>,
+    subject: &Subject<'_>,
+    named: Option<&Profile>,
+) -> Ground {
+    let snapshot = subject.snapshot;
+    let catalog = snapshot.catalog();
+    let mut ground = Ground::default();
+    // For each set of profiles that was seen, whether one of them serves the pod.
+    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    let accelerated = accelerated(constraints, snapshot);
+    for (nth, number) in landing.ones().enumerate() {
+        if nth.is_multiple_of(BLOCK) && subject.deadline.is_over() {
+            break;
+        }
+        let fabric = catalog.fabric_of(number);
+        let Some(served) = served.get_mut(fabric) else { continue };
+        let profiles = catalog.fabric(fabric);
+        let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, profiles));
+        let served = *served
+            .get_or_insert_with(|| add_highest_priority(profiles, &replaced, subject, &mut ground.found));
+        ground.served |= served;
+        // The set of no profile is looked at class by class: some of its nodes may have accelerators.
+        ground.bare |= !served && accelerated.contains(number);
+    }
+    ground
+}
+
+/// Removes the classes that have none of the accelerators that the pod requests: those with others, and those that list
+/// resources without any. The pod cannot run there; before its plugin has started, a node is as good as none, and its
+/// pool counts as one at zero. Nodes do not list a resource that a DeviceClass provides (kubernetes/enhancements
+/// KEP-5004): a node with the class's accelerators may list none, or only names that the same vendor's device plugin
+/// gives slices and shares, also with 0 units after the plugin has left the node. How many units it lists changes
+/// nothing, or the ranks of one job would get several profiles (docs/adr/0009).
+pub(crate) fn without_others(
+    mut set: ClassSet,
+    constraints: &Constraints<'_>,
+    snapshot: &Snapshot,
+) -> ClassSet {
+    let accelerators = &snapshot.settings().accelerators;
+    // For a pod that is bound by name, the kubelet drops requests for extended resources that its node does not list
+    // (kubernetes/kubernetes pkg/kubelet/lifecycle/predicate.go, removeMissingExtendedResources). So they keep it off no node.
+    if constraints.node_name.is_some() {
+        return set;
+    }
+    let asked: BTreeSet<&str> =
+        constraints.resources.iter().copied().filter(|r| accelerators.contains(r)).collect();
+    if asked.is_empty() {
+        return set;
+    }
+    let claimed = asked.iter().copied().filter(|name| is_claimed(name, snapshot));
+    let claimed: BTreeSet<&str> = claimed.map(vendor).collect();
+    let classes = snapshot.all_nodes().classes();
+    let (mut have, mut fit) = (classes.none(), classes.none());
+    for (name, listing) in classes.offering().filter(|(name, _)| accelerators.contains(name)) {
+        have.union_with(listing);
+        if asked.contains(name) || claimed.contains(vendor(name)) {
+            fit.union_with(listing);
+        }
+    }
+    if claimed.is_empty() {
+        let mut without = classes.listing().clone();
+        without.difference_with(&have);
+        without.difference_with(&with_gpu_label(snapshot));
+        set.difference_with(&without);
+    }
+    have.difference_with(&fit);
+    set.difference_with(&have);
+    set
+}
+
+/// Whether a DeviceClass provides a resource. A device plugin may provide it too, on other nodes.
+fn is_claimed(resource: &str, snapshot: &Snapshot) -> bool {
+    snapshot.facts().class_behind(resource).is_some()
+}
+
+/// The domain of a resource's name: device plugins use that of the vendor.
+fn vendor(resource: &str) -> &str {
+    resource.split_once('/').map_or(resource, |(domain, _)| domain)
+}
+
+/// The classes whose nodes have the accelerators that the pod requests.
+fn accelerated(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
+    let mut have = with_gpu_label(snapshot);
+    let accelerators = &snapshot.settings().accelerators;
+    for name in constraints.resources.iter().filter(|r| accelerators.contains(r)) {
+        if let Some(offering) = snapshot.all_nodes().classes().offering_of(name) {
+            have.union_with(offering);
+        }
+    }
+    have
+}
+
+fn with_gpu_label(snapshot: &Snapshot) -> ClassSet {
+    let classes = snapshot.all_nodes().classes();
+    let mut present = classes.all().clone();
+    classes.retain(&mut present, Requirement::equals(GPU_PRESENT, "true"));
+    present
+}
+
+/// Whether a pod waits for a profile's nodes: no node that it can run on now carries a profile or has its
+/// accelerators, and the profile's nodes could fit it. Then its selectors are evidence for the profile.
+pub(crate) fn awaits(
+    profile: &Profile,
+    constraints: &Constraints<'_>,
+    landing: &ClassSet,
+    subject: &Subject<'_>,
+) -> bool {
+    let Subject { namespace, snapshot, deadline, .. } = subject;
+    is_idle(constraints, landing, namespace, snapshot)
+        && Conditions::of(constraints, snapshot.catalog(), deadline).may_meet(profile)
+}
+
+/// Whether no node that a pod can run on now carries a profile or has its accelerators.
+pub(super) fn is_idle(
+    constraints: &Constraints<'_>,
+    landing: &ClassSet,
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> bool {
+    let catalog = snapshot.catalog();
+    let landing = without_others(landing.clone(), constraints, snapshot);
+    let accelerated = accelerated(constraints, snapshot);
+    // For each set of profiles that was seen, whether one of them admits the namespace.
+    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    let mut idle = |class: usize| {
+        let fabric = catalog.fabric_of(class);
+        let admitting = || catalog.fabric(fabric).iter().any(|p| snapshot.admits(p, namespace));
+        !accelerated.contains(class)
+            && !served.get_mut(fabric).is_some_and(|served| *served.get_or_insert_with(admitting))
+    };
+    landing.ones().all(&mut idle)
+}
+
+/// The steps that look at nodes and selectors; `None` where they say nothing.
+pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Resolution> {
+    let snapshot = subject.snapshot;
+    snapshot.profiles().next()?;
+    let constraints = &subject.constraints;
+    let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
+    let usable = |p: &Profile| snapshot.admits(p, subject.namespace) && unmet(p, subject).is_none();
+    // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
+    // the answers.
+    let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
+    let landing = without_others(subject.landing().clone(), constraints, snapshot);
+    let Ground { mut found, served, bare } = ground(&landing, constraints, subject, None);
+    if served {
+        let several = found.profiles.len() > 1;
+        remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
+        if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
+            found.profiles.insert(default.name.clone(), Arc::clone(default));
+        }
+        let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
+        return one_or_ambiguous(found, Because::Nodes, |_| evidence.clone(), snapshot);
+    }
+    if bare || is_bound(constraints, snapshot) {
+        return None;
+    }
+    let (mut found, asked) = by_selectors(&conditions, subject);
+    remove_outranked(&mut found.profiles, |p| conditions.strength(p));
+    // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods
+    // get the default.
+    if let Some(default) = default.filter(|_| !asked && !found.profiles.is_empty()) {
+        found.profiles.insert(default.name.clone(), Arc::clone(default));
+    }
+    one_or_ambiguous(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
+}
+
+/// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
+/// exists, the profiles that its selectors leave.
+pub(super) fn beside(
+    constraints: &Constraints<'_>,
+    subject: &Subject<'_>,
+    named: Option<&Arc<Profile>>,
+) -> Vec<Arc<Profile>> {
+    let snapshot = subject.snapshot;
+    let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
+    // See `without_others`.
+    let bound = constraints.node_name.is_some();
+    let lacking = if bound { snapshot.all_nodes().classes().none() } else { lacking(constraints, subject) };
+    let mut landing = without_others(snapshot.landing(constraints, subject.deadline), constraints, snapshot);
+    landing.difference_with(&lacking);
+    let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
+    if served || bare || is_bound(constraints, snapshot) {
+        remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
+        if !bound {
+            let asked = asked_by_a_term(&conditions, (constraints, subject), (&landing, &lacking), named);
+            found.profiles.extend(asked);
+        }
+        return found.profiles.into_values().collect();
+    }
+    found = by_selectors(&conditions, subject).0;
+    // The pod cannot run on the nodes that a profile has now, nor on further ones like them.
+    let elsewhere = |p: &Profile| {
+        let carrying = snapshot.catalog().classes_of(&p.name).filter(|carrying| !carrying.is_clear());
+        carrying.is_some_and(|carrying| carrying.is_subset(&lacking))
+    };
+    found.profiles.retain(|_, p| !elsewhere(p));
+    let fits = named.filter(|named| conditions.may_meet(named));
+    found.profiles.extend(fits.map(|named| (named.name.clone(), Arc::clone(named))));
+    remove_outranked(&mut found.profiles, |p| conditions.strength(p));
+    if let Some(named) = named {
+        // A profile whose nodes the pod asks for will be on each node that fits the pod.
+        let on_all = fits.filter(|named| conditions.strength(named) == Strength::Nodes);
+        let on_the_nodes = on_all.map_or(&[][..], std::slice::from_ref);
+        found.profiles.retain(|_, p| p.name != named.name && !replaces(named, p, on_the_nodes));
+    }
+    found.profiles.into_values().collect()
+}
+
+/// The profiles whose nodes a term of the pod's affinity asks for, and of whose nodes the pod can run on none now: it may
+/// exclude the nodes of today by name, or the pool is at zero. Nodes that join while the pod is pending would fit it.
+fn asked_by_a_term(
+    conditions: &Conditions<'_>,
+    (constraints, subject): (&Constraints<'_>, &Subject<'_>),
+    (landing, lacking): (&ClassSet, &ClassSet),
+    named: Option<&Arc<Profile>>,
+) -> BTreeMap<String, Arc<Profile>> {
+    let snapshot = subject.snapshot;
+    let mut asked = Found::default();
+    let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
+    for profile in
+        admitted.take_while(|_| !subject.deadline.is_over()).filter(|p| conditions.a_term_may_ask(p))
+    {
+        asked.add(profile, subject);
+    }
+    if asked.profiles.is_empty() {
+        return asked.profiles;
+    }
+    // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
+    let classes = snapshot.all_nodes().classes();
+    let mut fitting = snapshot.tolerated(constraints);
+    fitting = without_others(fitting, constraints, snapshot);
+    fitting.difference_with(lacking);
+    let mut others = classes.all().clone();
+    others.difference_with(&fitting);
+    let mut away = classes.all().clone();
+    away.difference_with(landing);
+    asked.profiles.retain(|_, p| {
+        let carrying = snapshot.catalog().classes_of(&p.name).filter(|carrying| !carrying.is_clear());
+        carrying.is_none_or(|carrying| carrying.is_subset(&away) && !carrying.is_subset(&others))
+    });
+    remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
+    if let Some(named) = named {
+        asked.profiles.retain(|_, p| {
+            let both = conditions.terms_ask_for_both(p, named);
+            p.name != named.name && !replaces(named, p, if both { std::slice::from_ref(named) } else { &[] })
+        });
+    }
+    asked.profiles
+}
+
+/// Most resources of a pod that are looked up; a pod has far fewer.
+const MAX_RESOURCES: usize = 64;
+
+/// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
+/// namespace. By any other name, the answer would reveal which resources nodes have.
+fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
+    let snapshot = subject.snapshot;
+    let classes = snapshot.all_nodes().classes();
+    let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
+    let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
+    let mut lacking = classes.none();
+    for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
+        // See `without_others`.
+        if is_claimed(name, snapshot) {
+            continue;
+        }
+        let mut without = classes.listing().clone();
+        if let Some(offering) = classes.offering_of(name) {
+            without.difference_with(offering);
+        }
+        lacking.union_with(&without);
+    }
+    lacking
+}
+
+/// Whether a pod is bound to a node that exists: it runs only there.
+fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+    constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some())
+}

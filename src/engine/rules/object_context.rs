@@ -1,0 +1,220 @@
+//! An object that is not a pod, as its rules see it.
+
+use super::device_plugin_config_fault_type::Configuration;
+use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
+use super::places_in_network_definition::Definition;
+use super::sriov_policy_beside::Other;
+use crate::deadline::{self, Deadline};
+use crate::facts::network_from_definition_or_operator::{Rendered, render};
+use crate::facts::sriov_node_state::Interface;
+use crate::facts::{Kind, NicSet, NodePolicy};
+use crate::json::as_go_reads::CNI;
+use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::nodes::Requirement;
+use crate::profile::FabricProfile;
+use crate::snapshot::Snapshot;
+use crate::text::tree;
+use serde_json::{Map, Value};
+use std::cell::OnceCell;
+
+/// The context of a rule on other objects.
+#[derive(Debug)]
+pub struct ObjectContext<'a> {
+    /// API group.
+    pub group: &'a str,
+    /// Kind.
+    pub kind: &'a str,
+    /// JSON text of the object.
+    pub json: &'a str,
+    /// The event.
+    pub event: Event<'a>,
+    /// Everything else that is known.
+    pub snapshot: &'a Snapshot,
+    /// Whether the API server has compared it with the schema of its kind, as it does before it calls a validating
+    /// webhook (k8s.io/apiserver pkg/registry/generic/registry/store.go, Create).
+    pub validated: bool,
+    /// The time limit, asked between rules.
+    pub deadline: &'a Deadline<'a>,
+    /// Values that several rules read, each read once.
+    views: Views<'a>,
+}
+
+/// What is in a text, or why it cannot be read.
+type Embedded<T> = Result<T, EmbeddedFault>;
+
+/// An object as rules read it, filled at the first question.
+#[derive(Debug, Default)]
+struct Views<'a> {
+    value: OnceCell<Option<Value>>,
+    policy: OnceCell<Option<NodePolicy>>,
+    definition: OnceCell<Option<Definition>>,
+    network: OnceCell<Option<Rendered>>,
+    ipam: OnceCell<Embedded<Map<String, Value>>>,
+    meta_plugins: OnceCell<Embedded<Vec<EmbeddedObject>>>,
+    configurations: OnceCell<Vec<Configuration>>,
+    nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
+    taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
+    others: OnceCell<Vec<Other<'a>>>,
+    profile: OnceCell<Result<FabricProfile, DecodeError>>,
+}
+
+/// NICs that are compared with a policy in the time in which a value of a profile is planned (count).
+const NICS_PER_VALUE: usize = 3;
+
+/// Longest profile that is read (bytes): its files have at most 192 KiB, and etcd stores no object of more than 1.5 MiB.
+const MAX_PROFILE: usize = 2 << 20;
+
+impl<'a> ObjectContext<'a> {
+    /// An object that is given as JSON text.
+    #[must_use]
+    pub fn new(
+        (group, kind): (&'a str, &'a str),
+        json: &'a str,
+        event: Event<'a>,
+        snapshot: &'a Snapshot,
+    ) -> Self {
+        let deadline = &deadline::NEVER;
+        Self { group, kind, json, event, snapshot, validated: false, deadline, views: Views::default() }
+    }
+
+    /// The same object, from the API server's request.
+    #[must_use]
+    pub fn validated(self) -> Self {
+        Self { validated: true, ..self }
+    }
+
+    /// The same object under a time limit.
+    #[must_use]
+    pub fn within(self, deadline: &'a Deadline<'a>) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// The network that the object is, or that its operator makes of it.
+    pub(super) fn network(&self) -> Option<&Rendered> {
+        let read = || {
+            let kind = Kind::of(self.group, self.kind)?.makes_network()?;
+            render(kind, &decode(self.json).ok()?, "default")
+        };
+        self.views.network.get_or_init(read).as_ref()
+    }
+
+    /// The profile that the object is.
+    pub(super) fn profile(&self) -> &Result<FabricProfile, DecodeError> {
+        self.views.profile.get_or_init(|| match self.json.len() {
+            ..=MAX_PROFILE => decode(self.json),
+            length => {
+                let message = format!("the object has {length} bytes, and at most {MAX_PROFILE} are read");
+                Err(DecodeError { pointer: String::new(), message })
+            }
+        })
+    }
+
+    /// `spec.ipam`, the text of a JSON object in the kinds of which an operator makes networks, and the object.
+    pub(super) fn ipam_text(&self) -> Option<(&str, &Embedded<Map<String, Value>>)> {
+        let text = self.text("/spec/ipam")?;
+        Some((text, self.views.ipam.get_or_init(|| json_in_text_fields::object(text, CNI))))
+    }
+
+    /// `spec.metaPlugins`, the text of JSON objects in the same kinds, and the objects.
+    pub(super) fn meta_plugins(&self) -> Option<(&str, &Embedded<Vec<EmbeddedObject>>)> {
+        let text = self.text("/spec/metaPlugins")?;
+        Some((text, self.views.meta_plugins.get_or_init(|| json_in_text_fields::sequence(text))))
+    }
+
+    /// Device plugin configurations in the object. Several rules ask for them.
+    pub(super) fn device_plugin_configurations(
+        &self,
+        read: impl FnOnce() -> Vec<Configuration>,
+    ) -> &[Configuration] {
+        self.views.configurations.get_or_init(read)
+    }
+
+    /// The whole object; `None` where it is not JSON that fits a tree.
+    pub(super) fn value(&self) -> Option<&Value> {
+        self.views.value.get_or_init(|| tree(self.json).ok()).as_ref()
+    }
+
+    /// A text of the object by its pointer; `None` where it is missing, empty or of another type.
+    pub(super) fn text(&self, pointer: &str) -> Option<&str> {
+        self.value()?.pointer(pointer)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// A whole number of the object by its pointer; `None` where it is missing or of another type.
+    pub(super) fn number(&self, pointer: &str) -> Option<i64> {
+        self.value()?.pointer(pointer)?.as_i64()
+    }
+
+    /// The CNI configuration of the NetworkAttachmentDefinition that it is; `None` where Multus cannot use it.
+    pub(super) fn definition(&self) -> Option<&Definition> {
+        self.views.definition.get_or_init(|| Definition::read(self.value()?)).as_ref()
+    }
+
+    /// NICs of the nodes that the policy selects, each set of them with the first such node. Rules ask for it several
+    /// times, and there may be 130,000 nodes.
+    pub(super) fn selected_nics(&self) -> &[(&'a str, &'a NicSet)] {
+        let read = || {
+            let Some(policy) = self.node_policy() else { return Vec::new() };
+            let wanted: Vec<Requirement<'_>> =
+                policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
+            let nodes = self.snapshot.nodes();
+            if !nodes.selects_any(&wanted) {
+                return Vec::new();
+            }
+            // Sets of NICs are up to as many as nodes.
+            let sets = self.snapshot.facts().nic_sets();
+            let nics: usize = sets.iter().map(|set| set.interfaces().len()).sum();
+            if !self.deadline.plans(nics / NICS_PER_VALUE) {
+                return Vec::new();
+            }
+            let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));
+            let in_time = sets.iter().take_while(|_| !self.deadline.is_over());
+            in_time.filter_map(|set| Some((first(set)?, set))).collect()
+        };
+        self.views.nics.get_or_init(read)
+    }
+
+    /// Of these the NICs that the policy takes, each with the first node that has it.
+    pub(super) fn taken_nics(&self) -> &[(&'a str, &'a Interface)] {
+        let read = || {
+            let Some(policy) = self.node_policy() else { return Vec::new() };
+            let index = policy.nics.index();
+            let of_node = |(node, set): &(&'a str, &'a NicSet)| {
+                let (node, set) = (*node, *set);
+                set.interfaces()
+                    .iter()
+                    .filter(|nic| index.takes(nic))
+                    .map(move |nic| (node, nic))
+                    .collect::<Vec<_>>()
+            };
+            let in_time = self.selected_nics().iter().take_while(|_| !self.deadline.is_over());
+            in_time.flat_map(of_node).collect()
+        };
+        self.views.taken.get_or_init(read)
+    }
+
+    /// The other policies, compared with the one that the object is. Several rules ask for them.
+    pub(super) fn other_policies(&self, read: impl FnOnce() -> Vec<Other<'a>>) -> &[Other<'a>] {
+        self.views.others.get_or_init(read)
+    }
+
+    /// The object as the SriovNetworkNodePolicy it is. The operator passes over the one of name `default`.
+    pub(super) fn node_policy(&self) -> Option<&NodePolicy> {
+        let read =
+            || NodePolicy::parse(self.json).ok().filter(|_| self.text("/metadata/name") != Some("default"));
+        self.views.policy.get_or_init(read).as_ref()
+    }
+}
+
+/// An event of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// It is created, or reviewed as it stands.
+    Given,
+    /// It replaces its former self.
+    Updated {
+        /// JSON text of the former object.
+        old: &'a str,
+    },
+    /// It is deleted.
+    Deleted,
+}
