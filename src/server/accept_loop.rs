@@ -6,6 +6,7 @@ use super::connection_age;
 use super::connection_deadlines::{ConnectionWatch, Slow, Waits, WatchedStream};
 use super::default_limits_and_deadlines::Limits;
 use super::metrics::{Handshake, Shed};
+use super::one_request_per_turn::one_request_per_turn;
 use super::open_connections::{Place, Refused, Table};
 use super::routes;
 use super::shared_state::State;
@@ -186,7 +187,7 @@ impl Connection {
                 request.extensions_mut().insert(caller.clone());
                 let (router, watch, state) = (router.clone(), Arc::clone(&watch), Arc::clone(&state));
                 watch.request_begins();
-                async move {
+                one_request_per_turn(async move {
                     let mut response = router.oneshot(request.map(axum::body::Body::new)).await;
                     // The API server re-uses open connections to a pod that is going away
                     // (kubernetes/kubernetes#127335), and sends nothing to one that came later.
@@ -197,7 +198,7 @@ impl Connection {
                     }
                     watch.request_ends();
                     response
-                }
+                })
             }
         });
         let connection = hyper::server::conn::http1::Builder::new()

@@ -74,6 +74,8 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADER)
+                // One request for each connection: a client that sends many at once must not delay the next probe.
+                .keep_alive(false)
                 .max_buf_size(READ_BUFFER)
                 .serve_connection(TokioIo::new(stream), service);
             let _ = connection.await;

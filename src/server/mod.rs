@@ -21,6 +21,7 @@ mod file_descriptors;
 mod http_answers;
 mod memory_of_request_bodies;
 mod metrics;
+mod one_request_per_turn;
 mod open_connections;
 mod readyz;
 mod reload_certificate;

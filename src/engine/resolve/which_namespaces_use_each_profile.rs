@@ -127,11 +127,14 @@ mod tests {
         };
         let base = r#""transport":"roce","attachment":"sriov""#;
         for (number, term) in TERMS.iter().enumerate() {
-            let json =
-                format!(r#"{{"metadata":{{"name":"p{number}"}},"spec":{{{base},"namespaces":{{{term}}}}}}}"#);
+            let json = format!(
+                r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"p{number}"}},"spec":{{{base},"namespaces":{{{term}}}}}}}"#
+            );
             add(&mut builder, "fabric-admission.dev", "FabricProfile", &json);
         }
-        let open = format!(r#"{{"metadata":{{"name":"open"}},"spec":{{{base}}}}}"#);
+        let open = format!(
+            r#"{{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{{"name":"open"}},"spec":{{{base}}}}}"#
+        );
         add(&mut builder, "fabric-admission.dev", "FabricProfile", &open);
         let mut number = 0;
         for mode in ["enforce", "audit", "other"] {

@@ -2,12 +2,13 @@
 //! again on another thread.
 
 use super::webhook_body::{Known, WebhookEntry, handle_within};
-use super::{WorkloadRequest, decide_object, decide_workload};
+use super::{PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::rules::{Event, ObjectContext};
 use crate::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn snapshot(objects: &[Value]) -> Snapshot {
     let mut builder = Builder::default();
@@ -93,26 +94,45 @@ fn many_containers_and_claims_are_not_decided_briefly() {
     assert!(is_cut(&[claims(70)], &snapshot));
 }
 
+/// Profiles of all nodes, each of which requires its own values of 60 variables.
+fn requiring(profiles: usize) -> Snapshot {
+    let one = |i: usize| {
+        let mut env = env(60, &i.to_string());
+        env.iter_mut().for_each(|entry| entry["policy"] = json!("require"));
+        let selector = json!({"matchLabels": {"pool": format!("p{i}")}});
+        [
+            profile(&format!("f{i}"), json!({"env": env, "nodeSelector": selector})),
+            node(&format!("n{i}"), &format!("p{i}")),
+        ]
+    };
+    snapshot(&(0..profiles).flat_map(one).collect::<Vec<_>>())
+}
+
+/// The variables of a container are compared with all profiles in one go, which takes milliseconds.
+#[test]
+fn a_comparison_with_many_profiles_asks_the_clock() {
+    let pod = json!({"metadata": {}, "spec": {"containers": [container(&env(60, "w"))]}}).to_string();
+    let questions = |profiles: usize| {
+        let (snapshot, asked) = (requiring(profiles), AtomicUsize::new(0));
+        let over = || {
+            asked.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        let deadline = Deadline::when(&over);
+        let request = PodRequest { deadline: &deadline, ..PodRequest::new("n") };
+        let decision = decide_pod(&pod, request, &snapshot).unwrap();
+        assert!(decision.findings.iter().any(|f| f.rule == "FAB403"), "{decision:?}");
+        asked.into_inner()
+    };
+    let (few, many) = (questions(50), questions(250));
+    // One for each profile, and three for each variable: four times as many entries in parts of 64.
+    assert!(many >= few + 200 + 60 * 2, "{few} {many}");
+}
+
 /// Profiles of all nodes on which a pod may run, each of which requires its own values.
 #[test]
 fn many_profiles_with_many_variables_are_not_compared_briefly() {
-    let world = |profiles: usize| {
-        let one = |i: usize| {
-            let env: Vec<Value> = env(60, &i.to_string())
-                .into_iter()
-                .map(|mut entry| {
-                    entry["policy"] = json!("require");
-                    entry
-                })
-                .collect();
-            let selector = json!({"matchLabels": {"pool": format!("p{i}")}});
-            [
-                profile(&format!("f{i}"), json!({"env": env, "nodeSelector": selector})),
-                node(&format!("n{i}"), &format!("p{i}")),
-            ]
-        };
-        snapshot(&(0..profiles).flat_map(one).collect::<Vec<_>>())
-    };
+    let world = requiring;
     let pod = json!({"metadata": {}, "spec": {"containers": [container(&env(60, "w"))]}});
     assert!(!is_cut(&[pod.clone(), pod.clone()], &world(20)));
     assert!(is_cut(&[pod.clone(), pod.clone(), pod.clone(), pod], &world(200)));

@@ -2,7 +2,7 @@
 
 use super::changes_in_words::injected;
 use super::decide_workload::decide_each;
-use super::only_new_findings_deny_updates::{self, Below, Version};
+use super::only_new_findings_deny_updates::{self, Before, Below, Version};
 use super::{Decision, Stage, WorkloadRequest, judge};
 use crate::facts::Mode;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
@@ -69,8 +69,8 @@ impl WholeWorkload {
 
     /// Removes the findings that the workload had before: its pods are planned already.
     pub(super) fn keep_new(&mut self, json: &str, before: Self, json_before: &str) {
-        let suppressed = before.suppressed.into_iter().map(|(part, s)| (part, s.finding));
-        let known: Vec<Below> = before.findings.into_iter().chain(suppressed).collect();
+        let ignored = before.suppressed.into_iter().map(|(part, s)| (part, s.finding)).collect();
+        let known = Before { reported: before.findings, ignored };
         let new = Version { json, parts: &self.parts };
         let old = Version { json: json_before, parts: &before.parts };
         only_new_findings_deny_updates::keep_new(&mut self.findings, &known, new, old);

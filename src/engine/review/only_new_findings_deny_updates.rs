@@ -20,10 +20,18 @@ pub(super) struct Version<'a> {
     pub(super) parts: &'a [String],
 }
 
-/// Removes the findings that the object had before. `known`: findings of the old object, under the same Snapshot, ignored
-/// ones included.
-pub(super) fn keep_new(findings: &mut Vec<Below>, known: &[Below], new: Version<'_>, old: Version<'_>) {
-    if known.is_empty() || findings.is_empty() {
+/// Findings of an object before a change, under the same Snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    pub(super) reported: Vec<Below>,
+    /// Those that an annotation ignored.
+    pub(super) ignored: Vec<Below>,
+}
+
+/// Removes the findings that the object had before, ignored ones included.
+pub(super) fn keep_new(findings: &mut Vec<Below>, before: &Before, new: Version<'_>, old: Version<'_>) {
+    let Before { reported, ignored } = before;
+    if reported.len() + ignored.len() == 0 || findings.is_empty() {
         return;
     }
     let hashes = RandomState::new();
@@ -32,11 +40,15 @@ pub(super) fn keep_new(findings: &mut Vec<Below>, known: &[Below], new: Version<
     let (new, old) = (Places::of(new_value, new.parts, &hashes), Places::of(old_value, old.parts, &hashes));
     let mut worst: HashMap<(&str, &str, u64), Severity> = HashMap::new();
     let mut counts: HashMap<(&str, Severity, u64), usize> = HashMap::new();
-    for (part, finding) in known {
+    for (part, finding) in reported.iter().chain(ignored) {
         let severity = worst
             .entry((finding.rule, &finding.message, old.hash(*part, &finding.path)))
             .or_insert(finding.severity);
         *severity = finding.severity.max(*severity);
+    }
+    // Ignored findings do not count: an annotation ignores all of a rule, so where one is not ignored now, the rule found
+    // something else.
+    for (part, finding) in reported {
         *counts.entry((finding.rule, finding.severity, old.hash(*part, ""))).or_default() += 1;
     }
     findings.retain(|(part, f)| {
@@ -168,10 +180,16 @@ mod tests {
             let (spot, message, fix, because, other) = (None, String::new(), String::new(), None, None);
             Finding { rule, severity, path, spot, message, fix, because, other }
         };
-        let known: Vec<Below> = (0..MAX_PER_RULE).map(|nth| (0, finding(nth))).collect();
-        let mut found = vec![(0, finding(MAX_PER_RULE)), (1, finding(0))];
-        keep_new(&mut found, &known, version, version);
-        assert_eq!(found, [(1, finding(0))]);
+        let full: Vec<Below> = (0..MAX_PER_RULE).map(|nth| (0, finding(nth))).collect();
+        let found = [(0, finding(0)), (0, finding(MAX_PER_RULE)), (1, finding(0))];
+        let reported = Before { reported: full.clone(), ignored: Vec::new() };
+        let ignored = Before { reported: Vec::new(), ignored: full };
+        // A full list of findings that an annotation ignored says nothing about one that it does not ignore.
+        for (before, new) in [(reported, &found[2..]), (ignored, &found[1..])] {
+            let mut found = found.to_vec();
+            keep_new(&mut found, &before, version, version);
+            assert_eq!(found, new);
+        }
     }
 
     #[test]

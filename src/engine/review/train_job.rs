@@ -22,6 +22,11 @@ const NODE: &str = "node";
 /// Jobs of a runtime, and patches of a TrainJob, that are followed (count).
 const MAX_PARTS: usize = 64;
 
+/// Longest runtime that is followed (bytes), and the most values in it (count). Each TrainJob copies the runtime. Runtimes have
+/// 2 to 5 kB.
+const MAX_RUNTIME: usize = 64 << 10;
+const MAX_RUNTIME_VALUES: usize = 4_000;
+
 /// Handling of the runtime's resources if the TrainJob sets `resourcesPerNode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resources {
@@ -166,7 +171,14 @@ fn runtime<'r, 's>(
         _ => return None,
     };
     let name = text("name")?;
-    Some((kind, name, &snapshot.training_runtime(namespace, name)?.spec))
+    let spec = &snapshot.training_runtime(namespace, name)?.spec;
+    is_short(spec).then_some((kind, name, spec))
+}
+
+/// Whether a runtime is followed. Values are counted by the bytes between them, which texts may have too.
+fn is_short(spec: &str) -> bool {
+    let between = || spec.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    spec.len() <= MAX_RUNTIME && between() <= MAX_RUNTIME_VALUES
 }
 
 #[derive(Deserialize)]

@@ -273,7 +273,8 @@ fn object(
     let version = |json| only_new_findings_deny_updates::Version { json, parts: &whole };
     let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
     let mut findings = below(std::mem::take(&mut decision.findings));
-    let known = below(check_object(&context(old, Event::Given)));
+    let reported = below(check_object(&context(old, Event::Given)));
+    let known = only_new_findings_deny_updates::Before { reported, ..Default::default() };
     only_new_findings_deny_updates::keep_new(&mut findings, &known, version(new), version(old));
     decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
     judge(&mut decision, Stage::Final, mode, true);

@@ -17,6 +17,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("webhook::halves_in_turns_keep_nobody_out", halves);
     suite.add("webhook::connections_at_work_do_not_make_room", full);
     suite.add("webhook::probes_get_through_a_crowd_on_the_admin_port", crowded_admin);
+    suite.add("webhook::a_connection_of_the_admin_port_gets_one_answer", one_answer);
 }
 
 fn per_peer() -> Outcome {
@@ -159,5 +160,19 @@ fn crowded_admin() -> Outcome {
     assert_eq!(crate::support::server::admin(server.admin, "/livez")?.status, 200);
     assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
     drop(crowd);
+    Ok(())
+}
+
+/// Of many requests that are sent together, the others would delay the next probe.
+fn one_answer() -> Outcome {
+    let server = start(Limits::default())?;
+    let mut client = TcpStream::connect(server.admin)?;
+    client.write_all("GET /metrics HTTP/1.1\r\nhost: h\r\n\r\n".repeat(8).as_bytes())?;
+    let mut text = Vec::new();
+    // The kernel may say that the other requests were not read.
+    let _ = client.read_to_end(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    assert_eq!(text.matches("HTTP/1.1 200").count(), 1, "{text}");
+    assert!(text.to_ascii_lowercase().contains("connection: close"), "{text}");
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 use super::own_values::{Own, own_variables};
 use super::places::Place;
+use crate::deadline::Deadline;
 use crate::plan::is_checked;
 use crate::pod::list_length_limits::ENTRIES_PER_VALUE;
 use crate::pod::pod_fields::Container;
@@ -14,6 +15,9 @@ use crate::rules::pod_context::PodContext;
 use crate::snapshot::{Catalog, VariableEntries};
 use fixedbitset::FixedBitSet;
 use std::collections::{BTreeSet, HashMap};
+
+/// Entries of one variable that are compared until the next question to the clock. Each takes up to 0.3 microseconds.
+const ENTRIES_PER_QUESTION: usize = 64;
 
 /// Profiles that a pod is compared with, and the pod's own one.
 pub(super) struct Held<'a> {
@@ -61,7 +65,7 @@ impl<'a> Held<'a> {
     ) -> impl Iterator<Item = Variable<'_, 'a, 'c>> {
         let known = |name: &'c str| Some((name, self.catalog.variables().get(name)?));
         let names: BTreeSet<&str> = names(context, place).filter(|name| known(name).is_some()).collect();
-        let container = place.container;
+        let (container, deadline) = (place.container, context.deadline);
         let own = |(name, entries)| own_variables(context, place, name).map(move |own| (name, entries, own));
         let all: Vec<_> = names.into_iter().filter_map(known).flat_map(own).collect();
         let in_time = |entries: &VariableEntries| {
@@ -74,7 +78,7 @@ impl<'a> Held<'a> {
                 let by_own =
                     text.is_some_and(|text| self.own.get(name).is_some_and(|all| all.contains(&text)));
                 let set_by = text.map_or(&[][..], |text| entries.setting(text));
-                Variable { held: self, entries, container, own, by_own, set_by }
+                Variable { held: self, entries, container, deadline, own, by_own, set_by }
             },
         )
     }
@@ -97,6 +101,7 @@ pub(super) struct Variable<'h, 'a, 'c> {
     held: &'h Held<'a>,
     entries: &'a VariableEntries,
     container: &'c Container<'c>,
+    deadline: &'c Deadline<'c>,
     pub(super) own: Own<'c>,
     /// Whether the pod's own profile sets its value.
     by_own: bool,
@@ -105,25 +110,25 @@ pub(super) struct Variable<'h, 'a, 'c> {
 }
 
 impl<'a> Variable<'_, 'a, '_> {
-    /// The entries that refuse it, in the order of the profiles' names.
+    /// The entries that refuse it, in the order of the profiles' names, as long as the decision has time.
     fn refusing(&self) -> impl Iterator<Item = Compared<'a>> {
         let (held, is_known) = (self.held, self.own.is_known());
         let all = (!self.by_own || !is_known).then_some(self.entries.restricting.iter());
         let mut set_by = self.set_by.iter().copied().peekable();
-        all.into_iter().flatten().filter(|(number, _)| held.compared.contains(*number)).filter_map(
-            move |at| {
-                while set_by.next_if(|number| *number < at.0).is_some() {}
-                let allowed = self.by_own || set_by.peek() == Some(&at.0);
-                let profile = &**held.catalog.numbered().get(at.0)?;
-                let compared = Compared { at: *at, profile, entry: profile.env.get(at.1)? };
-                // What the later entry of a variable gives is not known, and may be forbidden.
-                let refused = match compared.entry.policy {
-                    EnvPolicy::Forbid => !allowed || !is_known,
-                    _ => !allowed && self.own.value.is_some(),
-                };
-                (refused && applies(compared, self.container)).then_some(compared)
-            },
-        )
+        let in_time = |nth: usize| !nth.is_multiple_of(ENTRIES_PER_QUESTION) || !self.deadline.is_over();
+        let all = all.into_iter().flatten().enumerate().take_while(move |(nth, _)| in_time(*nth));
+        all.map(|(_, at)| at).filter(|(number, _)| held.compared.contains(*number)).filter_map(move |at| {
+            while set_by.next_if(|number| *number < at.0).is_some() {}
+            let allowed = self.by_own || set_by.peek() == Some(&at.0);
+            let profile = &**held.catalog.numbered().get(at.0)?;
+            let compared = Compared { at: *at, profile, entry: profile.env.get(at.1)? };
+            // What the later entry of a variable gives is not known, and may be forbidden.
+            let refused = match compared.entry.policy {
+                EnvPolicy::Forbid => !allowed || !is_known,
+                _ => !allowed && self.own.value.is_some(),
+            };
+            (refused && applies(compared, self.container)).then_some(compared)
+        })
     }
 
     /// The first entries that refuse it: as many that forbid it, and as many that require another value, as one rule
