@@ -1,5 +1,5 @@
 //! Defaults of the flags of watches: the longest pause after a failure, the time limit of a watch, and when known facts
-//! count as stale. `pause_after_failure` has the pauses up to the longest.
+//! count as stale. `pause_after_failure_or_absence` has the pauses up to the longest.
 
 use super::call_deadline::LIST_OR_WATCH;
 use super::page_size::PageSize;

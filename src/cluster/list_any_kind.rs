@@ -5,7 +5,7 @@ use super::call_deadline::{LIST_OR_WATCH, late, reason};
 use super::list_pages::{Failure, JSON, get_as};
 use super::lossy_utf8::text;
 use super::page_size::PageSize;
-use super::pause_after_failure::PAGE_RETRY;
+use super::pause_after_failure_or_absence::PAGE_RETRY;
 use super::watch_lines::Page;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kube::Client;

@@ -6,7 +6,7 @@ use super::default_watch_pauses_and_timeouts::Pace;
 use super::lossy_utf8::text;
 use super::packed_names_of_listed_objects::Listed;
 use super::page_size::PageSize;
-use super::pause_after_failure::MAX_RETRY_AFTER;
+use super::pause_after_failure_or_absence::MAX_RETRY_AFTER;
 use super::watch_lines::{Page, Status, identify};
 use super::watch_state::Shared;
 use super::watched_kinds::Watched;

@@ -22,7 +22,7 @@ mod lossy_utf8;
 pub mod missing_prerequisites;
 mod packed_names_of_listed_objects;
 mod page_size;
-mod pause_after_failure;
+mod pause_after_failure_or_absence;
 mod publish_snapshots;
 pub mod read_any_object;
 mod read_watched_kinds;
@@ -32,7 +32,7 @@ mod watch_one_kind;
 mod watch_state;
 pub mod watched_kinds;
 mod when_is_kind_synced_or_silent;
-pub mod which_kinds_are_served;
+pub mod which_kinds_are_served_for_commands;
 pub mod write_profile_status;
 
 pub use call_deadline::CallFault;

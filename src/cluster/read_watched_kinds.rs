@@ -4,7 +4,7 @@ use super::call_deadline::{LIST_OR_WATCH, late, reason};
 use super::list_pages::{Failure, get, list};
 use super::lossy_utf8::text;
 use super::watch_state::Shared;
-use super::which_kinds_are_served::Served;
+use super::which_kinds_are_served_for_commands::Served;
 use super::{Metrics, Pace, Phases, watched_kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;

@@ -4,7 +4,7 @@ use super::Phase;
 use super::list_pages::{Failure, add_object, get, list};
 use super::lossy_utf8::text;
 use super::missing_prerequisites;
-use super::pause_after_failure::{FIRST_PAUSE, MAX_FAILED, longer, pause_until_served, rest};
+use super::pause_after_failure_or_absence::{FIRST_PAUSE, MAX_FAILED, longer, pause_until_served, rest};
 use super::watch_lines::{Event, Status, identify};
 use super::watch_state::Shared;
 use super::watched_kinds::Watched;

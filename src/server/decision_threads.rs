@@ -7,8 +7,9 @@
 //! bodies, then on one for large bodies.
 
 use super::concurrent_requests_and_decisions::{DECODED, Turn};
+use super::decide_and_catch_panic::{Decide, answer};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
-use super::http_answers::{Decide, answer, fault, plain};
+use super::http_answers::{fault, late};
 use super::memory_of_request_bodies::Held;
 use super::request_body;
 use super::share_of_one_address::SMALL;
@@ -16,7 +17,6 @@ use super::shared_state::State;
 use super::which_thread::{ON_READING_THREAD, ON_SMALL_THREAD};
 use crate::deadline::Deadline;
 use crate::review::webhook_body::WebhookEntry;
-use axum::http::StatusCode;
 use axum::response::Response;
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
@@ -119,13 +119,6 @@ fn decide_here(
     answer(state, entry, held, decide, &Deadline::brief(&over))
 }
 
-/// The answer without a decision. It has no Retry-After, because the API server has no time left: it says that we took too
-/// long, and failurePolicy decides.
-fn late(state: &State, entry: WebhookEntry, started: Instant) -> Response {
-    state.metrics.late(entry, started.elapsed());
-    plain(StatusCode::GATEWAY_TIMEOUT, "fabric-admission: no decision within the webhook's timeout")
-}
-
 /// CPU time of one decision. The other threads of the server, and the machine, may stop its thread at any time for longer
 /// than it may take.
 struct OwnTime {
@@ -189,6 +182,7 @@ mod tests {
     use crate::review::admission_review::EnvelopeError;
     use crate::review::webhook_body::Answer;
     use crate::review::webhook_body::Known;
+    use axum::http::StatusCode;
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};

@@ -12,6 +12,7 @@ mod client_address_and_connection;
 mod concurrent_requests_and_decisions;
 mod connection_age;
 mod connection_deadlines;
+mod decide_and_catch_panic;
 mod decision_log;
 mod decision_threads;
 mod decoded_size;

@@ -2,8 +2,9 @@
 //! failurePolicy decides; a denial is always about the object.
 
 use super::api_server_timeout;
+use super::decide_and_catch_panic::Decide;
 use super::decision_threads;
-use super::http_answers::{Decide, busy, plain};
+use super::http_answers::{busy, plain};
 use super::metrics::Shed;
 use super::request_body;
 use super::shared_state::State;

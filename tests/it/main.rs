@@ -92,7 +92,6 @@ mod cli {
     pub(crate) mod estimate;
     pub(crate) mod examples_of_the_readme;
     pub(crate) mod explain;
-    pub(crate) mod flags_and_exit_codes;
     pub(crate) mod long_streams;
     pub(crate) mod many_files;
     pub(crate) mod monitor;
@@ -100,6 +99,7 @@ mod cli {
     pub(crate) mod profiles;
     pub(crate) mod published_schemas;
     pub(crate) mod review_baseline;
+    pub(crate) mod review_flags_and_exit_codes;
     pub(crate) mod verify_log;
     pub(crate) mod what_a_review_shows;
 }
@@ -212,7 +212,7 @@ fn main() -> std::process::ExitCode {
     cli::long_streams::add(&mut suite);
     cli::many_files::add(&mut suite);
     cli::what_a_review_shows::add(&mut suite);
-    cli::flags_and_exit_codes::add(&mut suite);
+    cli::review_flags_and_exit_codes::add(&mut suite);
     cli::verify_log::add(&mut suite);
 
     preflight::libraries_of_images::add(&mut suite);

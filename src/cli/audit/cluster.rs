@@ -8,7 +8,7 @@ use super::{Audited, files, live};
 use crate::cli::Exit;
 use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, Cluster};
-use crate::cluster::which_kinds_are_served::{self, Served};
+use crate::cluster::which_kinds_are_served_for_commands::{self, Served};
 use crate::cluster::{Pace, PageSize, Seen, each, watched_kinds};
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
@@ -46,8 +46,9 @@ pub(super) fn live(
         let most = arguments.page_size.map_or(PageSize::DEFAULT.most, usize::from);
         let size = PageSize { most, ..PageSize::DEFAULT };
         let asked = async {
-            let version =
-                which_kinds_are_served::version(&client, deadline).await.map_err(|e| e.to_string())?;
+            let version = which_kinds_are_served_for_commands::version(&client, deadline)
+                .await
+                .map_err(|e| e.to_string())?;
             if let Some(warning) = input::live::old_server(version) {
                 writeln!(err, "{warning}").map_err(|e| e.to_string())?;
             }

@@ -6,7 +6,7 @@ use super::top_owner_of_pod::Head;
 use crate::cluster::PageSize;
 use crate::cluster::list_any_kind::{self, Event, ListError, Listing};
 use crate::cluster::watched_kinds::WATCHED;
-use crate::cluster::which_kinds_are_served::{Served, ServedKind};
+use crate::cluster::which_kinds_are_served_for_commands::{Served, ServedKind};
 use crate::facts::Kind;
 use crate::pod::workload_kinds::KINDS;
 use crate::report::finding_identity_for_baselines::ObjectName;

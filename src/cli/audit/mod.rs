@@ -5,6 +5,7 @@ mod arguments;
 mod claims_of_audited_pod;
 mod cluster;
 mod decide_and_add_up;
+mod exit_code_of_audit;
 mod files;
 mod live;
 mod output;
@@ -15,19 +16,18 @@ mod top_owner_of_pod;
 pub(super) use arguments::{Arguments, Source};
 
 use super::Exit;
-use super::fail_on_flag::FailOn;
 use super::input::{self, documents_to_objects};
 use super::output_flag;
 use super::read_and_write_baseline_file;
-use crate::report::audit::json::{Document, Frame};
-
 use crate::report::Unread;
+use crate::report::audit::json::{Document, Frame};
 use crate::report::baseline_comparison::Comparison;
 use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::report::unread_by_audit::Cause;
 use crate::snapshot::{Builder, Settings};
 use crate::text::{count, printable};
 use decide_and_add_up::Results;
+use exit_code_of_audit::exit_code_of_audit;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Internal);
         }
     }
-    Ok(exit(&document, failed, arguments.fail_on))
+    Ok(exit_code_of_audit(&document, failed, arguments.fail_on))
 }
 
 /// Reads a cluster and decides on it.
@@ -144,23 +144,5 @@ impl Audited {
             writeln!(err, "error: {}: {}", printable(file, 400), printable(message, 400))?;
         }
         Ok(Self { document: Document::new(&results.tallies, frame, judge.snapshot), failed })
-    }
-}
-
-/// 3 before 2 before 1. A kind that may not be read is an input that cannot be read, unless a baseline says how far the
-/// earlier audit could see: then only a difference counts.
-fn exit(document: &Document, failed: bool, fail_on: FailOn) -> Exit {
-    if failed {
-        return Exit::Internal;
-    }
-    let closed = document.gaps.iter().any(|gap| matches!(gap.cause, Cause::Forbidden | Cause::OtherVersion));
-    let unreadable = !document.errors.is_empty() || closed && document.comparison.is_none();
-    match &document.comparison {
-        None => Exit::of_review(unreadable, document.worst(), fail_on),
-        Some(comparison) => {
-            let exit = Exit::of_review(unreadable, comparison.worst(), fail_on);
-            let fails = exit == Exit::Clean && fail_on != FailOn::Never;
-            if fails && !comparison.incomparable.is_empty() { Exit::Findings } else { exit }
-        }
     }
 }

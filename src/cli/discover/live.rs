@@ -7,7 +7,7 @@ use crate::cluster::PageSize;
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
 use crate::cluster::watched_kinds::WATCHED;
-use crate::cluster::which_kinds_are_served::Served;
+use crate::cluster::which_kinds_are_served_for_commands::Served;
 use crate::discover::{FURTHER_KINDS, Sources};
 use crate::text::printable;
 use serde::Deserialize;

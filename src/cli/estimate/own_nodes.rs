@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use crate::cli::input;
 use crate::estimate::{Fabric, Link};
-use crate::preflight::facts_file::Facts;
+use crate::preflight::facts_json_for_monitor::Facts;
 use crate::profile::Profile;
 use crate::profile::schema::Transport;
 use std::fs::File;

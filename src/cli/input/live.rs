@@ -4,7 +4,7 @@ use super::errors_of_a_file::unreadable;
 use crate::cli::Exit;
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
-use crate::cluster::which_kinds_are_served::{self, Served};
+use crate::cluster::which_kinds_are_served_for_commands::{self, Served};
 use crate::cluster::{PageSize, once, pod};
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::report::Unread;
@@ -81,7 +81,7 @@ pub(in crate::cli) fn look(
             seen.forget_absent(&served);
         }
         // The facts are read, so a version that is not known changes nothing.
-        let version = which_kinds_are_served::version(&client, DEADLINE).await.ok();
+        let version = which_kinds_are_served_for_commands::version(&client, DEADLINE).await.ok();
         Ok::<_, (Exit, String)>((seen, objects, version))
     });
     match seen {

@@ -3,7 +3,7 @@
 use super::nccl_log_files::Followed;
 use crate::monitor::{Ras, RasAnswer, Readings, Sample, Source, Traffic, Used, text, transport_of};
 use crate::pod_agent::{Counters, Root};
-use crate::preflight::facts_file::Facts;
+use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
 use serde_json::json;
 use std::cell::RefCell;

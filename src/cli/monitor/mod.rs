@@ -6,7 +6,7 @@ mod nccl_log_files;
 mod serve_metrics;
 
 use super::Exit;
-use crate::preflight::facts_file::Facts;
+use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
 use between_scrapes::State;
 use std::io::{self, Write};

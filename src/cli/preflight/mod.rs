@@ -1,13 +1,13 @@
 //! `preflight`: reads what this pod sees of its fabric, and reports what `crate::preflight` decides about it.
 
 mod expectation_from_profile;
+mod fill_file_in_place;
 mod install;
-mod write_files;
 
 use super::Exit;
 use crate::pod_agent::{Options, Root, look};
 use crate::preflight::expectation_document::Expectation;
-use crate::preflight::facts_file::Facts;
+use crate::preflight::facts_json_for_monitor::Facts;
 use crate::preflight::nccl_conf_lines_from_readings::Conf;
 use crate::preflight::preflight_report::Report;
 use crate::preflight::readings::Readings;
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let target = expected
         .as_ref()
         .and_then(|e| e.write.as_deref())
-        .map(|path| write_files::Target::create(&options.root.at(path)));
+        .map(|path| fill_file_in_place::Target::create(&options.root.at(path)));
     let seen = look(&options);
     let mut report = Report::of(&seen);
     let conf = Conf::of(&seen);
@@ -111,7 +111,7 @@ fn expected(options: &Options) -> Option<Expectation> {
 fn files(
     root: &Root,
     expected: Option<&Expectation>,
-    target: Option<Result<write_files::Target, String>>,
+    target: Option<Result<fill_file_in_place::Target, String>>,
     seen: &Readings,
     report: &Report,
     conf: &Conf,
@@ -129,7 +129,8 @@ fn files(
         let mut complete = report.clone();
         complete.set_written(Ok(String::new()), None);
         let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
-        match write_files::Target::create(&root.at(path)).and_then(|mut target| target.fill(&facts.to_text()))
+        match fill_file_in_place::Target::create(&root.at(path))
+            .and_then(|mut target| target.fill(&facts.to_text()))
         {
             Ok(()) => written.push("facts.json".to_owned()),
             Err(why) => return Some(Err(why)),

@@ -1,6 +1,7 @@
 //! Objects to results.
 
 use super::document_results::{DocumentReview, Given, Workload};
+use super::namespace_and_mode_of_object::namespace_and_mode;
 use super::options_of_all_decisions::Setting;
 use super::{findings_in_text, line_and_column_of_finding, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
@@ -151,19 +152,6 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
             .skipped
             .push(Skipped { source: source(object.document, object.start, &object.pointer), reason });
     }
-}
-
-/// The namespace of an object, whether it opted in, and the mode.
-fn namespace_and_mode<'a>(
-    object: &'a Object<'_>,
-    setting: &'a Setting,
-    snapshot: &Snapshot,
-) -> (&'a str, bool, Mode) {
-    let namespace = object.namespace.as_deref().unwrap_or(&setting.namespace);
-    let facts = snapshot.namespace(namespace);
-    let opted_in = facts.is_none_or(|f| f.mode().is_some());
-    let mode = setting.mode.or_else(|| facts.and_then(|f| f.mode())).unwrap_or(Mode::Enforce);
-    (namespace, opted_in, mode)
 }
 
 fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {

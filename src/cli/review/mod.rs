@@ -10,6 +10,7 @@ mod flags_over_config;
 mod kube_version;
 mod line_and_column_of_finding;
 mod mode_and_audience;
+mod namespace_and_mode_of_object;
 mod never_overwrite_inputs;
 mod new_since_baseline;
 mod options_of_all_decisions;

@@ -4,7 +4,7 @@ use super::extended_resource::{ResourceFact, Server};
 use super::facts_from_all_nodes::{Port, Site};
 use super::facts_of_cluster::{Index, NicSet, Origin};
 use super::facts_of_namespace::{ByNamespace, Namespaced};
-use super::network_from_definition_or_operator::Rendered;
+use super::network_of_one_object::Rendered;
 use super::policies_that_may_meet::PoliciesThatMayMeet;
 use super::{
     AddressPool, DeviceClaim, DeviceClass, Kind, NicPolicy, NodePolicy, NodeState, OperatorConfig,

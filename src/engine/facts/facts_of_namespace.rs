@@ -2,7 +2,7 @@
 //! `snapshot`, which is the only one to ask here.
 
 use super::extended_resource::ResourceFact;
-use super::network_from_definition_or_operator::Rendered;
+use super::network_of_one_object::Rendered;
 use super::networks_attached_by_claims::ClaimedNetworks;
 use super::{DeviceClaim, Texts, TrainingRuntime};
 use crate::multus::ResourceName;

@@ -18,7 +18,7 @@ pub mod facts_of_cluster;
 mod facts_of_namespace;
 mod memory_of_fact;
 mod namespace;
-pub mod network_from_definition_or_operator;
+pub mod network_of_one_object;
 mod networks_attached_by_claims;
 mod nic_cluster_policy;
 mod object_shape;

@@ -8,7 +8,7 @@ use super::device_class::DeviceClass;
 use super::extended_resource::ResourceFact;
 use super::fact_kinds::Kind;
 use super::namespace::NamespaceFacts;
-use super::network_from_definition_or_operator::{NetworkObject, Rendered, render};
+use super::network_of_one_object::{NetworkObject, Rendered, render};
 use super::nic_cluster_policy::NicPolicy;
 use super::resource_slice::Slice;
 use super::sriov_node_policy::NodePolicy;

@@ -6,7 +6,7 @@ use super::readings_of_scrape::{Interface, Port, SharedMemory};
 use super::transport_by_traffic::Rates;
 use super::which_counters_become_metrics::COUNTERS;
 use super::{Used, transport_name};
-use crate::preflight::facts_file::Facts;
+use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
 use crate::rdma::net_dev::InterfaceBytes;
 use crate::rdma::read_counter_file::Counter;

@@ -3,7 +3,7 @@
 use super::namespaces_of_usable_networks::serves_namespace;
 use super::planned_attachment::Attachment;
 use super::user_fabric::{of_rails, visible};
-use super::which_rails::{ToAdd, to_add};
+use super::which_rails_pod_gets::{ToAdd, to_add};
 use super::{Change, Edit, Kept, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::which_resource_network_needs::is_extended;

@@ -1,6 +1,6 @@
 //! Types only: the parts of a profile that a pod does not get, and the reasons. `ipc_lock`, `which_variables_to_add`,
-//! `nccl_conf_and_small_files`, `which_rails` and `preflight_and_monitor` find the reasons. Findings word them: FAB502 to
-//! FAB504 for IPC_LOCK, FAB821 for containers of our own, FAB819 and FAB805 for the rest.
+//! `nccl_conf_and_small_files`, `which_rails_pod_gets` and `preflight_and_monitor` find the reasons. Findings word them:
+//! FAB502 to FAB504 for IPC_LOCK, FAB821 for containers of our own, FAB819 and FAB805 for the rest.
 
 use super::annotation_names_and_paths::VOLUME_NAMES;
 use crate::facts::PodSecurity;

@@ -26,7 +26,7 @@ mod patch_size_limit;
 mod planned_attachment;
 mod planned_changes;
 mod preflight_and_monitor;
-mod rdma_resources;
+mod rdma_resources_of_each_container;
 mod reason_text;
 mod shm;
 mod target_container;
@@ -38,7 +38,7 @@ mod value_and_path_of_change;
 mod variables_to_add_type;
 mod which_containers_get_profile;
 mod which_lines_nccl_conf_gets;
-mod which_rails;
+mod which_rails_pod_gets;
 mod which_variables_to_add;
 mod why_pod_gets_nothing;
 

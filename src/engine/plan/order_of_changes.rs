@@ -10,8 +10,9 @@ use super::why_pod_gets_nothing::{Withheld, withheld};
 use super::{
     add_rails_to_networks_annotation, annotation_size_limit, gke_network_annotations, injected_annotation,
     ipc_lock, memlock_annotation, nccl_conf_and_small_files, node_affinity,
-    node_labels_that_networks_require, patch_size_limit, preflight_and_monitor, rdma_resources, shm,
-    target_container, user_fabric, which_containers_get_profile, which_rails, which_variables_to_add,
+    node_labels_that_networks_require, patch_size_limit, preflight_and_monitor,
+    rdma_resources_of_each_container, shm, target_container, user_fabric, which_containers_get_profile,
+    which_rails_pod_gets, which_variables_to_add,
 };
 use crate::demands::Subject;
 use crate::pod::PodView;
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 #[must_use]
 pub fn plan(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan {
     let mut plan = whole(subject, profile, evidence);
-    if !rdma_resources::fit(subject.pod, &plan) {
+    if !rdma_resources_of_each_container::fit(subject.pod, &plan) {
         let Plan { targets, accelerators, missing, user_fabric, .. } = plan;
         return Plan {
             targets,
@@ -84,7 +85,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         plan.withheld = Some(Withheld::NotServed);
         return plan;
     }
-    let Some(rails) = which_rails::chosen(pod, profile, plan.accelerators) else {
+    let Some(rails) = which_rails_pod_gets::chosen(pod, profile, plan.accelerators) else {
         let name = pod.annotation(RAILS_ANNOTATION).unwrap_or_default();
         plan.withheld = Some(Withheld::UnknownRails(name.to_owned()));
         return plan;
@@ -134,16 +135,23 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
     if profile.inject == Inject::Networks {
         plan.add(node_labels_that_networks_require::plan(subject, &plan.changes));
         plan.add(node_affinity::plan(pod, profile, evidence));
-        let wanted = rdma_resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
+        let wanted = rdma_resources_of_each_container::wanted(
+            pod,
+            profile,
+            &plan.targets,
+            plan.own_units(),
+            &attached,
+        );
         for target in plan.targets.clone().into_iter().take_while(|_| !subject.deadline.is_over()) {
-            plan.add(rdma_resources::plan(pod, target, &wanted));
+            plan.add(rdma_resources_of_each_container::plan(pod, target, &wanted));
         }
         return plan;
     }
     plan.add_volume(shm::volume(pod, profile, &plan.targets));
     plan.add(node_affinity::plan(pod, profile, evidence));
     // Container by container, so that a patch and a reader find one container's edits together.
-    let wanted = rdma_resources::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
+    let wanted =
+        rdma_resources_of_each_container::wanted(pod, profile, &plan.targets, plan.own_units(), &attached);
     let place = preflight_and_monitor::place(subject, profile, &plan.targets);
     let readers = place.as_ref().map(|p| &p.readers);
     let own_conf = ConfFile::of(
@@ -170,7 +178,7 @@ fn whole(subject: &Subject<'_>, profile: &Profile, evidence: &Evidence) -> Plan 
         let variables = all.binary_search_by_key(&index, |v| v.container).ok();
         let variables = variables.and_then(|at| all.get(at));
         if let (Some(target), Some(variables)) = (plan.target(index), variables) {
-            plan.add(rdma_resources::plan(pod, target, &wanted));
+            plan.add(rdma_resources_of_each_container::plan(pod, target, &wanted));
             if !lifted.contains(&index) {
                 plan.add_capability(index, ipc_lock::plan(subject, profile, target));
             }

@@ -6,7 +6,7 @@ pub mod check_outcome;
 pub mod checks;
 mod device_of_interface;
 pub mod expectation_document;
-pub mod facts_file;
+pub mod facts_json_for_monitor;
 mod gid_choice;
 mod gid_rows;
 pub mod gpu_file;

@@ -2,7 +2,7 @@
 //! may name a runtime of a megabyte, and the number of pod templates. Whoever queues requests by their size asks first.
 
 use super::webhook_body::WebhookEntry;
-use super::{admission_review, train_job};
+use super::{admission_review, findings_on_train_job_with_runtime};
 use crate::pod::workload_kinds::{self, Holds};
 use crate::snapshot::Snapshot;
 use memchr::memmem;
@@ -23,7 +23,9 @@ pub fn read_beside<'s>(body: &[u8], entry: WebhookEntry, snapshot: &'s Snapshot)
     }
     let namespace = request.namespace.as_deref().unwrap_or_default();
     let objects = [request.object, request.old_object].into_iter().flatten();
-    objects.filter_map(|job| train_job::read_beside(job.get(), namespace, snapshot)).collect()
+    objects
+        .filter_map(|job| findings_on_train_job_with_runtime::read_beside(job.get(), namespace, snapshot))
+        .collect()
 }
 
 /// Most pod templates that a request can hold (count), its old object included. Each has `"containers"`, without escapes

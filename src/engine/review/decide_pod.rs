@@ -1,23 +1,22 @@
 //! Decides on a pod, or on the template of one.
 
+use super::is_pod_in_scope::scope;
 use super::{Decision, PodRequest, Stage, judge};
 use crate::demands::{Demands, Subject};
-use crate::facts::PROFILE_ANNOTATION;
 use crate::json::decode_with_place::DecodeError;
 use crate::json::null_as_absent::{Pairs, Quantities};
 use crate::multus;
 use crate::patch::operations;
 use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
+use crate::pod::PodView;
 use crate::pod::list_length_limits::{
     CLAIM, CONTAINER, ENTRIES_PER_VALUE, RESOURCE, RESOURCE_NAME, compared_claims,
 };
-use crate::pod::{FabricSigns, PodView};
-use crate::profile::schema::Inject;
 use crate::profile::{Ignorable, Profile};
 use crate::resolve::why_sentences::{Why, why};
 use crate::resolve::{
-    Because, IfAccelerated, PlannedForNodes, Resolution, also_held, default_profile, if_accelerated, resolve,
+    Because, IfAccelerated, PlannedForNodes, Resolution, also_held, if_accelerated, resolve,
 };
 use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
@@ -54,31 +53,6 @@ fn subject<'a>(
         ..known
     };
     Some((subject, scope))
-}
-
-fn scope(
-    pod: &PodView<'_>,
-    demands: &Demands,
-    request: PodRequest<'_>,
-    snapshot: &Snapshot,
-) -> Option<Scope> {
-    let injection = demands.any()
-        || pod.annotation(PROFILE_ANNOTATION).is_some()
-        || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
-            && serves_networks(request.namespace, snapshot);
-    if injection {
-        return Some(Scope::Injection);
-    }
-    let signs = FabricSigns::of(pod);
-    // Variables alone cannot keep a pod from starting: the entry that refuses pods has no part in them.
-    let variables = signs.variable && request.stage != Stage::Final;
-    (signs.annotation || signs.device || variables).then_some(Scope::Rules)
-}
-
-/// Whether pods of a namespace get what the networks need that they name, accelerators or not.
-fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
-    let default = default_profile(snapshot.namespace(namespace), snapshot);
-    default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
 }
 
 /// Decides on a pod.

@@ -4,7 +4,9 @@ use super::decide_pod::Examined;
 use super::equal_templates_are_decided_once::{Pods, TemplateGroups};
 use super::template_progress::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
-use super::{Decision, Looked, Stage, judge, mpi_launcher, workloads_without_template};
+use super::{
+    Decision, Looked, Stage, findings_on_variables_of_mpi_launcher, judge, workloads_without_template,
+};
 use crate::json::annotations_of_object::Annotated;
 use crate::json::decode_with_place::DecodeError;
 use crate::json::null_as_absent::mapping;
@@ -105,7 +107,7 @@ fn own(
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
         findings.extend(together(request, (seen, incomplete), snapshot));
-        findings.extend(mpi_launcher::findings(request, seen, snapshot));
+        findings.extend(findings_on_variables_of_mpi_launcher::findings(request, seen, snapshot));
         // An error of several templates is let go where the profile of each does.
         let limits = examined().map(Examined::limit);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);

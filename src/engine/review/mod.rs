@@ -25,21 +25,22 @@ mod equal_templates_are_decided_once;
 #[cfg(test)]
 mod equal_templates_tests;
 mod facts_for_request;
+mod findings_on_train_job_with_runtime;
+mod findings_on_variables_of_mpi_launcher;
 mod is_denied;
+mod is_pod_in_scope;
+#[cfg(test)]
+mod is_pod_in_scope_tests;
 mod join_template_decisions;
 #[cfg(test)]
 mod json_reader_tests;
-mod mpi_launcher;
 mod names_in_metadata;
 mod only_new_findings_deny_updates;
 mod order_of_findings;
 mod pod_request;
 mod response_warnings;
-#[cfg(test)]
-mod scope_tests;
 mod strategic_merge_patch;
 mod template_progress;
-mod train_job;
 mod verdict_for_metrics;
 pub mod webhook_body;
 mod who_asked_for_what;

@@ -4,7 +4,7 @@
 //! not, since the other part may say it.
 
 use super::workload_request::{Decide, distinct};
-use super::{Looked, PodRequest, WorkloadRequest, decide_pod, train_job};
+use super::{Looked, PodRequest, WorkloadRequest, decide_pod, findings_on_train_job_with_runtime};
 use crate::json::annotations_of_object::Annotated;
 use crate::json::null_as_absent::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
@@ -35,7 +35,7 @@ pub(super) fn findings(
     decide: Decide,
 ) -> (Looked, Vec<Finding>) {
     if holds == Holds::Trainer
-        && let Some(joined) = train_job::findings(request, snapshot, decide)
+        && let Some(joined) = findings_on_train_job_with_runtime::findings(request, snapshot, decide)
     {
         return joined;
     }

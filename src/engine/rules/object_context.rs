@@ -5,7 +5,7 @@ use super::json_in_text_fields::{self, EmbeddedFault, EmbeddedObject};
 use super::places_in_network_definition::Definition;
 use super::sriov_policy_beside::Other;
 use crate::deadline::{self, Deadline};
-use crate::facts::network_from_definition_or_operator::{Rendered, render};
+use crate::facts::network_of_one_object::{Rendered, render};
 use crate::facts::sriov_node_state::Interface;
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::json::as_go_reads::CNI;

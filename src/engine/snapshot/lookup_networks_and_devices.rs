@@ -2,7 +2,7 @@
 //! that namespace.
 
 use super::Snapshot;
-use crate::facts::network_from_definition_or_operator::Rendered;
+use crate::facts::network_of_one_object::Rendered;
 use crate::facts::{
     DeviceClaim, DeviceClass, Namespaced, NetworkClass, ResourceFact, Texts, TrainingRuntime,
 };

@@ -15,6 +15,7 @@ mod variables_of_profiles;
 mod what_audience_sees;
 mod where_pods_run;
 mod which_namespaces_may_use_profile;
+mod which_object_makes_network;
 
 #[cfg(test)]
 mod lookup_tests;

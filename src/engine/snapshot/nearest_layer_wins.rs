@@ -1,9 +1,7 @@
-//! Which layer of facts wins where several say something about one object, one network or one
-//! node.
+//! Which layer of facts wins where several say something about one object or one node. Several objects may make one
+//! network: see `which_object_makes_network`.
 
-use crate::facts::network_from_definition_or_operator::Rendered;
-use crate::facts::{Fact, Kind};
-use std::cmp::Ordering;
+use crate::facts::Fact;
 use std::collections::HashMap;
 
 /// Where a fact comes from; the larger one wins over the same object of a smaller one.
@@ -25,26 +23,6 @@ pub(super) fn nearest(layers: &Layers) -> Option<(Layer, &Fact)> {
     [Layer::Input, Layer::Cluster, Layer::Live]
         .into_iter()
         .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)))
-}
-
-/// The best object so far for each network, by the network's namespace and name.
-#[derive(Debug, Default)]
-pub(super) struct NearestNetworks<'a>(HashMap<(&'a str, &'a str), (Layer, bool)>);
-
-impl<'a> NearestNetworks<'a> {
-    /// Whether an object makes the network, and none of those before it does.
-    ///
-    /// Several objects may make one network. The nearest layer's counts, in it a definition before a CR, and of the rest
-    /// the last by kind and name, whatever came first.
-    pub(super) fn wins(&mut self, network: &'a Rendered, layer: Layer, kind: Kind) -> bool {
-        let rank = (layer, kind == Kind::NetworkAttachmentDefinition);
-        let best = self.0.entry((&network.namespace, &network.name)).or_insert(rank);
-        let wins = rank.cmp(best) != Ordering::Less;
-        if wins {
-            *best = rank;
-        }
-        wins
-    }
 }
 
 /// The layers of nodes that do not come from a live cluster. Of a node only its nearest layer is kept.

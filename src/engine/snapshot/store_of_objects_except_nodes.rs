@@ -1,7 +1,8 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
 use super::memory_limit_per_namespace::Rooms;
-use super::nearest_layer_wins::{Layer, Layers, NearestNetworks, nearest};
+use super::nearest_layer_wins::{Layer, Layers, nearest};
+use super::which_object_makes_network::NearestNetworks;
 use super::{Objects, Settings};
 use crate::facts::{Combined, Fact, Kind};
 use crate::profile::Profile;

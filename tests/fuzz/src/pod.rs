@@ -1,7 +1,7 @@
 //! Readers of what a pod sees: files of sysfs and `/proc`, messages of netlink, libraries, the documents of preflight.
 
 use fabric_admission::preflight::expectation_document::Expectation;
-use fabric_admission::preflight::facts_file::Facts;
+use fabric_admission::preflight::facts_json_for_monitor::Facts;
 use fabric_admission::preflight::gpu_file;
 use fabric_admission::preflight::image::{driver_file, elf, library_versions, loader_cache};
 use fabric_admission::rdma::why_unreadable::name;

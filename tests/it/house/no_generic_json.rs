@@ -36,7 +36,7 @@ const OFF_PATH: &[&str] = &[
     "src/engine/profile/profile_with_all_defaults_written_out.rs",
     "src/engine/plan/tests",
     "src/engine/resolve/profile_status.rs",
-    "src/engine/review/mpi_launcher.rs",
+    "src/engine/review/findings_on_variables_of_mpi_launcher.rs",
     "src/engine/review/workloads_without_template.rs",
     "src/engine/review/strategic_merge_patch.rs",
     "src/engine/review/only_new_findings_deny_updates.rs",

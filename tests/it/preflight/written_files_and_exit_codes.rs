@@ -4,7 +4,7 @@ use crate::support::file_trees::Tree;
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Ran, Scratch, root, run};
-use fabric_admission::preflight::facts_file::Facts;
+use fabric_admission::preflight::facts_json_for_monitor::Facts;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -4,7 +4,7 @@ mod add_rails_to_networks_annotation;
 mod ipc_lock;
 mod nccl_conf_and_small_files;
 mod overlay;
-mod rdma_resources;
+mod rdma_resources_of_each_container;
 mod shm;
 mod why_pod_gets_nothing;
 

@@ -1,6 +1,6 @@
 //! FAB103: NetworkAttachmentDefinition with an invalid CNI configuration.
 
-use crate::facts::network_from_definition_or_operator::NetworkObject;
+use crate::facts::network_of_one_object::NetworkObject;
 use crate::json::as_go_reads::CNI;
 use crate::multus::cni_config::{CniConfig, ConfigError};
 use crate::rules::finding::{Findings, Severity};

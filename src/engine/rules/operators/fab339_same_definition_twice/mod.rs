@@ -1,7 +1,7 @@
 //! FAB339: two network objects that create the same NetworkAttachmentDefinition.
 
 use crate::facts::Kind;
-use crate::facts::network_from_definition_or_operator::{NetworkObject, render};
+use crate::facts::network_of_one_object::{NetworkObject, render};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{

@@ -2,7 +2,7 @@
 
 use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
 use crate::demands::worked_out_once::PerFact;
-use crate::facts::network_from_definition_or_operator::Rendered;
+use crate::facts::network_of_one_object::Rendered;
 use crate::facts::{ResourceFact, Server};
 use crate::multus::{LinkLayer, ResourceName, Sharing};
 use crate::rules::devices_of_pod::{Attached, Held};

@@ -45,12 +45,14 @@ pub(crate) fn add(suite: &mut Suite) {
         ("info", [0, 1, 1, 1, 2]),
         ("never", [0, 0, 0, 0, 2]),
     ] {
-        suite.add(format!("flags_and_exit_codes::fail_on_{level}"), move || Ok(exit_codes(level, codes)?));
+        suite.add(format!("review_flags_and_exit_codes::fail_on_{level}"), move || {
+            Ok(exit_codes(level, codes)?)
+        });
     }
-    suite.add("flags_and_exit_codes::audit_denies_nothing", || Ok(audit()?));
-    suite.add("flags_and_exit_codes::stdout_holds_results_only", || Ok(results_only()?));
-    suite.add("flags_and_exit_codes::formats_without_findings_name_denied_objects", || Ok(denied()?));
-    suite.add("flags_and_exit_codes::a_closed_pipe_is_no_error", || Ok(closed_pipe()?));
+    suite.add("review_flags_and_exit_codes::audit_denies_nothing", || Ok(audit()?));
+    suite.add("review_flags_and_exit_codes::stdout_holds_results_only", || Ok(results_only()?));
+    suite.add("review_flags_and_exit_codes::formats_without_findings_name_denied_objects", || Ok(denied()?));
+    suite.add("review_flags_and_exit_codes::a_closed_pipe_is_no_error", || Ok(closed_pipe()?));
     for (name, args, words) in [
         (
             "misspelt_profile",
@@ -70,7 +72,7 @@ pub(crate) fn add(suite: &mut Suite) {
         ("missing_profiles", &["review", "--profiles", "nowhere", "clean.yaml"], "no such file"),
         ("missing_cluster", &["review", "--cluster", "nowhere", "clean.yaml"], "no such file"),
     ] {
-        suite.add(format!("flags_and_exit_codes::mistake::{name}"), move || {
+        suite.add(format!("review_flags_and_exit_codes::mistake::{name}"), move || {
             let scratch = inputs()?;
             let ran = run(args, b"", scratch.path())?;
             same("exit code", 2, ran.code)?;
@@ -117,15 +119,15 @@ pub(crate) fn add(suite: &mut Suite) {
         ),
         ("no_quantity", "  base: roce-sriov\n  sharedMemory: {perAccelerator: lots}\n", "6:18", "lots"),
     ] {
-        suite.add(format!("flags_and_exit_codes::broken_profile::{name}"), move || {
+        suite.add(format!("review_flags_and_exit_codes::broken_profile::{name}"), move || {
             Ok(broken_profile(spec, place, words)?)
         });
     }
-    suite.add("flags_and_exit_codes::profiles_load_all_or_none", || Ok(all_or_none()?));
-    suite.add("flags_and_exit_codes::pods_without_a_profile_are_one_line", || Ok(without_profile()?));
-    suite.add("flags_and_exit_codes::notes_about_deliberate_settings_need_verbose", || Ok(verbose()?));
-    suite.add("flags_and_exit_codes::a_lesser_severity_says_why", || Ok(because()?));
-    suite.add("flags_and_exit_codes::help_and_version", || {
+    suite.add("review_flags_and_exit_codes::profiles_load_all_or_none", || Ok(all_or_none()?));
+    suite.add("review_flags_and_exit_codes::pods_without_a_profile_are_one_line", || Ok(without_profile()?));
+    suite.add("review_flags_and_exit_codes::notes_about_deliberate_settings_need_verbose", || Ok(verbose()?));
+    suite.add("review_flags_and_exit_codes::a_lesser_severity_says_why", || Ok(because()?));
+    suite.add("review_flags_and_exit_codes::help_and_version", || {
         for args in [&["--help"][..], &["--version"], &["review", "--help"], &["help", "rules"]] {
             let ran = run(args, b"", root())?;
             same(&format!("exit code of {args:?}"), 0, ran.code)?;

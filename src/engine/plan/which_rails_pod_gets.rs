@@ -89,7 +89,7 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
 fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
-    let mut room = super::rdma_resources::held(subject.pod, named);
+    let mut room = super::rdma_resources_of_each_container::held(subject.pod, named);
     room.retain(|_, held| *held > 0);
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);

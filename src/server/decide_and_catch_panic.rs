@@ -1,0 +1,99 @@
+//! A decision on a body and its answer. A panic in the decision is answered with 500.
+
+use super::decision_log;
+use super::http_answers::{MEMORY, busy, fault, json, plain};
+use super::memory_of_request_bodies::Held;
+use super::metrics::{RequestResult, Shed};
+use super::shared_state::State;
+use crate::deadline::Deadline;
+use crate::review::Verdict;
+use crate::review::admission_response::{self, Noted};
+use crate::review::admission_review::EnvelopeError;
+use crate::review::webhook_body::{Answer, Known, WebhookEntry};
+use crate::text::printable;
+use axum::http::StatusCode;
+use axum::response::Response;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// Makes a decision on a body, within a time.
+pub(super) type Decide = fn(&[u8], WebhookEntry, Known<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+
+/// Decides and answers; the body again when the time is over. A panic is a bug: it is counted and answered with 500, and the
+/// process continues.
+pub(super) fn answer(
+    state: &State,
+    looked_at: WebhookEntry,
+    mut body: Held,
+    decide: Decide,
+    deadline: &Deadline<'_>,
+) -> Result<Response, Held> {
+    let started = Instant::now();
+    let snapshot = state.snapshot.load();
+    let decided = catch_unwind(AssertUnwindSafe(|| {
+        let known = Known { snapshot: &snapshot, audience: state.audience };
+        let outcome = match decide(body.bytes(), looked_at, known, deadline) {
+            // The API server sends some JSON of an object as its author wrote it. Go's decoder reads U+FFFD there; an error
+            // would let the object past the entries that fail open.
+            Err(EnvelopeError::Encoding) => {
+                let text = String::from_utf8_lossy(body.bytes()).into_owned();
+                if body.replace(text.into_bytes()).is_err() {
+                    return Ok(None);
+                }
+                decide(body.bytes(), looked_at, known, deadline)?
+            }
+            decided => decided?,
+        };
+        let owner = outcome.names.as_ref().map_or("", |names| &names.owner);
+        let text =
+            admission_response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
+        let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
+        decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
+        Ok::<_, EnvelopeError>(Some((outcome, text, verdict, took)))
+    }));
+    Ok(match decided {
+        Ok(Err(EnvelopeError::Late)) => return Err(body),
+        Ok(Ok(None)) => busy(state, Shed::Memory, MEMORY),
+        Ok(Ok(Some((outcome, text, verdict, took)))) => {
+            state.metrics.decided(&outcome, verdict, &snapshot, took);
+            match body.replace(text) {
+                Ok(()) => json(body),
+                Err(_) => busy(state, Shed::Memory, MEMORY),
+            }
+        }
+        Ok(Err(error)) => {
+            state.metrics.request(looked_at, RequestResult::BadRequest, started.elapsed());
+            // The error may quote what was sent.
+            let error = printable(&error.to_string(), 300);
+            tracing::warn!(error, "refused a request: its body is not a valid AdmissionReview");
+            plain(StatusCode::BAD_REQUEST, &error)
+        }
+        Err(_) => {
+            state.metrics.panicked();
+            state.metrics.request(looked_at, RequestResult::Fault, started.elapsed());
+            fault()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deadline::NEVER;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    #[test]
+    fn a_panic_is_counted_and_answered_500() {
+        let state = State::bare();
+        let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
+        let response =
+            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).ok().unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let text = state.metrics.text();
+        assert!(text.contains("fabric_admission_panics_total 1"), "{text}");
+        assert!(
+            text.contains("requests_total{entry=\"mutate\",mode=\"enforce\",result=\"fault\"} 1"),
+            "{text}"
+        );
+    }
+}
