@@ -14,6 +14,10 @@ use std::time::Duration;
 /// What the smaller input costs at least: the shell counts milliseconds.
 pub(super) const FLOOR: Duration = Duration::from_millis(10);
 
+/// How many times as much the larger input may cost. Policies with the same vendor and the same nodes are compared with each
+/// other, which gives up to 27 times.
+const MOST_OF_KINDS: f64 = 32.0;
+
 /// The same for policies: a comparison of all with all gave 40.
 const MOST_POLICIES: f64 = 16.0;
 
@@ -127,7 +131,7 @@ pub(super) fn proportionate() -> Outcome {
         spent += now() - started + one.small + one.large;
         taken.push(one);
     }
-    verdict("review", &taken, all, MOST)
+    verdict("review", &taken, all, MOST_OF_KINDS)
 }
 
 /// CPU time of a command, as the shell counts that of its children.
