@@ -87,5 +87,7 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
         {
             oldest.abort();
         }
+        // Each connection has a turn before the next one may push it out.
+        tokio::task::yield_now().await;
     }
 }

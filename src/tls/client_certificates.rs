@@ -21,6 +21,12 @@ use std::time::Duration;
 /// Most bytes of the file.
 const MAX_PEM: usize = 1 << 20;
 
+/// Most intermediate certificates of a client (count). API servers send none or a few. webpki looks for a path through all of
+/// them before any signature is checked: its budget counts steps, each of which reads every intermediate again
+/// (rustls-webpki src/verify_cert.rs, `build_chain_inner`). 64 KiB of made-up certificates took 25 s on the thread that
+/// serves all connections.
+const MAX_INTERMEDIATES: usize = 4;
+
 /// The authority's file, and the expected names.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
@@ -124,6 +130,9 @@ impl ClientCertVerifier for Clients {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
+        if intermediates.len() > MAX_INTERMEDIATES {
+            return Err(Error::InvalidCertificate(CertificateError::UnknownIssuer));
+        }
         let verified = self.current.load().0.verify_client_cert(end_entity, intermediates, now)?;
         let names = names(end_entity);
         if names.iter().any(|name| self.settings.names.iter().any(|expected| expected == name)) {
@@ -153,5 +162,45 @@ impl ClientCertVerifier for Clients {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.current.load().0.supported_verify_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{
+        BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    };
+
+    fn parameters(name: &str) -> CertificateParams {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params
+    }
+
+    /// Nobody has to sign a list of intermediates that costs seconds, so even the right client gets no longer list.
+    #[test]
+    fn a_client_may_send_few_intermediates() {
+        let scratch = std::env::temp_dir().join(format!("client-certificates-{}", std::process::id()));
+        let ca_key = KeyPair::generate().unwrap();
+        let mut ca = parameters("clients");
+        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let ca_certificate = ca.self_signed(&ca_key).unwrap();
+        std::fs::write(&scratch, ca_certificate.pem()).unwrap();
+        let settings =
+            ClientSettings { ca: scratch.clone(), names: vec!["api".into()], poll: Duration::from_secs(1) };
+        let clients = Clients::load(settings).unwrap();
+        std::fs::remove_file(scratch).unwrap();
+        let mut leaf = parameters("api");
+        leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        let leaf = leaf.signed_by(&KeyPair::generate().unwrap(), &Issuer::new(ca, ca_key)).unwrap();
+        let verified = |intermediates: usize| {
+            let intermediates = vec![ca_certificate.der().clone(); intermediates];
+            clients.verify_client_cert(leaf.der(), &intermediates, UnixTime::now()).map(|_| ())
+        };
+        assert_eq!(verified(0), Ok(()));
+        assert_eq!(verified(MAX_INTERMEDIATES), Ok(()));
+        let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        assert_eq!(verified(MAX_INTERMEDIATES + 1), Err(unknown));
     }
 }

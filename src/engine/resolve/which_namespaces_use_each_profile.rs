@@ -15,36 +15,43 @@ pub(super) struct NamespacesOfAllProfiles<'s> {
     names: Vec<&'s str>,
     enforcing: FixedBitSet,
     /// Namespaces whose default is the profile of this name.
-    defaults: HashMap<&'s str, FixedBitSet>,
+    defaults: HashMap<&'s str, Vec<usize>>,
     /// The admitted namespaces of each profile with a selector, among those that opted in.
     admitted: HashMap<&'s str, FixedBitSet>,
 }
 
-/// The opted-in namespaces, by what a selector asks for.
-#[derive(Default)]
+/// The opted-in namespaces, by the labels that selectors ask for. A namespace may have thousands of other labels.
 struct Index<'s> {
     opted_in: FixedBitSet,
-    by_key: HashMap<&'s str, FixedBitSet>,
-    by_label: HashMap<(&'s str, &'s str), Vec<usize>>,
+    by_key: HashMap<&'s str, OfKey<'s>>,
+}
+
+/// The namespaces that have a label, and those with each value.
+#[derive(Default)]
+struct OfKey<'s> {
+    all: Vec<usize>,
+    by_value: HashMap<&'s str, Vec<usize>>,
 }
 
 impl<'s> NamespacesOfAllProfiles<'s> {
     pub(super) fn of(snapshot: &'s Snapshot) -> Self {
         let known = snapshot.namespaces();
         let none = FixedBitSet::with_capacity(known.len());
-        let mut index = Index { opted_in: none.clone(), ..Index::default() };
-        let (mut enforcing, mut defaults) = (none.clone(), HashMap::new());
+        let selectors = || snapshot.catalog().iter().filter_map(|p| Some((&*p.name, p.namespaces.as_ref()?)));
+        let keys = selectors().flat_map(|(_, selector)| selector.conditions().map(|condition| condition.key));
+        let by_key = keys.map(|key| (key, OfKey::default())).collect();
+        let mut index = Index { opted_in: none.clone(), by_key };
+        let (mut enforcing, mut defaults): (_, HashMap<&str, Vec<usize>>) = (none, HashMap::new());
         for (number, (_, facts)) in known.iter().enumerate() {
             if let Some(profile) = facts.profile.as_deref() {
-                defaults.entry(profile).or_insert_with(|| none.clone()).insert(number);
+                defaults.entry(profile).or_default().push(number);
             }
             if let Some(mode) = facts.mode() {
                 enforcing.set(number, mode == Mode::Enforce);
-                index.add(number, facts, &none);
+                index.add(number, facts);
             }
         }
-        let selecting = snapshot.catalog().iter().filter_map(|p| Some((&*p.name, p.namespaces.as_ref()?)));
-        let admitted = selecting.map(|(name, selector)| (name, index.admitted(selector))).collect();
+        let admitted = selectors().map(|(name, selector)| (name, index.admitted(selector))).collect();
         Self { names: known.into_keys().collect(), enforcing, defaults, admitted }
     }
 
@@ -56,7 +63,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
             users.intersect_with(admitted);
         }
         if let Some(named) = self.defaults.get(&*profile.name) {
-            users.union_with(named);
+            users.extend(named.iter().copied());
         }
         users.ones().filter_map(|number| self.names.get(number).copied()).collect()
     }
@@ -72,11 +79,13 @@ impl<'s> NamespacesOfAllProfiles<'s> {
 }
 
 impl<'s> Index<'s> {
-    fn add(&mut self, number: usize, facts: &'s NamespaceFacts, none: &FixedBitSet) {
+    fn add(&mut self, number: usize, facts: &'s NamespaceFacts) {
         self.opted_in.insert(number);
         for (key, value) in &facts.labels {
-            self.by_key.entry(key).or_insert_with(|| none.clone()).insert(number);
-            self.by_label.entry((key, value)).or_default().push(number);
+            if let Some(of_key) = self.by_key.get_mut(key.as_str()) {
+                of_key.all.push(number);
+                of_key.by_value.entry(value).or_default().push(number);
+            }
         }
     }
 
@@ -85,10 +94,12 @@ impl<'s> Index<'s> {
         let mut found = self.opted_in.clone();
         for condition in selector.conditions() {
             let mut fits = FixedBitSet::with_capacity(found.len());
+            let of_key = self.by_key.get(condition.key);
             if matches!(condition.relation, Relation::Exists | Relation::DoesNotExist) {
-                fits.extend(self.by_key.get(condition.key).into_iter().flat_map(FixedBitSet::ones));
+                fits.extend(of_key.into_iter().flat_map(|of_key| &of_key.all).copied());
             } else {
-                let of_value = |value| self.by_label.get(&(condition.key, value)).into_iter().flatten();
+                let of_value =
+                    |value| of_key.and_then(|of_key| of_key.by_value.get(value)).into_iter().flatten();
                 fits.extend(condition.values.iter().flat_map(of_value).copied());
             }
             match condition.relation {
