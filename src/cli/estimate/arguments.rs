@@ -21,8 +21,8 @@ pub(in crate::cli) struct Arguments {
     /// Number of training steps; with this flag, the output shows the duration of the training
     #[arg(long, value_name = "COUNT")]
     pub(super) iterations: Option<u64>,
-    /// Fabric to show: 1gbe, 10gbe, 25gbe, 100gbe-tcp or 100gbe-rdma; repeatable; default: all of these fabrics, but
-    /// none of them with --rate or --facts
+    /// Fabric to show: 1gbe, 10gbe, 25gbe, 100gbe-tcp or 100gbe-rdma; repeatable. Default: all five, or
+    /// none if --rate or --facts is given
     #[arg(long, value_name = "NAME", value_parser = fabric)]
     pub(super) fabric: Vec<usize>,
     /// Line rate of each rail of your nodes, in Gb/s, such as 400

@@ -76,7 +76,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 None => (
                     Severity::Warning,
                     OPEN,
-                    "one policy has no priority, so either policy may win".to_owned(),
+                    "one of the two policies sets no priority, so either policy may win".to_owned(),
                 ),
             };
             findings.because(because).add_as(
