@@ -6,7 +6,7 @@ use crate::report::Unread;
 use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "fabric-admission.dev/verify-log/v1";
@@ -251,21 +251,15 @@ fn communicator(log: &Log, communicator: &Communicator) -> CommunicatorEntry {
 fn groups(log: &Log, ranks: &[&Rank]) -> Vec<Group> {
     // The facts, with the ranks that have them and the devices of their channels.
     let mut groups: Vec<(Group, BTreeSet<u32>, u64)> = Vec::new();
+    // The place of each group, by its facts as text: a log may have thousands of groups with long lists of NICs.
+    let mut places: HashMap<String, usize> = HashMap::new();
     for rank in ranks {
         let facts = facts(log, rank);
-        let same = |(known, ..): &&mut (Group, BTreeSet<u32>, u64)| {
-            Group { ranks: String::new(), count: 0, channel_ends: ChannelEnds::default(), ..known.clone() }
-                == facts
-        };
-        let at = match groups.iter_mut().find(same) {
-            Some(at) => at,
-            None => {
-                groups.push((facts, BTreeSet::new(), 0));
-                let Some(last) = groups.last_mut() else { continue };
-                last
-            }
-        };
-        let (group, numbers, devices) = at;
+        let place = *places.entry(format!("{facts:?}")).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((facts, BTreeSet::new(), 0));
+        }
+        let Some((group, numbers, devices)) = groups.get_mut(place) else { continue };
         numbers.insert(rank.rank);
         *devices |= rank.devices;
         group.count += 1;
