@@ -11,14 +11,15 @@ use axum::response::Response;
 use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tower::ServiceExt;
 
-/// Probes and scrapers are few. For one more the oldest goes: whoever holds connections open must not keep the kubelet
-/// from asking whether we live.
+/// Probes and scrapers are few. For one more, the oldest of the address with the most goes: whoever holds connections open
+/// must not keep the kubelet from asking whether we live.
 const MAX_CONNECTIONS: usize = 64;
 /// Deadline of a header, and of an idle connection.
 const HEADER: Duration = Duration::from_secs(30);
@@ -56,12 +57,36 @@ async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
     response
 }
 
+/// The open connections of the admin port, the oldest first.
+#[derive(Default)]
+struct Open(VecDeque<(IpAddr, AbortHandle)>);
+
+impl Open {
+    /// Adds a connection, and closes one if there are too many.
+    fn add(&mut self, address: IpAddr, connection: AbortHandle) {
+        self.0.retain(|(_, connection)| !connection.is_finished());
+        self.0.push_back((address, connection));
+        if self.0.len() > MAX_CONNECTIONS
+            && let Some((_, closed)) = self.one_too_many().and_then(|at| self.0.remove(at))
+        {
+            closed.abort();
+        }
+    }
+
+    /// The oldest connection of the address that has the most.
+    fn one_too_many(&self) -> Option<usize> {
+        let of = |address: &IpAddr| self.0.iter().filter(|(other, _)| other == address).count();
+        let most = self.0.iter().map(|(address, _)| of(address)).max()?;
+        self.0.iter().position(|(address, _)| of(address) == most)
+    }
+}
+
 /// Serves until aborted; through the lame-duck time as well, so that probes see it.
 pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
     let router = router(state);
-    let mut open = VecDeque::new();
+    let mut open = Open::default();
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, from)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -80,14 +105,36 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
                 .serve_connection(TokioIo::new(stream), service);
             let _ = connection.await;
         });
-        open.retain(|connection: &AbortHandle| !connection.is_finished());
-        open.push_back(connection.abort_handle());
-        if open.len() > MAX_CONNECTIONS
-            && let Some(oldest) = open.pop_front()
-        {
-            oldest.abort();
-        }
+        open.add(from.ip(), connection.abort_handle());
         // Each connection has a turn before the next one may push it out.
         tokio::task::yield_now().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_crowd_of_one_address_closes_its_own_connections() {
+        let mut open = Open::default();
+        let held = || tokio::spawn(std::future::pending::<()>()).abort_handle();
+        let (crowd, probe) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        open.add(probe, held());
+        for _ in 0..10 * MAX_CONNECTIONS {
+            open.add(crowd, held());
+        }
+        assert_eq!(open.0.len(), MAX_CONNECTIONS);
+        assert_eq!(open.0.front().map(|(address, _)| *address), Some(probe));
+    }
+
+    #[tokio::test]
+    async fn among_equals_the_oldest_is_closed() {
+        let mut open = Open::default();
+        let held = || tokio::spawn(std::future::pending::<()>()).abort_handle();
+        for address in 0..=MAX_CONNECTIONS {
+            open.add(IpAddr::from([10, 0, 0, u8::try_from(address).unwrap()]), held());
+        }
+        assert_eq!(open.0.front().map(|(address, _)| *address), Some(IpAddr::from([10, 0, 0, 1])));
     }
 }

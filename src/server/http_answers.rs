@@ -1,4 +1,4 @@
-//! The HTTP answers of the webhook port: JSON, text, and those at a limit, after the deadline, or after a fault of ours.
+//! The HTTP answers of the webhook port: JSON, text, and those at a limit, after the deadline, or after an error of the server.
 
 use super::memory_of_request_bodies::Held;
 use super::metrics::Shed;

@@ -45,7 +45,8 @@ pub(super) struct Arguments {
     ras_timeout: u64,
     /// For --ras-port: an index or role of the pod in its job; repeatable. Only the monitor of the job's first pod asks
     /// RAS, because an answer of RAS covers all processes of the job. In the first pod, every value is 0 or master; empty
-    /// values do not count. Without a value, the monitors of all pods ask RAS
+    /// values do not count. If all values are empty, no monitor asks RAS. Without --rank-index, the monitors of all pods
+    /// ask RAS
     #[arg(long, value_name = "INDEX", requires = "ras_port")]
     rank_index: Vec<String>,
 }

@@ -226,7 +226,7 @@ impl Index {
             .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
     }
 
-    /// The policies that may take a NIC of this one on a node, or have its resource, and perhaps others.
+    /// The policies that a policy is compared with ([`PoliciesThatMayMeet::of`]).
     pub fn policies_that_may_meet(
         &self,
         own: &NodePolicy,

@@ -15,7 +15,7 @@ type Places = Vec<usize>;
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Selecting {
     by_value: HashMap<String, Places>,
-    /// Those without the label; `None` where these are the most, so that they are no help.
+    /// Those without the label. `None` if most policies are without it: such a list excludes few.
     without: Option<Places>,
 }
 
@@ -78,8 +78,9 @@ impl PoliciesThatMayMeet {
         Self { all, ..found }
     }
 
-    /// The policies that may take a NIC of this one, or have its resource, in the order of their names. Others may be among
-    /// them.
+    /// The policies that a policy is compared with, in the order of their names: those that may have the same NICs or
+    /// the same resource, or those that may have the same nodes, whichever are fewer. The rules ignore
+    /// policies without a common node.
     pub(super) fn of<'s>(
         &'s self,
         own: &NodePolicy,

@@ -1,6 +1,6 @@
 //! What counts where several objects speak of the same resource, interface or pool and disagree: the fact is unknown.
-//! `collect_facts_of_all_objects` asks here. An object that is given in several places is no disagreement: there the
-//! nearest place counts (`snapshot::nearest_layer_wins`).
+//! `collect_facts_of_all_objects` asks here. One object may come from several places, such as a file and the
+//! cluster: then only its nearest copy counts (`snapshot::nearest_layer_wins`).
 
 use super::extended_resource::ResourceFact;
 use super::facts_from_all_nodes::{Port, Site};

@@ -197,3 +197,15 @@ fn too_much_is_not_followed() {
     assert!(followed(64, 64, 1));
     assert!(!followed(65, 1, 1) && !followed(1, 65, 1) && !followed(64, 64, 2));
 }
+
+#[test]
+fn a_runtime_with_more_text_or_values_than_the_limit_is_not_followed() {
+    let is_followed_with = |more: Value| {
+        let runtime = RUNTIME.replacen(r#""mlPolicy""#, &format!(r#""more":{more},"mlPolicy""#), 1);
+        joined("ClusterTrainingRuntime", &runtime, &job(json!({}))).is_some()
+    };
+    assert!(is_followed_with(json!("x".repeat(MAX_RUNTIME - 2_000))));
+    assert!(!is_followed_with(json!("x".repeat(MAX_RUNTIME))));
+    assert!(is_followed_with(json!(vec![1; MAX_RUNTIME_VALUES - 200])));
+    assert!(!is_followed_with(json!(vec![1; MAX_RUNTIME_VALUES])));
+}

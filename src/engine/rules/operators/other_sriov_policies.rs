@@ -6,8 +6,9 @@ use crate::facts::NodePolicy;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::sriov_policy_beside::Other;
 
-/// Every policy that may take NICs or have the resource of the one under review, but not its own copy among the facts, which
-/// may be an older one. Policies of another namespace belong to another operator, or to none. The list ends where the time of the decision is over.
+/// The policies that the policy under review is compared with, without its own copy among the facts, which may be an older
+/// one. Policies of another namespace belong to another operator, or to none. The list ends when the time of the decision
+/// is over.
 pub(super) fn others<'c, 'a>(
     context: &'c ObjectContext<'a>,
 ) -> impl Iterator<Item = Other<'a>> + use<'c, 'a> {
