@@ -2,7 +2,7 @@
 
 use super::is_finding_in_baseline::BaselineState;
 use crate::facts::Mode;
-use crate::resolve::why_sentences::Why;
+use crate::resolve::why_steps_and_candidates::Why;
 use crate::review::Decision;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};

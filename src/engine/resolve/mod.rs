@@ -5,7 +5,7 @@
 //! `order_of_evidence` asks for each kind of evidence in turn, and `which_candidate_of_nodes_wins` decides between several
 //! profiles of nodes or selectors. Several profiles by the pod's own resources and networks are found in
 //! `profile_by_resources_and_networks`.
-//! Each other file answers one question for them, or for those who explain the result (`why_sentences`,
+//! Each other file answers one question for them, or for those who explain the result (`why_steps_and_candidates`,
 //! `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
 mod candidates_by_nodes;
@@ -27,7 +27,7 @@ mod which_candidate_of_nodes_wins;
 mod which_namespaces_use_each_profile;
 mod which_namespaces_use_profile;
 mod whose_require_and_forbid_hold;
-pub mod why_sentences;
+pub mod why_steps_and_candidates;
 
 pub(crate) use crate::snapshot::admits;
 pub(crate) use candidates_by_nodes::{awaits, without_others};

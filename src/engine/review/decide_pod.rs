@@ -14,7 +14,7 @@ use crate::pod::list_length_limits::{
     CLAIM, CONTAINER, ENTRIES_PER_VALUE, RESOURCE, RESOURCE_NAME, compared_claims,
 };
 use crate::profile::{Ignorable, Profile};
-use crate::resolve::why_sentences::{Why, why};
+use crate::resolve::why_steps_and_candidates::{Why, why};
 use crate::resolve::{
     Because, IfAccelerated, PlannedForNodes, Resolution, also_held, if_accelerated, resolve,
 };

@@ -6,7 +6,7 @@ use crate::plan::UserFabric;
 use crate::report::review_json::ResultEntry;
 use crate::report::{Reviewed, Skipped, Unread};
 use crate::resolve::Resolution;
-use crate::resolve::why_sentences::{Listed, Why};
+use crate::resolve::why_steps_and_candidates::{Listed, Why};
 use schemars::JsonSchema;
 use serde::Serialize;
 

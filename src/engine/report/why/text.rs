@@ -3,7 +3,7 @@
 use super::beginning;
 use crate::report::Reviewed;
 use crate::report::review_text::{BOLD, DIM, GREEN, View, body, head};
-use crate::resolve::why_sentences::Candidate;
+use crate::resolve::why_steps_and_candidates::Candidate;
 use crate::text::count;
 use std::io::{self, Write};
 
