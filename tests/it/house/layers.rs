@@ -58,12 +58,12 @@ const EXCEPTIONS: &[(&str, &[&str])] =
 const STD: &[&str] = &["env", "fs", "net", "process", "thread"];
 const CLOCKS: &[&str] = &["Instant", "SystemTime", "*"];
 
-/// Every `.rs` file below a directory.
+/// Every `.rs` file below a directory, without what cargo built there.
 pub(crate) fn sources(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for name in names(directory) {
         let path = directory.join(&name);
-        if path.is_dir() {
+        if path.is_dir() && name != "target" {
             found.extend(sources(&path));
         } else if name.ends_with(".rs") {
             found.push(path);
