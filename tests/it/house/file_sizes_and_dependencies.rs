@@ -21,6 +21,9 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("house::files_are_short", || none("too long", long_files()?));
     suite.add("house::flags_for_tests_are_not_shipped", || none("in the shipped binary", shipped()?));
+    suite.add("house::the_shipped_binary_has_no_level_of_the_quick_build", || {
+        none("[profile.dist.package] of Cargo.toml lacks", levels_of_quick_build_only()?)
+    });
     suite.add("house::locked_crates", || none("Cargo.lock", locked()?));
     suite.add("house::every_dependency_has_a_reason", || none("without a reason", without_reason()?));
     suite.add("house::unsafe_code_is_forbidden", || {
@@ -81,6 +84,21 @@ fn long_files() -> Result<Vec<String>, String> {
         }
     }
     Ok(long)
+}
+
+/// Crates with a level of optimization in `release` and none in `dist`, which would inherit it.
+fn levels_of_quick_build_only() -> Result<Vec<String>, String> {
+    let cargo = read(&root().join("Cargo.toml"))?;
+    let levels = |profile: &str| -> Vec<String> {
+        let table = cargo.split(&format!("[profile.{profile}.package]\n")).nth(1).unwrap_or_default();
+        let lines = table.lines().take_while(|line| !line.starts_with('['));
+        lines.filter_map(|line| Some(line.split_once(" = {")?.0.to_owned())).collect()
+    };
+    let (quick, shipped) = (levels("release"), levels("dist"));
+    if quick.is_empty() || shipped.is_empty() {
+        return Err("a list of levels is empty".to_owned());
+    }
+    Ok(quick.into_iter().filter(|name| !shipped.contains(name)).collect())
 }
 
 /// One of each, so that no two TLS stacks or patch types meet; no HTTP/2, no C library for TLS.
