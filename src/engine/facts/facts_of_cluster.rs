@@ -226,7 +226,8 @@ impl Index {
             .map(|((namespace, name), p)| (namespace.as_str(), name.as_str(), p.as_ref()))
     }
 
-    /// The policies that a policy is compared with ([`PoliciesThatMayMeet::of`]).
+    /// The policies that a policy is compared with: those that may have its NICs or its resource, or those that may have its
+    /// nodes, whichever are fewer.
     pub fn policies_that_may_meet(
         &self,
         own: &NodePolicy,
