@@ -236,7 +236,7 @@ impl Keeper {
             self.record_drift(&record, now);
         }
         if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
-            self.sign_without_secret(&looks, now);
+            self.sign_leaf_with_ca_in_memory_as_last_resort(&looks, now);
         }
         if !fresh {
             return None;

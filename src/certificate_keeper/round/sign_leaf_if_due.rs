@@ -35,7 +35,7 @@ impl Keeper {
 
     /// Where the Secret has no CA that can sign and cannot be repaired (a policy, a quota, immutable), another leaf of the
     /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
-    pub(super) fn sign_without_secret(&mut self, looks: &[Look], now: i64) {
+    pub(super) fn sign_leaf_with_ca_in_memory_as_last_resort(&mut self, looks: &[Look], now: i64) {
         let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
         if last_resort(leaf, signer, looks, now) {
             self.signed_by(&signer.clone(), Reason::LastResort, now);

@@ -113,7 +113,7 @@ fn open(file: &Path) -> io::Result<File> {
 }
 
 /// Annotations, then the last lines of the text.
-fn github(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+fn github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
     let mut github = GitHub::default();
     for finding in &document.findings {
         let file = finding.file.as_deref().unwrap_or_default();

@@ -1,40 +1,26 @@
-//! From groups of nodes to drafts of profiles: equal fabrics are joined, and labels must separate their nodes.
+//! From groups of nodes to drafts of profiles: labels must separate the nodes of two profiles.
 
 use super::discovered::{Discovered, Unknown};
-use super::fields_with_origin::{Fabric, Outcome, Withheld};
-use super::groups_of_nodes::Group;
+use super::fields_with_origin::{Outcome, Withheld};
 use super::labels_that_separate_nodes::Machines;
 use super::node_as_shown::Node;
 use super::objects_of_cluster::Sources;
 use super::profile_draft::Draft;
 use super::profile_draft::Frame;
+use super::which_groups_share_a_profile::{Joined, Together};
 use super::{
     counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes, pools_at_zero,
     profile_draft, profile_name, which_fabric,
 };
 use crate::pod::Accelerators;
 use crate::profile::FabricProfile;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Groups with one fabric.
-struct Together<'a> {
-    fabric: Fabric,
-    groups: Vec<Group<'a>>,
-}
-
-impl<'a> Together<'a> {
-    fn inside(&self) -> Vec<&'a Node> {
-        self.groups.iter().flat_map(|group| group.nodes.iter().copied()).collect()
-    }
-}
+use std::collections::BTreeSet;
 
 /// Discovers the fabrics of a cluster.
 #[must_use]
 pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let sources = sources.looked_up().with_slices();
-    let mut together: Vec<Together<'_>> = Vec::new();
-    // Fabrics by the names in them: a cluster may have one for each of its groups.
-    let mut named: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
+    let mut together = Joined::default();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
     for group in groups_of_nodes::groups(&sources) {
@@ -43,38 +29,22 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
                 outside.extend(group.nodes.iter().copied());
                 unknown.push(no_profile(&group.nodes, why));
             }
-            Outcome::Fabric(fabric) => {
-                let alike = named.entry(fabric.names()).or_default();
-                let same = |of: &Together<'_>| {
-                    let units = |group: &Group<'_>| group.accelerators.as_ref().map(|(_, count)| count.units);
-                    of.fabric == *fabric
-                        && of.groups.first().is_some_and(|first| {
-                            units(first) == units(&group) && first.provider == group.provider
-                        })
-                };
-                let known = alike.iter().copied().find(|at| together.get(*at).is_some_and(same));
-                match known.and_then(|at| together.get_mut(at)) {
-                    Some(known) => known.groups.push(group),
-                    None => {
-                        alike.push(together.len());
-                        together.push(Together { fabric: *fabric, groups: vec![group] });
-                    }
-                }
-            }
+            Outcome::Fabric(fabric) => together.join(group, *fabric),
         }
     }
+    let together = together.profiles;
     let mut drafts: Vec<Draft> = Vec::new();
     let known = Accelerators::default();
     let bare: Vec<&Node> = sources.nodes.values().filter(|node| !node.has_accelerators(&known)).collect();
     let mut names = profile_name::Names::default();
     let insides = together.iter().map(|one| {
-        let inside = one.inside();
+        let inside = one.nodes();
         let hints = hints(one, &inside, &sources);
         (inside, hints)
     });
     let machines = Machines::new(&outside, insides.collect(), &bare);
     for (at, one) in together.iter().enumerate() {
-        let inside = one.inside();
+        let inside = one.nodes();
         let Some(selector) = machines.separate(at) else {
             unknown.push(no_profile(&inside, inseparable(&inside, &machines.alike(at))));
             continue;

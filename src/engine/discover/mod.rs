@@ -44,6 +44,7 @@ mod resources_without_network;
 mod shared_hca_rails;
 mod signs_of_nics;
 mod which_fabric;
+mod which_groups_share_a_profile;
 
 pub use discovered::{Discovered, Unknown};
 pub use drift_of_profiles::{Comparison, Drift, NotCompared, drift};

@@ -47,18 +47,6 @@ impl Log {
             .or_else(|| self.process_of(rank).and_then(|p| of_counts(p.hca_direct[0], p.hca_direct[1])))
     }
 
-    /// Names of the NICs that NCCL lists for a rank, and their link layers.
-    #[must_use]
-    pub fn nics(&self, rank: &Rank) -> Vec<(&str, &str)> {
-        // `[0]mlx5_0:1/RoCE`, from 2.30 on `[0]mlx5_0:1:RAIL:PLANE/RoCE`.
-        let one = |word| {
-            let (_, nic): (&str, &str) = str::split_once(word, ']')?;
-            let (device, link) = nic.split_once('/').unwrap_or((nic, ""));
-            Some((device.split(':').next().unwrap_or(device), link.split('/').next().unwrap_or(link)))
-        };
-        self.devices_of(rank).unwrap_or_default().split_ascii_whitespace().filter_map(one).collect()
-    }
-
     /// Hosts of a communicator, in the order of their ranks.
     #[must_use]
     pub fn hosts(&self, communicator: &Communicator) -> Vec<&str> {
@@ -81,6 +69,16 @@ impl Log {
         !communicator.mnnvl
             && communicator.nodes.map_or_else(|| self.hosts(communicator).len() > 1, |nodes| nodes > 1)
     }
+}
+
+/// Names and link layers of the NICs in NCCL's list, such as `[0]mlx5_0:1/RoCE`, from 2.30 on `[0]mlx5_0:1:RAIL:PLANE/RoCE`.
+pub fn nics_of_list(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    let one = |word| {
+        let (_, nic): (&str, &str) = str::split_once(word, ']')?;
+        let (device, link) = nic.split_once('/').unwrap_or((nic, ""));
+        Some((device.split(':').next().unwrap_or(device), link.split('/').next().unwrap_or(link)))
+    };
+    list.split_ascii_whitespace().filter_map(one)
 }
 
 /// Numbers as ranges: `0-7, 9`. Long lists end with a count.

@@ -2,7 +2,7 @@
 
 use super::finding_kinds::Kind;
 use super::log_facts::{Communicator, Log, Rank};
-use super::ranks::{Direct, numbers};
+use super::ranks::{Direct, nics_of_list, numbers};
 use super::split_lines::Place;
 use super::transport_names::{Transport, transport};
 use super::why_not_rdma::Reason;
@@ -175,11 +175,12 @@ fn direct(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
 
 /// Facts in which the ranks of a communicator must agree.
 fn differences(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
+    let nics = |rank: &Rank| nics_of_list(log.devices_of(rank).unwrap_or_default());
     let links = |rank: &Rank| {
-        let links: BTreeSet<&str> = log.nics(rank).into_iter().map(|(_, link)| link).collect();
+        let links: BTreeSet<&str> = nics(rank).map(|(_, link)| link).collect();
         (!links.is_empty()).then(|| links.into_iter().collect::<Vec<_>>().join(" and "))
     };
-    let nics = |rank: &Rank| match log.nics(rank).len() {
+    let number_of_nics = |rank: &Rank| match nics(rank).count() {
         0 => None,
         n => Some(count(n, "NIC")),
     };
@@ -200,7 +201,7 @@ fn differences(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) 
         ),
         (
             "number of NICs",
-            Box::new(nics),
+            Box::new(number_of_nics),
             "Give all pods of the job the same number of networks and units, or one FabricProfile.",
             &["FAB202"],
         ),

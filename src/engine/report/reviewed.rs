@@ -149,7 +149,7 @@ impl Reviewed {
         self.findings.extend(found);
         let opted_in = self.opted_in;
         for added in self.findings.iter_mut().skip(before).filter(|_| !opted_in) {
-            added.item.lower_without_opt_in();
+            added.item.cap_at_info_without_opt_in();
         }
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.item.severity));
         self.settle();

@@ -10,7 +10,7 @@ use crate::rules::{self, Finding, Severity};
 /// louder than information.
 pub(super) fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
     if !opted_in {
-        decision.findings.iter_mut().for_each(Finding::lower_without_opt_in);
+        decision.findings.iter_mut().for_each(Finding::cap_at_info_without_opt_in);
     }
     most_severe_first(&mut decision.findings);
     // Before the last mutating webhook has run, most errors may still be fixed.

@@ -69,8 +69,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Lowers it to information, since nothing checks objects of its namespace in the cluster.
-    pub fn lower_without_opt_in(&mut self) {
+    /// Lowers any severity above info to info, since nothing checks objects of its namespace in the cluster.
+    pub fn cap_at_info_without_opt_in(&mut self) {
         if self.severity > Severity::Info {
             self.severity = Severity::Info;
             self.because = Some("the namespace did not opt in: the API server does not call the webhook");

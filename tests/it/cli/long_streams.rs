@@ -1,12 +1,10 @@
 //! Long inputs: read in parts, with the same results as short ones, and in memory that does not grow with them.
 
+use crate::support::peak_memory::peak_memory;
 use crate::support::round_trip::{review, same};
 use crate::support::suite::Suite;
-use crate::support::{Scratch, binary, run};
+use crate::support::{Scratch, run};
 use serde_json::Value;
-use std::fs::File;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// More text than stays decoded, in comments that make several parts.
 const PADS: usize = 45;
@@ -88,29 +86,9 @@ fn unreadable() -> Result<(), String> {
     same("the last", "500 more documents of this file cannot be read; only the first 1000 are reported", last)
 }
 
-/// The largest memory of the process at any time (KiB), for so many documents.
+/// The largest memory of `review` at any time (KiB), for so many documents.
 fn peak(documents: usize, one: impl Fn(usize) -> String) -> Result<u64, String> {
-    let scratch = Scratch::new()?;
-    scratch.write("many.yaml", (0..documents).map(one).collect::<String>())?;
-    let input = File::open(scratch.path().join("many.yaml")).map_err(|e| e.to_string())?;
-    let mut child = Command::new(binary())
-        .args(["review", "-"])
-        .stdin(input)
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|e| e.to_string())?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    loop {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        peak = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(peak).max(peak);
-        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
-            same("exit code", Some(0), status.code())?;
-            return Ok(peak);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    peak_memory(&["review", "-"], &(0..documents).map(one).collect::<String>(), 0)
 }
 
 /// Above the documents that stay decoded, twice as many take no more memory.

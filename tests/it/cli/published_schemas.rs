@@ -115,7 +115,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     suite.add("published_schemas::verify_log_is_current", || {
         let settings = schemars::generate::SchemaSettings::default().for_serialize();
-        let schema = settings.into_generator().into_root_schema_for::<verify_log::Document>();
+        let schema = settings.into_generator().into_root_schema_for::<verify_log::Document<'static>>();
         Ok(golden(&path("verify-log-v1.json"), Some(&text(&schema)?))?)
     });
     suite.add("published_schemas::baseline_is_current", || {

@@ -3,6 +3,7 @@
 //! A log begins with comments: the fact that it stands for, its source, optional flags, and the exit code. The logs are our
 //! own: forms of lines by NVIDIA/nccl's sources, with hosts, addresses and sizes of two small pods.
 
+use crate::support::peak_memory::peak_memory;
 use crate::support::round_trip::same;
 use crate::support::suite::Suite;
 use crate::support::{Scratch, golden, names, read, root, run};
@@ -24,6 +25,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("verify_log::standard_input_is_a_log", || Ok(standard_input()?));
     suite.add("verify_log::unreadable_input_is_exit_code_2", || Ok(unreadable()?));
     suite.add("verify_log::odd_bytes_never_pass", || Ok(odd_bytes()?));
+    if cfg!(target_os = "linux") {
+        suite.add("verify_log::ranks_of_one_process_share_its_texts", || Ok(shared_texts()?));
+    }
     suite.add("verify_log::a_cut_log_has_no_new_failure_of_a_transport", || Ok(cut()?));
 }
 
@@ -159,4 +163,25 @@ fn cut() -> Result<(), String> {
         same(&format!("{end} bytes"), Vec::<&str>::new(), wrong)?;
     }
     Ok(())
+}
+
+/// 6,000 ranks with facts of their own, in a process with a list of 1,000 bytes of NICs: a log of 0.9 MB.
+fn shared_texts() -> Result<(), String> {
+    let nics: String = (0..110).map(|n| format!("[{n}]m:1/R ")).collect();
+    let mut log = format!("h:1:1 [0] NCCL INFO NET/IB : Using {nics}[RO]; OOB eth0:10.0.0.1<0>\n");
+    for rank in 0..6_000 {
+        log += &format!(
+            "h:1:1 [0] NCCL INFO comm 0x{rank:x} rank {rank} nranks 6000 cudaDev 0 busId 1 commId 0x1 - Init START\n\
+             h:1:1 [0] NCCL INFO {rank} coll channels, 0 nvls channels, 2 p2p channels, 1 p2p channels per peer\n"
+        );
+    }
+    let summary = run(&["verify-log", "-"], log.as_bytes(), root())?.stdout;
+    if !summary.contains("5992 more groups with other facts not shown; -o json lists up to 4096 groups") {
+        return Err(summary);
+    }
+    let peak = peak_memory(&["verify-log", "-o", "json", "-"], &log, 1)?;
+    match peak / 1024 {
+        0..40 => Ok(()),
+        peak => Err(format!("{peak} MiB")),
+    }
 }

@@ -13,6 +13,7 @@ pub(crate) mod generated_world;
 pub(crate) mod helm;
 pub(crate) mod in_the_pod;
 pub(crate) mod monitor;
+pub(crate) mod peak_memory;
 pub(crate) mod round_trip;
 pub(crate) mod run_property;
 pub(crate) mod scripted_api_server;

@@ -1,20 +1,23 @@
 //! The result as JSON, `fabric-admission.dev/verify-log/v1`. Fields are only ever added; unknown values are `null`, never
 //! absent.
 
-use crate::nccl_log::{Communicator, Finding, Level, Log, Rank, Transport, judge, numbers, transport};
+use crate::nccl_log::{
+    Communicator, Finding, Level, Log, Rank, Transport, judge, nics_of_list, numbers, transport,
+};
 use crate::report::Unread;
 use crate::rules::Severity;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeSet, HashMap};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "fabric-admission.dev/verify-log/v1";
 
+// It borrows the texts of the log: a log of 2 MB may have 65,536 groups with long lists of NICs.
 /// The whole document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct Document<'a> {
     /// Always `fabric-admission.dev/verify-log/v1`.
     pub schema: &'static str,
     /// Version of fabric-admission.
@@ -26,7 +29,7 @@ pub struct Document {
     /// Lines and facts that were not used.
     pub skipped: SkippedEntry,
     /// Communicators, in the order of their first lines.
-    pub communicators: Vec<CommunicatorEntry>,
+    pub communicators: Vec<CommunicatorEntry<'a>>,
     /// Findings, the worst first.
     pub findings: Vec<FindingEntry>,
     /// Errors of unreadable inputs.
@@ -68,7 +71,7 @@ pub struct SkippedEntry {
 /// A communicator.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CommunicatorEntry {
+pub struct CommunicatorEntry<'a> {
     /// Id in the log, or how it was split from another one.
     pub id: String,
     /// Number of ranks; null if no line names it.
@@ -80,58 +83,78 @@ pub struct CommunicatorEntry {
     /// Whether it sends over the network.
     pub crosses_network: bool,
     /// Host names, in the order of the ranks; the first 1024.
-    pub hosts: Vec<String>,
-    /// Ranks with equal facts.
-    pub groups: Vec<Group>,
+    pub hosts: Vec<&'a str>,
+    /// Ranks with equal facts; the first 4096 groups of all communicators.
+    pub groups: Vec<Group<'a>>,
+    /// Number of groups that are not listed.
+    pub more_groups: usize,
 }
 
 /// Ranks with equal facts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Group {
+pub struct Group<'a> {
     /// Ranks, such as `0-7, 9`.
     pub ranks: String,
     /// Number of ranks.
     pub count: usize,
     /// Name of the transport, such as `IB`; null if no line names it.
-    pub network: Option<String>,
+    pub network: Option<&'a str>,
     /// `rdma`, `cloud` (a cloud's own fabric, such as EFA), `tcp` or `unknown`.
     pub transport: &'static str,
     /// Network plugins that were loaded.
-    pub plugins: Vec<String>,
+    pub plugins: Vec<&'a str>,
     /// Provider of libfabric.
-    pub provider: Option<String>,
+    pub provider: Option<&'a str>,
     /// Connections over the network with GPUDirect RDMA: `all`, `some` or `none`; null if not known.
     pub gpu_direct: Option<&'static str>,
     /// Channels of collective operations.
     pub channels: Option<u16>,
     /// NICs as NCCL lists them.
-    pub nics: Vec<Nic>,
+    #[schemars(with = "Vec<Nic<'_>>")]
+    pub nics: Nics<'a>,
     /// Number of network devices that the channels of these ranks use; null without lines of channels.
     pub nics_used: Option<u32>,
     /// Ends of channels.
     pub channel_ends: ChannelEnds,
     /// Interface of the bootstrap.
-    pub bootstrap: Option<String>,
+    pub bootstrap: Option<&'a str>,
     /// Version of NCCL.
-    pub version: Option<String>,
+    pub version: Option<&'a str>,
     /// Whether a connection passes through the NIC of another GPU (PXN).
     pub pxn: Option<bool>,
     /// Whether the log has the end of the initialisation.
     pub complete: bool,
 }
 
+/// NICs, as NCCL's text: it is read when the NICs are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Nics<'a>(&'a str);
+
+impl<'a> Nics<'a> {
+    /// The NICs, in NCCL's order.
+    pub fn iter(self) -> impl Iterator<Item = Nic<'a>> {
+        nics_of_list(self.0).map(|(name, link)| Nic { name, link })
+    }
+}
+
+impl Serialize for Nics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
 /// A NIC.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Nic {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Nic<'a> {
     /// RDMA device.
-    pub name: String,
+    pub name: &'a str,
     /// Link layer: `IB` or `RoCE`.
-    pub link: String,
+    pub link: &'a str,
 }
 
 /// Ends of channels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChannelEnds {
     /// Over the network with GPUDirect RDMA.
@@ -166,20 +189,23 @@ pub struct FindingEntry {
     pub explain: Option<String>,
 }
 
+/// Groups that are listed: each repeats the NICs of its process, so the document would be a hundred times as long as the log.
+const MAX_GROUPS: usize = 4096;
 /// Hosts of a communicator that are listed.
 const MAX_HOSTS: usize = 1024;
 
-impl Document {
+impl<'a> Document<'a> {
     /// Judges a log. `files` are the names of the inputs.
     #[must_use]
-    pub fn new(log: &Log, files: &[String], expected: &[String], errors: Vec<Unread>) -> Self {
+    pub fn new(log: &'a Log, files: &[String], expected: &[String], errors: Vec<Unread>) -> Self {
         let found = judge(log, expected);
         let unknown = found.iter().any(|f| f.kind.is_unknown());
         let failed = found.iter().any(|f| f.kind.level() == Level::Error && !f.kind.is_unknown());
         let findings: Vec<FindingEntry> = found.into_iter().map(|f| finding(log, files, f)).collect();
         let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
-        let communicators: Vec<CommunicatorEntry> =
-            log.communicators().iter().map(|c| communicator(log, c)).collect();
+        let mut room = MAX_GROUPS;
+        let communicators: Vec<CommunicatorEntry<'_>> =
+            log.communicators().iter().map(|c| communicator(log, c, &mut room)).collect();
         let skipped = log.skipped;
         Self {
             schema: SCHEMA,
@@ -193,7 +219,7 @@ impl Document {
                 lines: log.lines,
                 nccl_lines: log.nccl_lines,
                 communicators: communicators.len(),
-                ranks: communicators.iter().flat_map(|c| &c.groups).map(|group| group.count).sum(),
+                ranks: log.communicators().iter().map(|c| log.ranks(c).len()).sum(),
                 errors: of(Severity::Error),
                 warnings: of(Severity::Warning),
             },
@@ -235,8 +261,14 @@ fn finding(log: &Log, files: &[String], finding: Finding) -> FindingEntry {
     }
 }
 
-fn communicator(log: &Log, communicator: &Communicator) -> CommunicatorEntry {
-    let hosts: Vec<String> = log.hosts(communicator).into_iter().take(MAX_HOSTS).map(str::to_owned).collect();
+/// `room`: number of groups that may still be listed.
+fn communicator<'a>(log: &'a Log, communicator: &Communicator, room: &mut usize) -> CommunicatorEntry<'a> {
+    let hosts = log.hosts(communicator).into_iter().take(MAX_HOSTS).collect();
+    let mut groups = groups(log, &log.ranks(communicator));
+    let listed = groups.len().min(*room);
+    *room -= listed;
+    let more_groups = groups.len() - listed;
+    groups.truncate(listed);
     CommunicatorEntry {
         id: log.shown(communicator),
         size: communicator.size,
@@ -244,18 +276,19 @@ fn communicator(log: &Log, communicator: &Communicator) -> CommunicatorEntry {
         mnnvl: communicator.mnnvl,
         crosses_network: log.crosses(communicator),
         hosts,
-        groups: groups(log, &log.ranks(communicator)),
+        groups,
+        more_groups,
     }
 }
 
-fn groups(log: &Log, ranks: &[&Rank]) -> Vec<Group> {
+fn groups<'a>(log: &'a Log, ranks: &[&Rank]) -> Vec<Group<'a>> {
     // The facts, with the ranks that have them and the devices of their channels.
-    let mut groups: Vec<(Group, BTreeSet<u32>, u64)> = Vec::new();
-    // The place of each group, by its facts as text: a log may have thousands of groups with long lists of NICs.
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut groups: Vec<(Group<'_>, BTreeSet<u32>, u64)> = Vec::new();
+    // The place of each group, by its facts: a log may have thousands of groups.
+    let mut places: HashMap<Group<'_>, usize> = HashMap::new();
     for rank in ranks {
         let facts = facts(log, rank);
-        let place = *places.entry(format!("{facts:?}")).or_insert(groups.len());
+        let place = *places.entry(facts.clone()).or_insert(groups.len());
         if place == groups.len() {
             groups.push((facts, BTreeSet::new(), 0));
         }
@@ -267,7 +300,7 @@ fn groups(log: &Log, ranks: &[&Rank]) -> Vec<Group> {
         group.channel_ends.copied += u64::from(rank.copied);
         group.channel_ends.local += u64::from(rank.local);
     }
-    let whole = |(group, ranks, devices): (Group, BTreeSet<u32>, u64)| Group {
+    let whole = |(group, ranks, devices): (Group<'a>, BTreeSet<u32>, u64)| Group {
         ranks: numbers(ranks),
         nics_used: (devices != 0).then(|| devices.count_ones()),
         ..group
@@ -275,29 +308,27 @@ fn groups(log: &Log, ranks: &[&Rank]) -> Vec<Group> {
     groups.into_iter().map(whole).collect()
 }
 
-fn facts(log: &Log, rank: &Rank) -> Group {
+fn facts<'a>(log: &'a Log, rank: &Rank) -> Group<'a> {
     let network = log.network_of(rank);
-    let own = |text: Option<&str>| text.map(str::to_owned);
-    let nic = |(name, link): (&str, &str)| Nic { name: name.to_owned(), link: link.to_owned() };
     Group {
         ranks: String::new(),
         count: 0,
-        network: own(network),
+        network,
         transport: match network.map(transport) {
             Some(Transport::Rdma) => "rdma",
             Some(Transport::Cloud) => "cloud",
             Some(Transport::Tcp) => "tcp",
             Some(Transport::Unknown) | None => "unknown",
         },
-        plugins: log.plugins_of(rank).into_iter().map(str::to_owned).collect(),
-        provider: own(log.provider_of(rank)),
+        plugins: log.plugins_of(rank),
+        provider: log.provider_of(rank),
         gpu_direct: log.direct(rank).map(|direct| direct.name()),
         channels: rank.channels,
-        nics: log.nics(rank).into_iter().map(nic).collect(),
+        nics: Nics(log.devices_of(rank).unwrap_or_default()),
         nics_used: None,
         channel_ends: ChannelEnds::default(),
-        bootstrap: own(log.bootstrap_of(rank)),
-        version: own(log.version_of(rank)),
+        bootstrap: log.bootstrap_of(rank),
+        version: log.version_of(rank),
         pxn: rank.pxn,
         complete: rank.complete,
     }

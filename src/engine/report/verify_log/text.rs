@@ -21,13 +21,13 @@ const INDENT: usize = 6;
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(out: &mut dyn Write, document: &Document, width: usize) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, document: &Document<'_>, width: usize) -> io::Result<()> {
     for communicator in document.communicators.iter().take(MAX_COMMUNICATORS) {
         self::communicator(out, communicator, width)?;
     }
     let more = document.communicators.len().saturating_sub(MAX_COMMUNICATORS);
     if more > 0 {
-        writeln!(out, "{} not shown; -o json has all", count(more, "more communicator"))?;
+        writeln!(out, "{} not shown; -o json lists up to 4096 groups", count(more, "more communicator"))?;
     }
     if !document.communicators.is_empty() && !document.findings.is_empty() {
         writeln!(out)?;
@@ -37,7 +37,7 @@ pub fn write(out: &mut dyn Write, document: &Document, width: usize) -> io::Resu
     }
     let more = document.findings.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
-        writeln!(out, "{} not shown; -o json has all", count(more, "more finding"))?;
+        writeln!(out, "{} not shown; -o json lists up to 4096 groups", count(more, "more finding"))?;
     }
     if let Some(text) = document.findings.iter().find_map(|finding| finding.explain.as_ref()) {
         writeln!(out, "To explain a line or a variable, run fabric-admission explain {}.", quoted(text))?;
@@ -53,12 +53,12 @@ fn quoted(text: &str) -> String {
     if text.contains(' ') { format!("\"{text}\"") } else { text.to_owned() }
 }
 
-fn communicator(out: &mut dyn Write, communicator: &CommunicatorEntry, width: usize) -> io::Result<()> {
+fn communicator(out: &mut dyn Write, communicator: &CommunicatorEntry<'_>, width: usize) -> io::Result<()> {
     let size = communicator
         .size
         .map_or_else(|| "unknown number of ranks".to_owned(), |size| count(size as usize, "rank"));
     let nodes = communicator.nodes.map(|nodes| count(nodes as usize, "node"));
-    let hosts = names(communicator.hosts.iter().map(String::as_str), communicator.hosts.len());
+    let hosts = names(communicator.hosts.iter().copied(), communicator.hosts.len());
     let on = match (nodes, communicator.hosts.len()) {
         (Some(nodes), 0) => format!(" on {nodes}"),
         (Some(nodes), _) => format!(" on {nodes}: {hosts}"),
@@ -72,18 +72,21 @@ fn communicator(out: &mut dyn Write, communicator: &CommunicatorEntry, width: us
     for group in communicator.groups.iter().take(MAX_GROUPS) {
         self::group(out, group, communicator.crosses_network, width)?;
     }
-    let more = communicator.groups.len().saturating_sub(MAX_GROUPS);
+    let more = communicator.groups.len().saturating_sub(MAX_GROUPS) + communicator.more_groups;
     if more > 0 {
-        writeln!(out, "  {} with other facts not shown; -o json has all", count(more, "more group"))?;
+        writeln!(
+            out,
+            "  {} with other facts not shown; -o json lists up to 4096 groups",
+            count(more, "more group")
+        )?;
     }
     Ok(())
 }
 
-fn group(out: &mut dyn Write, group: &Group, crosses: bool, width: usize) -> io::Result<()> {
+fn group(out: &mut dyn Write, group: &Group<'_>, crosses: bool, width: usize) -> io::Result<()> {
     let noun = if group.count == 1 { "rank" } else { "ranks" };
     let network = group
         .network
-        .as_deref()
         .map_or_else(|| "network unknown".to_owned(), |n| format!("network {}", printable(n, 64)));
     let network = match group.transport {
         "tcp" if crosses => format!("{RED}{network} (TCP){RED:#}"),
@@ -109,16 +112,17 @@ fn group(out: &mut dyn Write, group: &Group, crosses: bool, width: usize) -> io:
     }
     writeln!(out, "  {noun} {}  {}", group.ranks, parts.join(", "))?;
     let mut more = Vec::new();
-    if !group.nics.is_empty() {
+    let nics: Vec<Nic<'_>> = group.nics.iter().collect();
+    if !nics.is_empty() {
         let used = group.nics_used.map(|used| format!(", {used} used")).unwrap_or_default();
-        more.push(format!("{}{used}: {}", count(group.nics.len(), "NIC"), nics(&group.nics)));
+        more.push(format!("{}{used}: {}", count(nics.len(), "NIC"), self::nics(&nics)));
     }
-    more.extend(group.provider.as_deref().map(|provider| format!("provider {}", printable(provider, 64))));
+    more.extend(group.provider.map(|provider| format!("provider {}", printable(provider, 64))));
     if !group.plugins.is_empty() {
         more.push(format!("plugin {}", printable(&group.plugins.join(", "), 100)));
     }
-    more.extend(group.bootstrap.as_deref().map(|name| format!("bootstrap {}", printable(name, 64))));
-    more.extend(group.version.as_deref().map(|version| format!("NCCL {}", printable(version, 64))));
+    more.extend(group.bootstrap.map(|name| format!("bootstrap {}", printable(name, 64))));
+    more.extend(group.version.map(|version| format!("NCCL {}", printable(version, 64))));
     if !more.is_empty() {
         writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&more.join("; "), INDENT, INDENT, width))?;
     }
@@ -126,9 +130,9 @@ fn group(out: &mut dyn Write, group: &Group, crosses: bool, width: usize) -> io:
 }
 
 /// `mlx5_0, mlx5_1 (RoCE)`: the link layer once if all have the same.
-fn nics(nics: &[Nic]) -> String {
+fn nics(nics: &[Nic<'_>]) -> String {
     let same = nics.iter().all(|nic| nics.first().is_some_and(|first| first.link == nic.link));
-    let one = |nic: &Nic| if same { nic.name.clone() } else { format!("{}/{}", nic.name, nic.link) };
+    let one = |nic: &Nic<'_>| if same { nic.name.to_owned() } else { format!("{}/{}", nic.name, nic.link) };
     let all: Vec<String> = nics.iter().map(one).collect();
     let link = nics.first().filter(|nic| same && !nic.link.is_empty()).map(|nic| format!(" ({})", nic.link));
     format!(
@@ -175,7 +179,7 @@ fn finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> io::Res
 ///
 /// # Errors
 /// Those of the writer.
-pub fn summary(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+pub fn summary(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
     let (counts, skipped) = (document.summary, document.skipped);
     let style = match document.result {
         "pass" => GREEN,
