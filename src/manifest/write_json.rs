@@ -8,9 +8,15 @@ use super::read_fault::ReadFault;
 use super::source_positions::{Position, Positions, Recorder};
 use std::collections::HashSet;
 
-/// Most text that aliases may add: a document of a few kilobytes must not fill the memory by naming one long string
-/// over and over.
-const ALIAS_BYTES: usize = 32 << 20;
+/// How many times its own length aliases may add to a document, beside a few kilobytes: a short document must not fill the
+/// memory by naming one long string over and over. A real one names a script for some ten pods.
+const ALIASES_PER_BYTE: usize = 64;
+/// What aliases may add to every document (bytes).
+const ALIASES_AT_LEAST: usize = 16 << 10;
+/// What aliases may add to the longest document (bytes).
+const ALIASES_AT_MOST: usize = 32 << 20;
+/// What a value takes beside its text (bytes): its position, and its part of the list around it.
+const VALUE: usize = 8;
 
 /// The JSON of a document.
 #[derive(Debug)]
@@ -21,18 +27,21 @@ pub(super) struct Written {
     pub(super) shared: Vec<(u32, Position)>,
 }
 
-/// Writes the tree below `root`. `hint` is about how long the text will be.
-pub(super) fn write(tree: &Tree, root: Id, hint: usize) -> Result<Written, ReadFault> {
+/// Writes the tree below `root`. `length` is that of the document (bytes).
+pub(super) fn write(tree: &Tree, root: Id, length: usize) -> Result<Written, ReadFault> {
     let mut writer = Writer {
         tree,
-        out: String::with_capacity(hint),
+        out: String::with_capacity(length),
         positions: Recorder::default(),
         duplicates: Vec::new(),
         anchored: tree.anchored(),
         shared: Vec::new(),
         budget: Budget::default(),
         spare: Vec::new(),
-        alias_bytes: 0,
+        alias_bytes_left: length
+            .saturating_mul(ALIASES_PER_BYTE)
+            .saturating_add(ALIASES_AT_LEAST)
+            .min(ALIASES_AT_MOST),
     };
     // go-yaml counts the document as well.
     writer.budget.count(false);
@@ -53,7 +62,8 @@ struct Writer<'t> {
     budget: Budget,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<MappingEntry<'t>>>,
-    alias_bytes: usize,
+    /// Bytes that aliases may still add.
+    alias_bytes_left: usize,
 }
 
 impl<'t> Writer<'t> {
@@ -85,17 +95,17 @@ impl<'t> Writer<'t> {
                 let message = "the value is not a finite number: quote the value if it is a string";
                 return Err(ReadFault { at: node.at, message: message.to_owned() });
             }
-            Kind::Str(text) => {
-                self.charge(text, aliased, node.at)?;
-                write_string(&mut self.out, text);
-            }
+            Kind::Str(text) => write_string(&mut self.out, text),
             Kind::Merge => self.out.push_str("\"<<\""),
             Kind::Sequence(_) | Kind::Mapping(_) if depth >= MAX_DEPTH => return Err(too_deep(node.at)),
             Kind::Sequence(first) => self.sequence(*first, aliased, depth + 1)?,
             Kind::Mapping(first) => self.mapping(*first, aliased, depth + 1)?,
             Kind::Alias(_) => {}
         }
-        Ok(())
+        match node.kind {
+            Kind::Sequence(_) | Kind::Mapping(_) => self.charge(aliased, self.out.len(), node.at),
+            _ => self.charge(aliased, offset as usize, node.at),
+        }
     }
 
     fn sequence(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
@@ -135,8 +145,9 @@ impl<'t> Writer<'t> {
             if self.out.len() > start {
                 self.out.push(',');
             }
-            self.charge(&entry.key, entry.aliased, entry.at)?;
+            let before = self.out.len();
             write_string(&mut self.out, &entry.key);
+            self.charge(entry.aliased, before, entry.at)?;
             self.out.push(':');
             self.value(entry.value, entry.at, entry.aliased, depth)?;
         }
@@ -145,11 +156,13 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn charge(&mut self, text: &str, aliased: bool, at: Position) -> Result<(), ReadFault> {
+    /// Counts a value or a key of an alias, whose JSON begins at `from`.
+    fn charge(&mut self, aliased: bool, from: usize, at: Position) -> Result<(), ReadFault> {
         if aliased {
-            self.alias_bytes = self.alias_bytes.saturating_add(text.len());
+            let added = (self.out.len() - from).saturating_add(VALUE);
+            self.alias_bytes_left = self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many(at))?;
         }
-        if self.alias_bytes > ALIAS_BYTES { Err(too_many(at)) } else { Ok(()) }
+        Ok(())
     }
 }
 
@@ -175,7 +188,11 @@ fn write_string(out: &mut String, text: &str) {
             Some('\t') => out.push_str("\\t"),
             Some('\u{8}') => out.push_str("\\b"),
             Some('\u{c}') => out.push_str("\\f"),
-            Some(control) => out.push_str(&format!("\\u{:04x}", u32::from(control))),
+            Some(control) => {
+                use std::fmt::Write as _;
+                // Writing to a String does not fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
             None => {}
         }
         rest = chars.as_str();

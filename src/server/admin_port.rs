@@ -2,9 +2,11 @@
 
 use super::accept_loop::READ_BUFFER;
 use super::http_answers;
+use super::metrics_written_once_for_all_scrapes::WrittenMetrics;
 use super::readyz::readiness;
 use super::shared_state::State;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -32,26 +34,19 @@ fn router(state: Arc<State>) -> Router {
         .fallback(async || {
             http_answers::plain(StatusCode::NOT_FOUND, "unknown path; use /livez, /readyz or /metrics")
         })
-        .with_state(state)
+        .with_state((state, Arc::default()))
 }
 
-async fn ready(Shared(state): Shared<Arc<State>>) -> Response {
+async fn ready(Shared((state, _)): Shared<(Arc<State>, Arc<WrittenMetrics>)>) -> Response {
     let (status, text) = readiness(&state);
     http_answers::plain(status, &text)
 }
 
-/// Seconds as days.
-fn days(seconds: i64) -> f64 {
-    let days = Duration::from_secs(seconds.unsigned_abs()).as_secs_f64() / 86_400.0;
-    if seconds < 0 { -days } else { days }
-}
-
-async fn metrics(Shared(state): Shared<Arc<State>>) -> Response {
-    let (requests, bytes) = state.budgets.used();
-    state.metrics.used(requests, bytes);
-    let days = state.expiry.left().map(days);
-    state.metrics.aged(state.sync.ages().into_iter(), days);
-    let mut response = http_answers::plain(StatusCode::OK, state.metrics.text().trim_end());
+async fn metrics(Shared((state, written)): Shared<(Arc<State>, Arc<WrittenMetrics>)>) -> Response {
+    let Some(text) = written.newer_than_now(&state).await else {
+        return http_answers::fault();
+    };
+    let mut response = Response::new(Body::from(text));
     let openmetrics = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, openmetrics);
     response

@@ -10,7 +10,7 @@ use crate::review::Verdict;
 use crate::review::admission_response::{self, Noted};
 use crate::review::admission_review::EnvelopeError;
 use crate::review::webhook_body::{Answer, Known, WebhookEntry};
-use crate::text::printable;
+use crate::text::{printable, replace_bytes_that_are_not_utf8};
 use axum::http::StatusCode;
 use axum::response::Response;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,10 +36,7 @@ pub(super) fn answer(
             // The API server sends some JSON of an object as its author wrote it. Go's decoder reads U+FFFD there; an error
             // would let the object past the entries that fail open.
             Err(EnvelopeError::Encoding) => {
-                let text = String::from_utf8_lossy(body.bytes()).into_owned();
-                if body.replace(text.into_bytes()).is_err() {
-                    return Ok(None);
-                }
+                body.change(replace_bytes_that_are_not_utf8);
                 decide(body.bytes(), looked_at, known, deadline)?
             }
             decided => decided?,
@@ -49,12 +46,11 @@ pub(super) fn answer(
             admission_response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
         let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
         decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
-        Ok::<_, EnvelopeError>(Some((outcome, text, verdict, took)))
+        Ok::<_, EnvelopeError>((outcome, text, verdict, took))
     }));
     Ok(match decided {
         Ok(Err(EnvelopeError::Late)) => return Err(body),
-        Ok(Ok(None)) => busy(state, Shed::Memory, MEMORY),
-        Ok(Ok(Some((outcome, text, verdict, took)))) => {
+        Ok(Ok((outcome, text, verdict, took))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
             match body.replace(text) {
                 Ok(()) => json(body),

@@ -79,6 +79,11 @@ impl Held {
         Ok(())
     }
 
+    /// Changes bytes in their place.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut [u8])) {
+        change(&mut self.bytes);
+    }
+
     /// Drops the bytes and gives their share back.
     pub(super) fn clear(&mut self) {
         let _ = self.replace(Vec::new());

@@ -22,6 +22,7 @@ mod file_descriptors;
 mod http_answers;
 mod memory_of_request_bodies;
 mod metrics;
+mod metrics_written_once_for_all_scrapes;
 mod one_request_per_turn;
 mod open_connections;
 mod readyz;

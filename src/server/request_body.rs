@@ -22,7 +22,13 @@ enum Unread {
     TooLarge,
     Memory,
     Ended,
+    Pieces,
 }
+
+/// Pieces in which any body may arrive (count). A piece is a chunk or a TLS record, and costs about a microsecond.
+const PIECES: usize = 1024;
+/// Average length from which on a body may have more pieces (bytes). An API server sends pieces of kilobytes.
+const PIECE: usize = 64;
 
 /// Reads the body of a request, within its limits of size, memory and time.
 pub(super) async fn read(state: &State, request: Request) -> Result<Held, Response> {
@@ -48,6 +54,9 @@ pub(super) async fn read(state: &State, request: Request) -> Result<Held, Respon
             Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
         }
         Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
+        Ok(Err(Unread::Pieces)) => {
+            Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
+        }
         Ok(Err(Unread::Ended)) => Err(plain(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => {
             state.metrics.shed(Shed::SlowBody);
@@ -64,9 +73,14 @@ pub(super) async fn read(state: &State, request: Request) -> Result<Held, Respon
 async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Unread> {
     let mut unread = None;
     let mut total = 0_usize;
+    let mut pieces = 0_usize;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
         total = total.saturating_add(data.len());
+        pieces += 1;
+        if pieces > PIECES + total / PIECE {
+            return Err(Unread::Pieces);
+        }
         if total > most {
             unread = Some(Unread::TooLarge);
         }

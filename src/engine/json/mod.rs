@@ -6,6 +6,7 @@ pub(crate) mod as_go_reads;
 pub mod decode_with_place;
 pub(crate) mod lists_too_long_to_decode;
 pub(crate) mod name_value_pair;
+pub(crate) mod nested_objects;
 pub mod null_as_absent;
 pub mod quantity;
 mod read_error;

@@ -19,6 +19,11 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0, controls: has_controls(text) }
     }
 
+    /// The start of a part of a text. `controls`: whether the whole text has a control character.
+    pub(super) fn of_part(text: &'a str, controls: bool) -> Self {
+        Self { text, at: 0, controls }
+    }
+
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -44,6 +49,11 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn step(&mut self) {
         self.at += 1;
+    }
+
+    /// Moves on by bytes that are known.
+    pub(super) fn step_by(&mut self, bytes: usize) {
+        self.at += bytes;
     }
 
     /// Moves past an expected byte.
@@ -215,19 +225,42 @@ fn after_escape(rest: &[u8]) -> Option<&[u8]> {
 /// What follows a number, `true`, `false` or `null`.
 #[inline(never)]
 fn after_scalar(rest: &[u8]) -> Option<&[u8]> {
-    let end = rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'-' | b'+' | b'.' | b'E'));
-    let (scalar, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
-    let known = match scalar {
-        b"true" | b"false" | b"null" | b"0" => true,
-        [b'1'..=b'9', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => true,
-        other => serde_json::from_slice::<IgnoredAny>(other).is_ok(),
+    match rest {
+        [b't', b'r', b'u', b'e', after @ ..]
+        | [b'f', b'a', b'l', b's', b'e', after @ ..]
+        | [b'n', b'u', b'l', b'l', after @ ..] => Some(after),
+        [b'-', number @ ..] => after_number(number),
+        number => after_number(number),
+    }
+}
+
+/// What follows a number without its sign (RFC 8259, section 6). Its size does not matter, as for serde_json.
+fn after_number(rest: &[u8]) -> Option<&[u8]> {
+    let mut rest = match rest {
+        [b'0', after @ ..] => after,
+        digits => after_digits(digits)?,
     };
-    known.then_some(after)
+    if let [b'.', fraction @ ..] = rest {
+        rest = after_digits(fraction)?;
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        rest = match exponent {
+            [b'+' | b'-', digits @ ..] => after_digits(digits)?,
+            digits => after_digits(digits)?,
+        };
+    }
+    Some(rest)
+}
+
+/// What follows one digit or more.
+fn after_digits(rest: &[u8]) -> Option<&[u8]> {
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    rest.get(end..).filter(|_| end > 0)
 }
 
 /// The text from the next quote or backslash on. Eight bytes at once: most texts are too short for a call of memchr.
 #[inline(always)]
-fn from_quote_or_backslash(mut rest: &[u8]) -> Option<&[u8]> {
+pub(super) fn from_quote_or_backslash(mut rest: &[u8]) -> Option<&[u8]> {
     const ONES: u64 = u64::MAX / 0xff;
     while let Some((word, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*word);
@@ -255,6 +288,6 @@ fn until_quote(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a text has a control character. It looks at every byte, so that the compiler uses vectors.
-fn has_controls(text: &str) -> bool {
+pub(super) fn has_controls(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | (byte < b' '))
 }

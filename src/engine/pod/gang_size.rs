@@ -23,7 +23,7 @@ fn none<T>() -> Option<T> {
 
 /// Pods of an object that work together; `None` where a number cannot be read.
 pub(super) fn pods<'a, T: Counted + Deserialize<'a>>(json: &'a str) -> Option<u64> {
-    serde_json::from_str::<Whole<T>>(json).ok()?.spec?.pods()
+    crate::json::reader::read::<Whole<T>>(json).ok()?.spec?.pods()
 }
 
 /// A number of pods or nodes.

@@ -5,10 +5,11 @@
 
 use super::workload_kinds;
 use crate::deadline::{Deadline, NEVER};
-use crate::json::null_as_absent::{List, Objects, Pairs, Text};
+use crate::json::nested_objects::{Members, Nested};
+use crate::json::null_as_absent::{Objects, Text};
+use crate::json::reader;
 use crate::text::token;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// A template inside an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,14 +62,13 @@ pub struct BareSpec<'a> {
     pub json: &'a str,
 }
 
-/// Deepest nesting that is searched, and so the most times that any text is read. An AppWrapper around a PyTorchJob takes
+/// Deepest nesting that is searched. An AppWrapper around a PyTorchJob takes
 /// eight levels, one around a training runtime twelve.
 const MAX_DEPTH: usize = 16;
 /// Most templates of an object that are decided on (count); a training job has a handful. Each may be compared with every
 /// profile, and an object of 3 MiB has room for fifty thousand.
 pub const MAX_TEMPLATES: usize = 256;
-/// Most bytes that are read on all levels together: sixteen times 1.5 MiB, the largest object that etcd stores
-/// (`--max-request-bytes`).
+/// Most bytes of all levels together: sixteen times 1.5 MiB, the largest object that etcd stores (`--max-request-bytes`).
 const MAX_READ: usize = 24 << 20;
 
 /// Most objects with a kind around each other: an AppWrapper around a training job has two. Each is read once more for what
@@ -115,7 +115,8 @@ pub(crate) fn find_within<'a>(json: &'a str, deadline: &Deadline<'_>) -> Vec<Tem
             size: None,
             dev_shm: DevShm::AsWritten,
         };
-        search(json, members(json), &mut String::new(), 0, &way, &mut found);
+        let text = Nested::new(json, "containers");
+        search(&text, json, text.members(json), &mut String::new(), 0, &way, &mut found);
     }
     found.all
 }
@@ -133,7 +134,8 @@ pub fn has_bare_pod_spec(json: &str) -> bool {
 pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
     let mut found = Found::new(&NEVER);
     if json.contains("\"containers\"") {
-        bare(json, &mut String::new(), 0, unfinished, &mut found);
+        let text = Nested::new(json, "containers");
+        bare(&text, json, text.members(json), &mut String::new(), unfinished, &mut found);
     }
     found.all
 }
@@ -159,14 +161,6 @@ impl<'d, T> Found<'d, T> {
     }
 }
 
-fn members(json: &str) -> Option<Members<'_>> {
-    json.starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
-}
-
-fn elements(json: &str) -> Option<List<Option<&RawValue>>> {
-    json.starts_with('[').then(|| serde_json::from_str(json).ok()).flatten()
-}
-
 fn below<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R) -> R {
     let length = pointer.len();
     pointer.push('/');
@@ -176,11 +170,9 @@ fn below<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R)
     result
 }
 
-/// Members of an object, each as text.
-type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
-
-/// Searches a value; `object` has its members if it is an object. Each text is read once on each level.
+/// Searches a value; `object` has its members if it is an object.
 fn search<'a>(
+    text: &Nested<'a>,
     json: &'a str,
     object: Option<Members<'a>>,
     pointer: &mut String,
@@ -192,8 +184,8 @@ fn search<'a>(
         return;
     }
     if let Some(object) = object {
-        let mut spec = object.get("spec").copied().flatten().map(RawValue::get).and_then(members);
-        if depth > 0 && spec.as_ref().is_some_and(is_pod_spec) {
+        let mut spec = object.get("spec").and_then(|spec| text.members(spec));
+        if depth > 0 && spec.as_ref().is_some_and(|spec| is_pod_spec(spec, false)) {
             found.all.push(Template {
                 pointer: pointer.clone(),
                 json,
@@ -204,33 +196,30 @@ fn search<'a>(
             });
             return;
         }
-        let way = way.through(&object, json, pointer);
+        let way = way.through(text, &object, json, pointer);
         for (key, value) in object.iter() {
             // Most members lead to no template, and need no path.
             let short = key.len() <= MAX_NAME && pointer.len() + key.len() <= MAX_POINTER;
-            let leads = |v: &&str| short && v.contains("\"containers\"");
-            if let Some(value) = value.map(RawValue::get).filter(leads) {
+            if short && text.has_key(value) {
                 let own = way.at_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
-                let inner = inner.or_else(|| members(value));
-                below(pointer, &token(key), |p| search(value, inner, p, depth + 1, &own, found));
+                let inner = inner.or_else(|| text.members(value));
+                below(pointer, &token(key), |p| search(text, value, inner, p, depth + 1, &own, found));
             }
         }
-    } else if let Some(list) = elements(json) {
-        for (index, value) in list.0.into_iter().enumerate() {
-            if let Some(value) = value.map(RawValue::get).filter(|v| v.contains("\"containers\"")) {
-                let inner = members(value);
-                below(pointer, &index.to_string(), |p| search(value, inner, p, depth + 1, way, found));
-            }
+    } else if let Some(list) = text.elements(json) {
+        for (index, value) in list.into_iter().enumerate().filter(|(_, value)| text.has_key(value)) {
+            let inner = text.members(value);
+            below(pointer, &index.to_string(), |p| search(text, value, inner, p, depth + 1, way, found));
         }
     }
 }
 
 impl<'a> Way<'a> {
     /// The path inside an object, by its members.
-    fn through(&self, object: &Members<'a>, json: &'a str, pointer: &str) -> Self {
+    fn through(&self, nested: &Nested<'a>, object: &Members<'a>, json: &'a str, pointer: &str) -> Self {
         let mut way = self.clone();
-        let raw = |key: &str| object.get(key).copied().flatten().map(RawValue::get);
+        let raw = |key: &str| object.get(key);
         let short = |t: &&str| t.len() <= MAX_NAME;
         let text = |key: &str| raw(key).filter(short).and_then(|t| serde_json::from_str::<String>(t).ok());
         // A number that cannot be read is unknown; an absent one is 1.
@@ -263,17 +252,20 @@ impl<'a> Way<'a> {
         }
         // KubeRay mounts memory for the object store, unless that has a place of its own (ray-project/kuberay
         // ray-operator/controllers/ray/common/pod.go, v1.7.0: `addEmptyDir`).
-        if raw("rayStartParams").and_then(members).is_some_and(|p| p.get("plasma-directory").is_some()) {
+        if raw("rayStartParams")
+            .and_then(|p| nested.members(p))
+            .is_some_and(|p| p.get("plasma-directory").is_some())
+        {
             way.dev_shm = DevShm::AsWritten;
         }
         if raw("workerTemplate").is_some() {
-            match raw("leaderTemplate").and_then(members) {
-                Some(_) => match number("size").unwrap_or(Some(1)) {
+            match raw("leaderTemplate").is_some_and(|template| template.starts_with('{')) {
+                true => match number("size").unwrap_or(Some(1)) {
                     Some(size) => way.size = Some(size),
                     None => way.pods = None,
                 },
                 // The leaders are created from the workers' template as well.
-                None => {
+                false => {
                     let size = number("size").unwrap_or(Some(1));
                     way.pods = way.pods.zip(size).map(|(pods, size)| pods.saturating_mul(size));
                 }
@@ -308,12 +300,6 @@ impl<'a> Way<'a> {
     }
 }
 
-#[derive(Deserialize)]
-struct SpecShape<'a> {
-    #[serde(borrow, default)]
-    containers: Option<Objects<ContainerShape<'a>>>,
-}
-
 #[derive(Default, Deserialize)]
 struct ContainerShape<'a> {
     #[serde(borrow, default)]
@@ -322,43 +308,42 @@ struct ContainerShape<'a> {
     image: Option<Text<'a>>,
 }
 
-/// Whether the members are those of a pod spec: some container names an image.
-fn is_pod_spec(spec: &Members<'_>) -> bool {
-    let Some(containers) = spec.get("containers").copied().flatten() else { return false };
-    let containers: Option<Objects<ContainerShape<'_>>> = serde_json::from_str(containers.get()).ok();
-    containers.is_some_and(|c| c.iter().any(|c| c.image.as_deref().is_some_and(|i| !i.is_empty())))
+/// Whether the members are those of a pod spec: some container names an image, or has a name, where that is enough.
+fn is_pod_spec(spec: &Members<'_>, unfinished: bool) -> bool {
+    let Some(containers) = spec.get("containers") else { return false };
+    let given = |text: &Option<Text<'_>>| text.as_deref().is_some_and(|t| !t.is_empty());
+    let containers: Option<Objects<ContainerShape<'_>>> = reader::read(containers).ok();
+    containers.is_some_and(|c| c.iter().any(|c| given(&c.image) || (unfinished && given(&c.name))))
 }
 
+/// Searches a value; `object` has its members if it is an object.
 fn bare<'a>(
+    text: &Nested<'a>,
     json: &'a str,
+    object: Option<Members<'a>>,
     pointer: &mut String,
-    depth: usize,
     unfinished: bool,
     found: &mut Found<'_, BareSpec<'a>>,
 ) {
-    if !json.contains("\"containers\"") || !found.reads(json, depth) {
+    if !found.reads(json, pointer.bytes().filter(|byte| *byte == b'/').count()) {
         return;
     }
-    let given = |text: &Option<Text<'_>>| text.as_deref().is_some_and(|t| !t.is_empty());
-    if let Some(object) = members(json) {
-        for (key, value) in object.iter() {
-            let Some(value) = value.filter(|_| key.len() <= MAX_NAME) else { continue };
+    if let Some(object) = object {
+        for (key, value) in object.iter().filter(|(key, value)| key.len() <= MAX_NAME && text.has_key(value))
+        {
+            let inner = text.members(value);
             // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
-            let spec = || serde_json::from_str::<SpecShape<'_>>(value.get()).ok().and_then(|s| s.containers);
-            let is_spec = names_pod
-                && spec()
-                    .is_some_and(|c| c.iter().any(|c| given(&c.image) || (unfinished && given(&c.name))));
+            let is_spec = names_pod && inner.as_ref().is_some_and(|spec| is_pod_spec(spec, unfinished));
             below(pointer, &token(key), |p| match is_spec {
-                true => found.all.push(BareSpec { pointer: p.clone(), json: value.get() }),
-                false => bare(value.get(), p, depth + 1, unfinished, found),
+                true => found.all.push(BareSpec { pointer: p.clone(), json: value }),
+                false => bare(text, value, inner, p, unfinished, found),
             });
         }
-    } else if let Some(list) = elements(json) {
-        for (index, value) in list.0.into_iter().enumerate() {
-            if let Some(value) = value {
-                below(pointer, &index.to_string(), |p| bare(value.get(), p, depth + 1, unfinished, found));
-            }
+    } else if let Some(list) = text.elements(json) {
+        for (index, value) in list.into_iter().enumerate().filter(|(_, value)| text.has_key(value)) {
+            let inner = text.members(value);
+            below(pointer, &index.to_string(), |p| bare(text, value, inner, p, unfinished, found));
         }
     }
 }

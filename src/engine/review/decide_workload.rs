@@ -167,7 +167,7 @@ fn together(
     for (maker, gang, templates) in makers.values().filter(asked).take_while(|_| !request.deadline.is_over())
     {
         // The API server refuses a value that is not a mapping.
-        let metadata = serde_json::from_str::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
+        let metadata = crate::json::reader::read::<Headed<'_>>(maker.json).ok().and_then(|h| h.metadata);
         findings.extend(check_workload(&WorkloadContext {
             deadline: request.deadline,
             maker,

@@ -196,7 +196,7 @@ struct JobSpec<'a> {
 
 /// The stored runtime that the decision on a TrainJob reads as well.
 pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapshot) -> Option<&'s str> {
-    let reference = serde_json::from_str::<Job<'_>>(json).ok()?.spec?.runtime_ref?;
+    let reference = crate::json::reader::read::<Job<'_>>(json).ok()?.spec?.runtime_ref?;
     let text = |key: &str| reference.get(key)?.as_deref().filter(|t: &&str| !t.is_empty());
     Some(runtime(text, namespace, snapshot)?.2)
 }

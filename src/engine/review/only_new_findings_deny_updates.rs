@@ -119,7 +119,7 @@ fn name(element: &Value) -> Option<&str> {
 pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
     let members: Members<'_> = decode_with_place::object(new)?;
     let Some(old) = old else { return Ok(true) };
-    let before = serde_json::from_str::<Members<'_>>(old).ok();
+    let before = crate::json::reader::read::<Members<'_>>(old).ok();
     Ok(before.is_none_or(|before| !same(&members, &before)))
 }
 

@@ -104,7 +104,7 @@ struct Trainer<'a> {
 }
 
 fn train_job(json: &str) -> Option<Part> {
-    let trainer = serde_json::from_str::<TrainJob<'_>>(json).ok()?.spec?.trainer?;
+    let trainer = crate::json::reader::read::<TrainJob<'_>>(json).ok()?.spec?.trainer?;
     let mut container = json!({"name": "node"});
     let mut places = Vec::new();
     for (raw, key, prefix, place) in [

@@ -61,7 +61,7 @@ impl Places {
 
     /// An item of a list, whose pointer is `list`.
     fn item(&self, text: &str, json: &str, list: &str, key: &str) -> Option<Range<usize>> {
-        let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        let items: Vec<&RawValue> = crate::json::reader::read(json).ok()?;
         let items: Vec<Range<usize>> = items.into_iter().map(|item| range(text, item.get())).collect();
         let item = items.get(key.parse::<usize>().ok()?).cloned();
         self.lists.borrow_mut().insert(list.to_owned(), items);
@@ -71,7 +71,7 @@ impl Places {
 
 /// The value of a key.
 fn member<'a>(json: &'a str, key: &str, fields: &[&'static str]) -> Option<&'a str> {
-    let members: Pairs<'_, Option<&RawValue>> = serde_json::from_str(json).ok()?;
+    let members: Pairs<'_, Option<&RawValue>> = crate::json::reader::read(json).ok()?;
     if !fields.contains(&key) {
         return members.get(key).copied().flatten().map(RawValue::get);
     }

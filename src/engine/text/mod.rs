@@ -1,9 +1,11 @@
 //! Small texts: suggestions, pointers, words for people.
 
+mod bytes_that_are_not_utf8;
 mod did_you_mean;
 mod json_document_limit;
 mod unprintable_characters;
 
+pub use bytes_that_are_not_utf8::replace_bytes_that_are_not_utf8;
 pub use did_you_mean::{misspelt, nearest};
 pub(crate) use json_document_limit::check_size;
 pub use json_document_limit::tree;

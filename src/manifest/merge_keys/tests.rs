@@ -60,3 +60,19 @@ fn aliases_are_bounded() {
     let long = format!("s: &s {}\nv: [{}]\n", "x".repeat(1 << 20), ["*s"; 100].join(","));
     assert!(json(long)[0].starts_with("error"));
 }
+
+#[test]
+fn aliases_add_a_number_of_times_the_length_of_the_document() {
+    let naming =
+        |text: &str, times: usize| json(format!("s: &s \"{text}\"\nv: [{}]\n", vec!["*s"; times].join(",")));
+    // A script that many pods of a job name.
+    let script = "export A=1;".repeat(1400);
+    assert_eq!(naming(&script, 60).len(), 1);
+    assert!(!naming(&script, 60)[0].starts_with("error"));
+    assert!(naming(&script, 100)[0].starts_with("error"));
+    // What counts is the JSON: a control character takes six bytes of it.
+    assert!(!naming(&"x".repeat(4000), 60)[0].starts_with("error"));
+    assert!(naming(&"\\e".repeat(4000), 60)[0].starts_with("error"));
+    let numbers = format!("n: &n [{}]\nv: [{}]\n", vec!["1.5"; 100].join(","), vec!["*n"; 900].join(","));
+    assert!(json(numbers)[0].starts_with("error"));
+}

@@ -73,9 +73,9 @@ impl<'a> RawSpec<'a> {
     pub(super) fn of(pod: &PodView<'a>) -> Option<Self> {
         match pod.source {
             Source::Unknown => None,
-            Source::Pod(text) => serde_json::from_str::<RawPod<'a>>(text).ok().map(|pod| pod.spec),
+            Source::Pod(text) => crate::json::reader::read::<RawPod<'a>>(text).ok().map(|pod| pod.spec),
             Source::Review(text) => {
-                serde_json::from_str::<RawReview<'a>>(text).ok().map(|review| review.request.object.spec)
+                crate::json::reader::read::<RawReview<'a>>(text).ok().map(|review| review.request.object.spec)
             }
         }
     }

@@ -120,7 +120,7 @@ fn read<'t>(text: &'t str, offset: usize, depth: usize, found: &mut Found<'t>) {
 
 /// A valid variable name at the start of a text, and the rest of the text.
 fn name(text: &str) -> Option<(&str, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let end = text.bytes().position(|b| !b.is_ascii_alphanumeric() && b != b'_').unwrap_or(text.len());
     let (name, rest) = (text.get(..end)?, text.get(end..)?);
     (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some((name, rest))
 }
@@ -157,8 +157,17 @@ fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
 }
 
 fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
+    let rest = before_program(words, offset, found);
+    // Without a shell nothing interprets them.
+    for word in rest.iter().filter(|_| depth > 0) {
+        defaults(word, offset, found);
+    }
+    program(rest, offset, depth, found);
+}
+
+/// `then export N=V`, `exec env N=V cmd`: the assignments for a command and the words before it; what follows them.
+fn before_program<'t, 'w>(words: &'w [Word<'t>], offset: usize, found: &mut Found<'t>) -> &'w [Word<'t>] {
     let mut rest = words;
-    // `then export N=V`, `exec env N=V cmd`: words before a command, and the assignments for it.
     while let Some((first, after)) = rest.split_first() {
         if let Some(setting) = assignment(first, offset) {
             found.push(setting);
@@ -167,11 +176,12 @@ fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Foun
         }
         rest = after;
     }
-    // Without a shell nothing interprets them.
-    for word in rest.iter().filter(|_| depth > 0) {
-        defaults(word, offset, found);
-    }
-    let Some((program, arguments)) = rest.split_first() else { return };
+    rest
+}
+
+/// A program and its arguments, whose `${N:=V}` are known already.
+fn program<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
+    let Some((program, arguments)) = words.split_first() else { return };
     let program = program.text.rsplit('/').next().unwrap_or_default();
     match program {
         "export" | "declare" | "typeset" | "readonly" | "local" => {
@@ -212,10 +222,11 @@ fn defaults<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t>) {
     for (start, _) in word.raw.match_indices("${") {
         let Some((name, rest)) = word.raw.get(start + 2..).and_then(name) else { continue };
         let Some(value) = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=')) else { continue };
-        // Nobody reads a longer value; and a text of only such values would take quadratic time.
-        let near = value.char_indices().map(|(i, _)| i).find(|i| *i >= MAX_DEFAULT).unwrap_or(value.len());
-        let value = value.get(..near).and_then(|v| v.split_once('}')).and_then(|(v, _)| known(v));
-        let value = value.map(Cow::Borrowed);
+        // Up to the end of the value, or to a part that is known only at run time: a text of such values within each other
+        // is read once.
+        let end = value.bytes().take(MAX_DEFAULT).position(|b| matches!(b, b'}' | b'$' | b'`'));
+        let value = end.and_then(|end| value.split_at_checked(end)).filter(|(_, rest)| rest.starts_with('}'));
+        let value = value.and_then(|(value, _)| known(value)).map(Cow::Borrowed);
         found.push(Setting { name, value, how: How::Default, at: offset + word.at + start });
     }
 }
@@ -237,7 +248,7 @@ fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, found: &mut Foun
             found.extend(name(unset).map(|(n, _)| gone(n, offset + first.at)));
         } else if !first.raw.starts_with('-') {
             return if depth > 0 {
-                command(rest, offset, depth - 1, found)
+                program(before_program(rest, offset, found), offset, depth - 1, found)
             } else {
                 launcher(rest, offset, found)
             };

@@ -23,14 +23,18 @@ pub(super) struct Commands<'t> {
     text: &'t str,
     at: usize,
     /// Ends of here-documents that begin after this line, and whether tabs before them are ignored.
-    documents: Vec<(String, bool)>,
-    /// Whether a command had more words than are kept.
+    documents: Vec<(Cow<'t, str>, bool)>,
+    /// Whether a command had more words, or a line more here-documents, than are kept.
     unread: bool,
 }
 
 /// Most words of a command that are kept (count); a word may be one byte, and takes fifty. Real commands have some
 /// hundred.
 const MAX_WORDS: usize = 16 * 1024;
+
+/// Most here-documents that begin in one line (count): each takes forty bytes, and may be three bytes long. Real lines have
+/// one.
+const MAX_DOCUMENTS: usize = 64;
 
 fn ends_word(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
@@ -110,7 +114,11 @@ impl<'t> Commands<'t> {
         }
         if self.byte(self.at).is_some_and(|b| !ends_word(b)) {
             let end = self.word();
-            self.documents.push((end.text.into_owned(), tabs));
+            if self.documents.len() < MAX_DOCUMENTS {
+                self.documents.push((end.text, tabs));
+            } else {
+                self.unread = true;
+            }
         }
     }
 

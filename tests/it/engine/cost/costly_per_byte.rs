@@ -16,7 +16,7 @@ const LARGE: usize = 240 << 10;
 /// Group, kind, what it is, and how it is made of a length.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 13] = [
+const SHAPES: [Shape; 15] = [
     (
         "nv-ipam.nvidia.com",
         "CIDRPool",
@@ -78,6 +78,15 @@ const SHAPES: [Shape; 13] = [
         let inner = json!({"text": "\"".repeat(n * 6), "template": pod});
         (0..15).fold(inner, |inner, _| json!({ "a": inner }))
     }),
+    ("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "numbers with an exponent", |n| {
+        let mut network = definition(&json!({"type": "sriov"}));
+        network["spec"]["x"] = vec![json!(-1e-9); n / 6].into();
+        network
+    }),
+    ("serving.kserve.io", "LLMInferenceService", "pod specs within pod specs", |n| {
+        let inner = json!({"containers": [{"name": "a"}], "x": "\n".repeat(n / 2)});
+        (0..15).fold(json!({ "spec": inner }), |inner, _| json!({ "template": inner }))
+    }),
     ("", "Pod", "words of a command, and a variable that other users of the device would explain", |n| {
         commanded("x", &"nvm_nvm_nvm_nv\"".repeat(n * 2))
     }),
@@ -130,6 +139,18 @@ pub(super) fn in_bounds() -> Outcome {
         [] => Ok(()),
         _ => Err(wrong.join("\n").into()),
     }
+}
+
+/// Defaults within defaults cost as much as variables one after the other.
+pub(super) fn nested_defaults() -> Outcome {
+    let snapshot = snapshot()?;
+    let cost = |part: &str| {
+        let command = format!("env env env x {}", part.repeat(LARGE / 4));
+        let body = body("", "Pod", commanded("x", &command));
+        (0..3).map(|_| once(&body, entry("", "Pod"), &snapshot)).min().unwrap_or_default()
+    };
+    let times = cost("${A=").as_secs_f64() / cost("${A}").as_secs_f64();
+    if times < 3.0 { Ok(()) } else { Err(format!("{times:.1} times").into()) }
 }
 
 /// Reads the JSON in the texts of a document as well.

@@ -17,7 +17,11 @@ const FLOOR: Duration = Duration::from_millis(2);
 /// An object of a size: group, kind, what its size stands for, and how it is made.
 type Shape = (&'static str, &'static str, &'static str, fn(usize) -> Value);
 
-pub(super) const SHAPES: [Shape; 14] = [
+pub(super) const SHAPES: [Shape; 15] = [
+    ("", "Pod", "here-documents of a line", |n| {
+        json!({"spec": {"containers": [{"name": "a", "image": "x", "command": ["bash", "-c", format!("export NCCL_DEBUG=INFO\n{}", "<<a".repeat(n * 40))],
+            "resources": {"limits": {"nvidia.com/gpu": 8}}}]}})
+    }),
     ("kubeflow.org", "PyTorchJob", "lines of the first rank, and replica types", |n| {
         let pod = |args: Value| {
             json!({"template": {"metadata": {"annotations": {"fabric-admission.dev/profile": "p"}}, "spec": {"containers": [

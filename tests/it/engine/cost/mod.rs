@@ -68,6 +68,7 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("cost::costly_products", costly_products::proportionate);
     suite.add("cost::logs_of_nccl", nccl_log::proportionate);
     suite.add("cost::costly_per_byte", costly_per_byte::in_bounds);
+    suite.add("cost::defaults_within_defaults_of_a_script", costly_per_byte::nested_defaults);
     suite.add("cost::embedded_json_is_read_once", embedded_json_is_read_once::read_once);
     suite.add("cost::beside_known_objects", beside_known_objects::proportionate);
     suite.add("cost::looks_at_the_deadline", looks_at_the_deadline::asked_often);

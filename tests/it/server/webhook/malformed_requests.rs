@@ -142,6 +142,13 @@ fn requests() -> Vec<(String, Vec<u8>, bool)> {
     }
     add("chunks", chunked(&format!("{length:x}\r\n{body}\r\n0\r\n\r\n")), true);
     add("chunks with a trailer", chunked(&format!("{length:x}\r\n{body}\r\n0\r\nx: y\r\n\r\n")), true);
+    let cut = |each: usize| {
+        let long = format!("{}{body}", " ".repeat(4096));
+        let chunk = |part: &[u8]| format!("{:x}\r\n{}\r\n", part.len(), String::from_utf8_lossy(part));
+        chunked(&format!("{}0\r\n\r\n", long.as_bytes().chunks(each).map(chunk).collect::<String>()))
+    };
+    add("chunks of 100 bytes", cut(100), true);
+    add("chunks of one byte", cut(1), false);
     for (name, chunks) in [
         ("size that is none", "zz\r\n"),
         ("size without end", "FFFFFFFFFFFFFFFFFF\r\n"),

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // Values of other types are refused by the CRD's schema; there is nothing to compare then.
-    let Ok(policy) = serde_json::from_str::<NodePolicy<'_>>(context.json) else { return };
+    let Ok(policy) = crate::json::reader::read::<NodePolicy<'_>>(context.json) else { return };
     let Some(spec) = policy.spec else { return };
     if spec.device_type.as_deref() == Some("vfio-pci") && spec.is_rdma == Some(true) {
         findings.add(

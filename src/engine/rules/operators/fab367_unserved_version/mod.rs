@@ -38,7 +38,7 @@ fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     if maker.pointer.is_empty() && (maker.group.as_str(), maker.kind.as_str()) == MPI_JOB {
         return;
     }
-    let Ok(versioned) = serde_json::from_str::<Versioned>(maker.json) else { return };
+    let Ok(versioned) = crate::json::reader::read::<Versioned>(maker.json) else { return };
     check((&maker.group, &maker.kind), &versioned.api_version, &maker.pointer, findings);
 }
 

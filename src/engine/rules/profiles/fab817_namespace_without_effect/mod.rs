@@ -36,7 +36,7 @@ struct Metadata<'a> {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports an object that cannot be read.
-    let Ok(Namespace { metadata }) = serde_json::from_str::<Namespace<'_>>(context.json) else { return };
+    let Ok(Namespace { metadata }) = crate::json::reader::read::<Namespace<'_>>(context.json) else { return };
     for (key, value) in metadata.labels.iter().flat_map(Pairs::iter) {
         let path = format!("/metadata/labels/{}", token(key));
         match key {

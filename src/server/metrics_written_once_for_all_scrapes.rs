@@ -1,0 +1,76 @@
+//! The text of the metrics, written once for all scrapes that wait for it.
+//!
+//! Writing all series takes milliseconds, and a scrape is a request of 30 bytes. So the text is written outside of the admin
+//! thread, once at a time, and with a pause in between. Every scrape gets a text that is newer than its request.
+
+use super::shared_state::State;
+use axum::body::Bytes;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// Shortest time from one writing to the next. A scrape waits for it at most once, so it stays below the 50 ms in which the
+/// admin port answers.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The last text.
+#[derive(Default)]
+pub(super) struct WrittenMetrics(Mutex<Option<(Instant, Bytes)>>);
+
+impl WrittenMetrics {
+    /// A text that was begun after this call; `None` if writing it failed.
+    pub(super) async fn newer_than_now(&self, state: &Arc<State>) -> Option<Bytes> {
+        let asked = Instant::now();
+        let mut last = self.0.lock().await;
+        if let Some((begun, text)) = &*last {
+            if *begun >= asked {
+                return Some(text.clone());
+            }
+            tokio::time::sleep_until(*begun + PAUSE).await;
+        }
+        let begun = Instant::now();
+        let state = Arc::clone(state);
+        let text = tokio::task::spawn_blocking(move || write(&state)).await.ok()?;
+        *last = Some((begun, text.clone()));
+        Some(text)
+    }
+}
+
+/// Seconds as days.
+fn days(seconds: i64) -> f64 {
+    let days = Duration::from_secs(seconds.unsigned_abs()).as_secs_f64() / 86_400.0;
+    if seconds < 0 { -days } else { days }
+}
+
+fn write(state: &State) -> Bytes {
+    let (requests, bytes) = state.budgets.used();
+    state.metrics.used(requests, bytes);
+    let days = state.expiry.left().map(days);
+    state.metrics.aged(state.sync.ages().into_iter(), days);
+    state.metrics.text().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[tokio::test]
+    async fn scrapes_that_wait_together_share_a_text_and_no_scrape_gets_an_older_one() {
+        let (metrics, state) = (Arc::new(WrittenMetrics::default()), Arc::new(State::bare()));
+        let first = metrics.newer_than_now(&state).await.unwrap();
+        let scrapes: Vec<_> = (0..50)
+            .map(|_| {
+                let (metrics, state) = (Arc::clone(&metrics), Arc::clone(&state));
+                tokio::spawn(async move { metrics.newer_than_now(&state).await.unwrap() })
+            })
+            .collect();
+        let mut texts = BTreeSet::new();
+        for scrape in scrapes {
+            texts.insert(scrape.await.unwrap().as_ptr());
+        }
+        assert_eq!(texts.len(), 1, "texts for 50 scrapes");
+        assert!(!texts.contains(&first.as_ptr()));
+    }
+}
