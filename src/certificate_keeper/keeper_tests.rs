@@ -138,7 +138,7 @@ impl Scene {
 
     async fn rounds(&mut self, count: u32) {
         for _ in 0..count {
-            self.keeper.round().await;
+            self.keeper.run_one_round().await;
         }
     }
 
@@ -285,7 +285,7 @@ fn hours(scene: &mut Scene, hours: i64) -> std::path::PathBuf {
     let nth = CLOCKS.fetch_add(1, Ordering::Relaxed);
     let file = std::env::temp_dir().join(format!("keeper-clock-{}-{nth}", std::process::id()));
     std::fs::write(&file, (hours * 3600).to_string()).unwrap();
-    scene.keeper.clock(Clock { offset: Some(file.clone()) });
+    scene.keeper.replace_clock(Clock { offset: Some(file.clone()) });
     file
 }
 
@@ -303,7 +303,7 @@ async fn a_leaf_that_cannot_be_renewed_is_reported_and_ready_while_it_is_trusted
     object["data"]["current.key"] = json!("");
     scene.store.lock().unwrap().put(secret, object);
     scene.store.lock().unwrap().refused = Some(("PUT", 403));
-    scene.keeper.forget();
+    scene.keeper.forget_known_ca();
     let file = hours(&mut scene, 66);
     scene.rounds(3).await;
     let (problems, remarks) = scene.standing.lines();

@@ -56,8 +56,8 @@ pub(crate) async fn run(
     let keep = async {
         let mut back_off = BackOff::default();
         loop {
-            let again = keeper.round().await;
-            let pause = back_off.after(again, tick);
+            let again = keeper.run_one_round().await;
+            let pause = back_off.pause_after_round(again, tick);
             if pause.is_back_off {
                 keeper.record_back_off();
             }

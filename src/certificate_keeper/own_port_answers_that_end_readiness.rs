@@ -32,7 +32,7 @@ impl Port {
 }
 
 impl Dialed {
-    pub(super) fn note(
+    pub(super) fn record_answer_of_address(
         &mut self,
         address: SocketAddr,
         served: &[CertificateDer<'static>],

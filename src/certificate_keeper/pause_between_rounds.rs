@@ -31,7 +31,7 @@ pub(super) struct BackOff {
 
 impl BackOff {
     /// The pause after a round that wants the next after `again`, or at the usual `tick`.
-    pub(super) fn after(&mut self, again: Option<Duration>, tick: Duration) -> Pause {
+    pub(super) fn pause_after_round(&mut self, again: Option<Duration>, tick: Duration) -> Pause {
         let Some(length) = again.filter(|pause| *pause < tick) else {
             self.row = 0;
             return Pause { length: tick, listens: true, is_back_off: false };
@@ -54,17 +54,17 @@ mod tests {
     fn rounds_that_do_not_converge_back_off() {
         let (tick, mut back_off) = (Duration::from_secs(10), BackOff::default());
         let usual = Pause { length: tick, listens: true, is_back_off: false };
-        assert_eq!(back_off.after(None, tick), usual);
+        assert_eq!(back_off.pause_after_round(None, tick), usual);
         for _ in 0..3 {
             for _ in 1..IN_A_ROW {
                 let at_once = Pause { length: Duration::ZERO, listens: false, is_back_off: false };
-                assert_eq!(back_off.after(Some(Duration::ZERO), tick), at_once);
+                assert_eq!(back_off.pause_after_round(Some(Duration::ZERO), tick), at_once);
             }
             let backing_off = Pause { length: tick, listens: false, is_back_off: true };
-            assert_eq!(back_off.after(Some(Duration::ZERO), tick), backing_off);
+            assert_eq!(back_off.pause_after_round(Some(Duration::ZERO), tick), backing_off);
         }
-        back_off.after(Some(GATHER), tick);
-        assert_eq!(back_off.after(None, tick), usual);
-        assert!(back_off.after(Some(GATHER), tick).listens);
+        back_off.pause_after_round(Some(GATHER), tick);
+        assert_eq!(back_off.pause_after_round(None, tick), usual);
+        assert!(back_off.pause_after_round(Some(GATHER), tick).listens);
     }
 }

@@ -7,7 +7,7 @@ use rustls_pki_types::CertificateDer;
 use std::time::Instant;
 
 /// One configuration.
-pub(super) struct Sight {
+pub(super) struct WebhookConfigurationState {
     pub(super) kind: Kind,
     pub(super) name: String,
     /// The last successful read; the outer `None`: not yet read.
@@ -21,7 +21,7 @@ pub(super) struct Sight {
     pub(super) drift: Drift,
 }
 
-impl Sight {
+impl WebhookConfigurationState {
     pub(super) fn new(kind: Kind, name: &str) -> Self {
         Self {
             kind,
@@ -50,8 +50,9 @@ impl Sight {
     }
 
     /// Whether writes are held back now.
-    pub(super) fn held(&self, now: i64) -> bool {
-        self.drift.held(now) || self.unwritten.as_ref().is_some_and(|(_, until)| Instant::now() < *until)
+    pub(super) fn are_writes_held_back(&self, now: i64) -> bool {
+        self.drift.are_writes_held_back(now)
+            || self.unwritten.as_ref().is_some_and(|(_, until)| Instant::now() < *until)
     }
 
     /// Why the API server would not trust this chain, by the caBundle of each webhook and as far as known.

@@ -15,7 +15,7 @@ use super::kubernetes_events::{self, Events};
 use super::memory_across_restarts_of_task::{KeptMemory, Memory};
 use super::own_port_answers_that_end_readiness::{Dialed, Port};
 use super::pause_between_rounds::{CONFLICT, PATIENCE};
-use super::problems_of_webhook_configuration::Sight;
+use super::problems_of_webhook_configuration::WebhookConfigurationState;
 use crate::certificates::{
     Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret_fields,
 };
@@ -57,7 +57,7 @@ pub(super) struct Keeper {
     served: Arc<Served>,
     standing: CertificateReadiness,
     metrics: Arc<Metrics>,
-    sights: [Sight; 2],
+    sights: [WebhookConfigurationState; 2],
     /// The Secret's content as it was last read.
     record: Option<Record>,
     /// Why the Secret could not be read or written.
@@ -103,7 +103,7 @@ impl Keeper {
         kept: KeptMemory,
     ) -> Self {
         let Memory { leaf, signer, known, emergencies, verified } = kept.load();
-        let sights = Kind::ALL.map(|kind| Sight::new(kind, objects.name(kind)));
+        let sights = Kind::ALL.map(|kind| WebhookConfigurationState::new(kind, objects.name(kind)));
         let ca_out = settings.ca_out.clone().map(|path| CaFile::new(path, &settings.identity));
         let events = Events::new(objects.clone(), settings.identity.clone(), Arc::clone(&metrics));
         Self {
@@ -137,18 +137,18 @@ impl Keeper {
     }
 
     #[cfg(test)]
-    pub(super) fn clock(&mut self, clock: super::Clock) {
+    pub(super) fn replace_clock(&mut self, clock: super::Clock) {
         self.settings.clock = clock;
     }
 
     /// As a process that never signed by the CA it knows.
     #[cfg(test)]
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget_known_ca(&mut self) {
         self.signer = None;
     }
 
     /// One round. Returns the pause until the next one, if it is not the usual one.
-    pub(super) async fn round(&mut self) -> Option<Duration> {
+    pub(super) async fn run_one_round(&mut self) -> Option<Duration> {
         // Before the reads: a process that is suspended after them must not sign a leaf by outdated facts.
         let now = self.settings.clock.now();
         self.began = Instant::now();
@@ -194,7 +194,7 @@ impl Keeper {
         // Last, and reported by the next check: a volume that hangs must not delay other reports.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
-            self.report("ca_out", written.err());
+            self.log_error_once("ca_out", written.err());
         }
         again.or(settling)
     }
@@ -221,7 +221,7 @@ impl Keeper {
     /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
     async fn advance_own_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
-        let looks: Vec<Look> = self.sights.iter().map(Sight::look).collect();
+        let looks: Vec<Look> = self.sights.iter().map(WebhookConfigurationState::look).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
             self.record = found
@@ -244,8 +244,8 @@ impl Keeper {
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
         let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.observe(r, &looks, steady));
-        let held: Vec<bool> = self.sights.iter().map(|sight| sight.held(now)).collect();
-        let calm = !self.emergencies.held(now);
+        let held: Vec<bool> = self.sights.iter().map(|sight| sight.are_writes_held_back(now)).collect();
+        let calm = !self.emergencies.are_writes_held_back(now);
         let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
         if !matches!(step, Step::Write(_)) {
             self.refused = 0;
@@ -310,7 +310,7 @@ impl Keeper {
             Ok(Written::Done) => {
                 self.refused = 0;
                 if change.is_emergency() {
-                    self.emergencies.count(now);
+                    self.emergencies.count_external_change(now);
                     self.remember();
                 }
                 self.metrics.rotated("ca", change.name());

@@ -14,7 +14,7 @@ impl<W: io::Write> Closable<W> {
         Self { inner, closed: false }
     }
 
-    fn pass<T>(&mut self, outcome: io::Result<T>, instead: T) -> io::Result<T> {
+    fn note_closed_pipe<T>(&mut self, outcome: io::Result<T>, instead: T) -> io::Result<T> {
         match outcome {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -31,13 +31,13 @@ impl<W: io::Write> io::Write for Closable<W> {
             return Ok(bytes.len());
         }
         let written = self.inner.write(bytes);
-        self.pass(written, bytes.len())
+        self.note_closed_pipe(written, bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
         if self.closed {
             return Ok(());
         }
         let flushed = self.inner.flush();
-        self.pass(flushed, ())
+        self.note_closed_pipe(flushed, ())
     }
 }

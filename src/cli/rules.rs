@@ -85,7 +85,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let output = match &arguments.command {
         Command::List { output } => *output,
-        Command::Export(arguments) => return export(arguments, out, err),
+        Command::Export(arguments) => return write_exported_policies(arguments, out, err),
     };
     match output {
         Format::Text => {
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     Ok(Exit::Clean)
 }
 
-fn export(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+fn write_exported_policies(arguments: &Export, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let mut chosen: Vec<&Rule> = Vec::new();
     for id in &arguments.rules {
         match rules::find(id) {

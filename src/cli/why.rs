@@ -3,7 +3,7 @@
 use super::review::{Ignores, Setting, decide};
 use super::{Exit, input};
 use crate::report::why::json::{PodEntry, Report};
-use crate::report::why::text::text;
+use crate::report::why::text::write_result;
 use crate::text::count;
 use clap::ValueEnum;
 use std::collections::BTreeSet;
@@ -42,7 +42,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         estimate: None,
     };
     let mut unread = prepared.unread;
-    let (mut reviews, problems) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+    let (mut reviews, problems) =
+        decide::decide_all_documents(&prepared.loaded, &setting, &prepared.snapshot, err)?;
     let mut skipped = problems.skipped;
     unread.extend(problems.unread.into_iter().map(|(unread, _)| unread));
     for review in &mut reviews {
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
                 if !std::mem::take(&mut first) {
                     writeln!(out)?;
                 }
-                text(out, reviewed)?;
+                write_result(out, reviewed)?;
             }
             if first {
                 writeln!(out, "no pods in the inputs")?;

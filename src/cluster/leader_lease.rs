@@ -36,7 +36,7 @@ impl Lease {
     }
 
     /// Acquires the lease if it is free, and renews it if that is due. Returns whether this replica holds it.
-    pub(super) async fn hold(&mut self) -> Result<bool, CallFault> {
+    pub(super) async fn acquire_or_renew(&mut self) -> Result<bool, CallFault> {
         let Some((ours, renewed)) = &self.held else { return self.acquire().await };
         let age = renewed.elapsed();
         if age < FRESH {
@@ -181,9 +181,13 @@ mod tests {
     async fn one_of_two_holds_it_until_it_lets_go() {
         let store = Store::default();
         let (mut a, mut b) = (store.lease("a"), store.lease("b"));
-        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap() && a.hold().await.unwrap());
+        assert!(
+            a.acquire_or_renew().await.unwrap()
+                && !b.acquire_or_renew().await.unwrap()
+                && a.acquire_or_renew().await.unwrap()
+        );
         // A second read does not show that it has run out.
-        assert!(!b.hold().await.unwrap());
+        assert!(!b.acquire_or_renew().await.unwrap());
         assert_eq!(
             (&store.spec()["holderIdentity"], &store.spec()["leaseTransitions"]),
             (&json!("a"), &json!(1))
@@ -191,7 +195,7 @@ mod tests {
         b.release().await.unwrap();
         assert_eq!(store.spec()["holderIdentity"], "a");
         a.release().await.unwrap();
-        assert!(b.hold().await.unwrap() && !a.hold().await.unwrap());
+        assert!(b.acquire_or_renew().await.unwrap() && !a.acquire_or_renew().await.unwrap());
         assert_eq!(
             (&store.spec()["holderIdentity"], &store.spec()["leaseTransitions"]),
             (&json!("b"), &json!(2))
@@ -202,26 +206,26 @@ mod tests {
     async fn one_that_is_not_renewed_in_time_goes_to_who_waits() {
         let store = Store::default();
         let (mut a, mut b) = (store.lease("a"), store.lease("b"));
-        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap());
+        assert!(a.acquire_or_renew().await.unwrap() && !b.acquire_or_renew().await.unwrap());
         let long = Duration::from_secs(u64::from(LASTS) + 1);
         let back = |at: Instant| at.checked_sub(long).unwrap();
         b.seen = b.seen.map(|(version, at)| (version, back(at)));
-        assert!(b.hold().await.unwrap());
+        assert!(b.acquire_or_renew().await.unwrap());
         // The first has slept meanwhile, and finds that it was overtaken.
         a.held = a.held.map(|(object, at)| (object, back(at)));
-        assert!(!a.hold().await.unwrap() && a.held.is_none());
+        assert!(!a.acquire_or_renew().await.unwrap() && a.held.is_none());
         // A restart under the same name need not wait.
-        assert!(store.lease("b").hold().await.unwrap());
+        assert!(store.lease("b").acquire_or_renew().await.unwrap());
     }
 
     #[tokio::test]
     async fn a_renewal_between_two_looks_starts_the_wait_anew() {
         let store = Store::default();
         let (mut a, mut b) = (store.lease("a"), store.lease("b"));
-        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap());
+        assert!(a.acquire_or_renew().await.unwrap() && !b.acquire_or_renew().await.unwrap());
         b.seen = b.seen.map(|(version, at)| (version, at.checked_sub(Duration::from_secs(16)).unwrap()));
         a.held = a.held.map(|(object, at)| (object, at.checked_sub(FRESH).unwrap()));
-        assert!(a.hold().await.unwrap() && !b.hold().await.unwrap());
+        assert!(a.acquire_or_renew().await.unwrap() && !b.acquire_or_renew().await.unwrap());
         assert_eq!(store.spec()["holderIdentity"], "a");
     }
 }

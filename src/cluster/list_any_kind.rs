@@ -79,7 +79,8 @@ pub async fn read(
         loop {
             let accept = if listing.metadata_only { METADATA } else { JSON };
             let what = (listing.path.as_str(), listing.query.as_str(), accept, listing.deadline);
-            let bytes = match page(client, what, next.as_deref(), &mut limit, on).await {
+            let bytes = match request_page_until_it_fits(client, what, next.as_deref(), &mut limit, on).await
+            {
                 Ok(bytes) => bytes,
                 Err(Failure::Gone) if restarts < MAX_RESTARTS => {
                     restarts += 1;
@@ -134,11 +135,11 @@ pub(super) async fn document(
     accept: &'static str,
     deadline: Duration,
 ) -> Result<Vec<u8>, Failure> {
-    page(client, (path, "", accept, deadline), None, &mut 0, &mut |_| {}).await
+    request_page_until_it_fits(client, (path, "", accept, deadline), None, &mut 0, &mut |_| {}).await
 }
 
 /// One page, asked for as often as it takes. `limit` is halved where a page is too large; 0 asks for no limit.
-async fn page(
+async fn request_page_until_it_fits(
     client: &Client,
     (path, query, accept, deadline): (&str, &str, &'static str, Duration),
     token: Option<&str>,

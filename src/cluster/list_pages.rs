@@ -108,7 +108,7 @@ pub(super) async fn get_as(
 }
 
 /// Lists a kind into the builder and removes objects that are not in the list. Returns the resource version to watch from.
-pub(super) async fn list(
+pub(super) async fn replace_kind_by_list(
     kind: &'static Watched,
     client: &Client,
     shared: &Shared,
@@ -168,7 +168,7 @@ pub(super) async fn list(
             shared.metrics.watch_listed(kind.name());
             shared.metrics.watch_objects(kind.name(), listed.len());
             let kept = listed.into_kept();
-            shared.change(|builder| builder.retain(Layer::Live, kind.kind, kept));
+            shared.change_builder_and_publish(|builder| builder.retain(Layer::Live, kind.kind, kept));
             return Ok(version);
         }
     }
@@ -177,8 +177,9 @@ pub(super) async fn list(
 /// Adds an object to the builder. Returns its identity, with an empty name if even that is malformed. An unreadable object
 /// is counted, and its previous facts stay. One that its namespace has no room for is counted too, and has no facts.
 pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawValue) -> Identity {
-    let added =
-        shared.change(|b| b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default"));
+    let added = shared.change_builder_and_publish(|b| {
+        b.add_identified(Layer::Live, kind.group, kind.name(), object.get(), "default")
+    });
     match added {
         Ok(Some(identity)) => identity,
         Ok(None) => identify(kind, object),

@@ -14,7 +14,7 @@ pub(super) const MAX_RETRY_AFTER: u64 = 60;
 pub(super) const MAX_FAILED: u32 = 5;
 
 /// Waits, and doubles the pause.
-pub(super) async fn rest(pause: &mut Duration, shared: &Shared) {
+pub(super) async fn sleep_and_double_pause(pause: &mut Duration, shared: &Shared) {
     tokio::time::sleep(*pause).await;
     *pause = longer(*pause, shared);
 }

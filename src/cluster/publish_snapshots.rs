@@ -23,7 +23,7 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
     loop {
         let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
         let silent = shared.sync.silent(shared.pace.stale_after);
-        let aged = shared.with(|builder| builder.set_stale(silent));
+        let aged = shared.with_builder_unpublished(|builder| builder.set_stale(silent));
         if !shared.sync.settled() || !(changed || aged) {
             continue;
         }
@@ -31,7 +31,7 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
         // Folding a large cluster takes milliseconds, which would hold up requests on this thread.
         let build = move || {
             let started = Instant::now();
-            let snapshot = making.with(crate::snapshot::Builder::build);
+            let snapshot = making.with_builder_unpublished(crate::snapshot::Builder::build);
             (snapshot, started.elapsed())
         };
         let took = match tokio::task::spawn_blocking(build).await {

@@ -1,7 +1,7 @@
 //! One read of the watched kinds into a builder, for commands that do not watch. `list_any_kind` lists other kinds.
 
 use super::call_deadline::{LIST_OR_WATCH, late, reason};
-use super::list_pages::{Failure, get, list};
+use super::list_pages::{Failure, get, replace_kind_by_list};
 use super::lossy_utf8::text;
 use super::watch_state::Shared;
 use super::which_kinds_are_served_for_commands::Served;
@@ -72,19 +72,19 @@ const MOST_LISTS: usize = 5;
 
 /// Lists a kind, and again where the API server was busy or the list expired. What was read stays: objects are known by
 /// their names.
-async fn patiently(
+async fn list_again_if_busy_or_expired(
     kind: &'static watched_kinds::Watched,
     client: &kube::Client,
     shared: &Shared,
 ) -> Result<String, Failure> {
     for _ in 1..MOST_LISTS {
-        match list(kind, client, shared).await {
+        match replace_kind_by_list(kind, client, shared).await {
             Err(Failure::Busy(seconds, _)) => tokio::time::sleep(Duration::from_secs(seconds)).await,
             Err(Failure::Gone) => {}
             other => return other,
         }
     }
-    list(kind, client, shared).await
+    replace_kind_by_list(kind, client, shared).await
 }
 
 /// Lists every kind into a builder. Kinds that are not installed have no objects.
@@ -126,9 +126,9 @@ async fn read(
     };
     let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
     for kind in watched_kinds::WATCHED.iter().filter(|kind| wanted(kind)) {
-        match patiently(kind, client, &shared).await {
+        match list_again_if_busy_or_expired(kind, client, &shared).await {
             Ok(_) => {
-                shared.with(|builder| builder.set_listed(kind.kind, true));
+                shared.with_builder_unpublished(|builder| builder.set_listed(kind.kind, true));
             }
             Err(Failure::Absent) => {}
             Err(Failure::Forbidden(why)) => forbidden.push((kind.name(), why)),

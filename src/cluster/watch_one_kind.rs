@@ -1,10 +1,12 @@
 //! One kind: listed, watched, and listed again when the watch history is lost.
 
 use super::Phase;
-use super::list_pages::{Failure, add_object, get, list};
+use super::list_pages::{Failure, add_object, get, replace_kind_by_list};
 use super::lossy_utf8::text;
 use super::missing_prerequisites;
-use super::pause_after_failure_or_absence::{FIRST_PAUSE, MAX_FAILED, longer, pause_until_served, rest};
+use super::pause_after_failure_or_absence::{
+    FIRST_PAUSE, MAX_FAILED, longer, pause_until_served, sleep_and_double_pause,
+};
 use super::watch_lines::{Event, Status, identify};
 use super::watch_state::Shared;
 use super::watched_kinds::Watched;
@@ -32,22 +34,22 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
     loop {
         let listing = version.is_none();
         let outcome = match version.take() {
-            None => list(kind, &client, &shared).await.map(|listed| {
-                shared.change(|builder| builder.set_listed(kind.kind, true));
+            None => replace_kind_by_list(kind, &client, &shared).await.map(|listed| {
+                shared.change_builder_and_publish(|builder| builder.set_listed(kind.kind, true));
                 phase(kind, &shared, Phase::Synced, "");
                 failed = 0;
                 version = Some(listed);
             }),
             Some(from) => {
                 let mut seen = from;
-                let heard = watch(kind, &client, &shared, &mut seen).await;
+                let heard = watch_until_stream_ends(kind, &client, &shared, &mut seen).await;
                 match &heard {
                     Ok(true) => {
                         (pause, failed) = (FIRST_PAUSE, 0);
                         anew = Duration::ZERO;
                     }
                     // A stream that ends without an event is retried at a slower pace.
-                    Ok(false) => rest(&mut pause, &shared).await,
+                    Ok(false) => sleep_and_double_pause(&mut pause, &shared).await,
                     Err(_) => failed += 1,
                 }
                 // Only a lost history forces another list; otherwise the watch resumes from its last version.
@@ -75,7 +77,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             Err(Failure::Absent) => {
                 shared.heard(kind.name());
                 // Without its CRD a kind has no objects.
-                shared.change(|builder| {
+                shared.change_builder_and_publish(|builder| {
                     builder.retain(Layer::Live, kind.kind, |_, _| false);
                     builder.set_listed(kind.kind, false);
                 });
@@ -86,13 +88,13 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
             Err(Failure::Forbidden(why)) => {
                 shared.heard(kind.name());
                 // Known facts stay, but they no longer prove that an object does not exist.
-                shared.change(|builder| builder.set_listed(kind.kind, false));
+                shared.change_builder_and_publish(|builder| builder.set_listed(kind.kind, false));
                 phase(kind, &shared, Phase::Forbidden, &why);
                 pause_until_served(&shared).await;
             }
             Err(Failure::Other(why) | Failure::Busy(_, why)) => {
                 phase(kind, &shared, Phase::Failing, &why);
-                rest(&mut pause, &shared).await;
+                sleep_and_double_pause(&mut pause, &shared).await;
             }
         }
     }
@@ -121,7 +123,7 @@ fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
 
 /// Watches from `version` until the stream ends, which `version` is then at. Whether anything was heard, or the stream
 /// was open for a while.
-async fn watch(
+async fn watch_until_stream_ends(
     kind: &'static Watched,
     client: &Client,
     shared: &Shared,
@@ -134,7 +136,7 @@ async fn watch(
     let mut body = get(client, &path).await?.into_body();
     shared.heard(kind.name());
     // The list that it continues from was complete.
-    shared.change(|builder| builder.set_listed(kind.kind, true));
+    shared.change_builder_and_publish(|builder| builder.set_listed(kind.kind, true));
     phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();
     let mut heard = false;
@@ -158,7 +160,7 @@ async fn watch(
             line.extend_from_slice(head);
             rest = tail.get(1..).unwrap_or_default();
             if !line.iter().all(u8::is_ascii_whitespace) {
-                apply(kind, shared, &line, version)?;
+                apply_event_line(kind, shared, &line, version)?;
                 heard = true;
             }
             line.clear();
@@ -175,7 +177,12 @@ async fn watch(
 }
 
 /// Applies one line.
-fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut String) -> Result<(), Failure> {
+fn apply_event_line(
+    kind: &'static Watched,
+    shared: &Shared,
+    line: &[u8],
+    version: &mut String,
+) -> Result<(), Failure> {
     let text = text(line);
     // If the event is lost, only a list recovers it.
     let event: Event<'_> = serde_json::from_str(&text).map_err(|error| {
@@ -206,7 +213,9 @@ fn apply(kind: &'static Watched, shared: &Shared, line: &[u8], version: &mut Str
             let identity = identify(kind, event.object);
             if !identity.name.is_empty() {
                 let (namespace, name) = (&identity.namespace, &identity.name);
-                shared.change(|b| b.remove(Layer::Live, kind.group, kind.name(), namespace, name));
+                shared.change_builder_and_publish(|b| {
+                    b.remove(Layer::Live, kind.group, kind.name(), namespace, name)
+                });
                 shared.metrics.watch_object_added(kind.name(), -1);
             }
             identity

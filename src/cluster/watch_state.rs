@@ -18,7 +18,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// Locks the builder for `work`, without requesting a new Snapshot: for reads, and for changes that another call
     /// publishes. Never held across an await.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
+    pub(super) fn with_builder_unpublished<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
         let mut builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut builder)
     }
@@ -30,8 +30,8 @@ impl Shared {
     }
 
     /// Changes the builder, and requests a new Snapshot if a fact has changed.
-    pub(super) fn change<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
-        let (done, changed) = self.with(|builder| (work(builder), builder.changed()));
+    pub(super) fn change_builder_and_publish<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
+        let (done, changed) = self.with_builder_unpublished(|builder| (work(builder), builder.changed()));
         if changed {
             self.changed.notify_one();
         }

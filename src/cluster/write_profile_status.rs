@@ -49,14 +49,14 @@ pub async fn run(
     let work = async {
         loop {
             if let Some(snapshot) = snapshot() {
-                writer.round(snapshot).await;
+                writer.write_changed_statuses(snapshot).await;
             }
             tokio::time::sleep(EVERY).await;
         }
     };
     tokio::select! { () = stop => {}, () = work => {} }
     let released = writer.lease.release().await;
-    writer.logged("release", released);
+    writer.log_error_once("release", released);
     writer.metrics.status_leader(false);
 }
 
@@ -116,7 +116,7 @@ struct Wanted {
 
 impl Writer {
     /// Logs an error once, until the call succeeds or the error changes. Returns the value of a successful call.
-    fn logged<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
+    fn log_error_once<T>(&mut self, what: &'static str, done: Result<T, CallFault>) -> Option<T> {
         match done {
             Ok(value) => {
                 self.reported.remove(what);
@@ -134,12 +134,12 @@ impl Writer {
         }
     }
 
-    async fn round(&mut self, snapshot: Arc<Snapshot>) {
-        if !self.leads().await || self.last.is_enough_for(&snapshot) {
+    async fn write_changed_statuses(&mut self, snapshot: Arc<Snapshot>) {
+        if !self.holds_lease().await || self.last.is_enough_for(&snapshot) {
             return;
         }
         let listed = self.list().await;
-        let Some(pages) = self.logged("list", listed) else { return };
+        let Some(pages) = self.log_error_once("list", listed) else { return };
         let view = Arc::clone(&snapshot);
         // Hundreds of profiles over thousands of namespaces take milliseconds, which would hold up requests.
         let Ok(all) = tokio::task::spawn_blocking(move || wanted(&pages, &view)).await else { return };
@@ -155,11 +155,11 @@ impl Writer {
                 continue;
             }
             // The Lease must outlast each write.
-            if !self.leads().await {
+            if !self.holds_lease().await {
                 return;
             }
             let patched = self.patch(&wanted).await;
-            if let Some(has) = self.logged("patch", patched) {
+            if let Some(has) = self.log_error_once("patch", patched) {
                 self.metrics.status_written();
                 self.written.insert(wanted.name, (wanted.wants, has));
             } else {
@@ -171,9 +171,9 @@ impl Writer {
     }
 
     /// Whether the Lease is ours.
-    async fn leads(&mut self) -> bool {
-        let held = self.lease.hold().await;
-        let leads = self.logged("lease", held).unwrap_or(false);
+    async fn holds_lease(&mut self) -> bool {
+        let held = self.lease.acquire_or_renew().await;
+        let leads = self.log_error_once("lease", held).unwrap_or(false);
         self.metrics.status_leader(leads);
         if !leads {
             // Another replica writes meanwhile.

@@ -129,7 +129,7 @@ impl Document {
         let within = || {
             let mut cursor = embedded_place::Cursor::at(lines_from(entry.line)?, entry)?;
             let text = self.text_of(&found)?;
-            cursor.place(&serde_json::from_str::<String>(text).ok()?, spot)
+            cursor.place_in_source(&serde_json::from_str::<String>(text).ok()?, spot)
         };
         within().unwrap_or(entry)
     }

@@ -16,7 +16,7 @@ enum Style {
 const MAX_COLUMN: u32 = 4 << 10;
 
 impl Position {
-    fn step(&mut self, c: char) {
+    fn advance_past(&mut self, c: char) {
         if c == '\n' {
             self.line = self.line.saturating_add(1);
             self.column = 1;
@@ -50,20 +50,20 @@ impl<'s> Cursor<'s> {
     ///
     /// Styles differ in how they indent, fold and escape, and in little else: the non-blank characters have the same
     /// order. So both are walked side by side, without blanks.
-    pub(super) fn place(&mut self, value: &str, spot: (u32, u32)) -> Option<Position> {
-        let style = self.value()?;
+    pub(super) fn place_in_source(&mut self, value: &str, spot: (u32, u32)) -> Option<Position> {
+        let style = self.go_to_value()?;
         let mut wanted = Position { line: 1, column: 1 };
         let mut last = None;
         for c in value.chars() {
             let reached = (wanted.line, wanted.column) >= spot;
             if !c.is_whitespace() {
-                let here = self.take(c, style)?;
+                let here = self.step_past_character(c, style)?;
                 if reached {
                     return Some(here);
                 }
                 last = Some(here);
             }
-            wanted.step(c);
+            wanted.advance_past(c);
         }
         last
     }
@@ -75,7 +75,7 @@ impl<'s> Cursor<'s> {
     fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.rest = self.rest.get(c.len_utf8()..)?;
-        self.position.step(c);
+        self.position.advance_past(c);
         Some(c)
     }
 
@@ -87,7 +87,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Goes from a key to the first character of its value.
-    fn value(&mut self) -> Option<Style> {
+    fn go_to_value(&mut self) -> Option<Style> {
         match self.peek()? {
             quote @ ('"' | '\'') => {
                 self.next();
@@ -120,16 +120,16 @@ impl<'s> Cursor<'s> {
     }
 
     /// Moves past a character of the value; returns its place.
-    fn take(&mut self, wanted: char, style: Style) -> Option<Position> {
+    fn step_past_character(&mut self, wanted: char, style: Style) -> Option<Position> {
         loop {
             self.skip(char::is_whitespace);
             let here = self.position;
             let found = match (self.next()?, style) {
                 ('\'', Style::Single) => self.next().filter(|c| *c == '\'')?,
                 ('\\', Style::Double) => match self.next()? {
-                    'x' => self.code(2)?,
-                    'u' => self.code(4)?,
-                    'U' => self.code(8)?,
+                    'x' => self.character_of_escape(2)?,
+                    'u' => self.character_of_escape(4)?,
+                    'U' => self.character_of_escape(8)?,
                     // Blanks, and a line that continues.
                     'n' | 't' | 'r' | ' ' | '\n' | '_' | 'N' | 'L' | 'P' | '\t' => continue,
                     other => other,
@@ -145,7 +145,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    fn code(&mut self, digits: usize) -> Option<char> {
+    fn character_of_escape(&mut self, digits: usize) -> Option<char> {
         let mut code = 0;
         for _ in 0..digits {
             code = code * 16 + self.next()?.to_digit(16)?;

@@ -32,7 +32,7 @@ impl Repair {
     }
 
     /// Replaces the character that stopped the parser at byte `at`; `false` if that is not a known case.
-    pub(super) fn apply(&mut self, problem: &str, at: usize) -> bool {
+    pub(super) fn replace_character_that_stopped_parser(&mut self, problem: &str, at: usize) -> bool {
         match problem {
             "found unexpected ':'" if self.attempts < ATTEMPTS => {
                 self.attempts += 1;
@@ -57,7 +57,7 @@ impl Repair {
     }
 
     /// Gives a scalar its original characters back.
-    pub(super) fn restore(&self, value: &mut String, style: ScalarStyle) {
+    pub(super) fn give_original_characters_back(&self, value: &mut String, style: ScalarStyle) {
         if value.contains([self.colon, self.backslash]) {
             let escape = if style == ScalarStyle::DoubleQuoted { "" } else { "\\" };
             *value = value.replace(self.colon, ":").replace(self.backslash, escape);

@@ -34,7 +34,7 @@ pub(super) struct Budget {
 
 impl Budget {
     /// Counts a node; `false` if there are too many aliases.
-    pub(super) fn count(&mut self, aliased: bool) -> bool {
+    pub(super) fn count_and_check_ratio(&mut self, aliased: bool) -> bool {
         const LOW: u64 = 400_000;
         const HIGH: u64 = 4_000_000;
         self.all += 1;
@@ -73,16 +73,21 @@ impl<'t, 'b> Entries<'t, 'b> {
 
     /// Adds the entries of a mapping whose first key is `first`, in their order: go-yaml v2 sets them one by
     /// one, so a merge overrides what stands before it and is overridden by what stands after it.
-    pub(super) fn mapping(&mut self, first: Id, from: Origin, depth: usize) -> Result<(), ReadFault> {
+    pub(super) fn add_entries_of_mapping(
+        &mut self,
+        first: Id,
+        from: Origin,
+        depth: usize,
+    ) -> Result<(), ReadFault> {
         let mut next = first;
         while let Some(key) = self.tree.get(next) {
             let value = key.next;
             if matches!(key.kind, Kind::Merge) {
                 self.merge(value, from, depth)?;
             } else {
-                self.count(key, from.aliased)?;
+                self.count_node_or_fail(key, from.aliased)?;
                 let text = self.key_text(key, from.aliased)?;
-                self.set(MappingEntry {
+                self.set_or_override_entry(MappingEntry {
                     key: text,
                     at: key.at,
                     value,
@@ -95,7 +100,7 @@ impl<'t, 'b> Entries<'t, 'b> {
         Ok(())
     }
 
-    fn set(&mut self, entry: MappingEntry<'t>) {
+    fn set_or_override_entry(&mut self, entry: MappingEntry<'t>) {
         let known = if self.list.len() <= SMALL {
             self.list.iter().position(|other| other.key == entry.key)
         } else {
@@ -143,7 +148,7 @@ impl<'t, 'b> Entries<'t, 'b> {
         if depth >= MAX_DEPTH {
             return Err(too_deep(node.at));
         }
-        self.count(node, from.aliased)?;
+        self.count_node_or_fail(node, from.aliased)?;
         let (target, aliased) = match node.kind {
             Kind::Alias(target) => (self.tree.get(target), true),
             _ => (Some(node), from.aliased),
@@ -151,9 +156,9 @@ impl<'t, 'b> Entries<'t, 'b> {
         match target.map(|target| &target.kind) {
             Some(Kind::Mapping(first)) => {
                 if aliased {
-                    self.count(node, true)?;
+                    self.count_node_or_fail(node, true)?;
                 }
-                self.mapping(*first, Origin { aliased, merged: true }, depth + 1)
+                self.add_entries_of_mapping(*first, Origin { aliased, merged: true }, depth + 1)
             }
             _ => Err(ReadFault {
                 at: node.at,
@@ -169,7 +174,7 @@ impl<'t, 'b> Entries<'t, 'b> {
             kind => (Some(kind), aliased),
         };
         if by_alias {
-            self.count(key, true)?;
+            self.count_node_or_fail(key, true)?;
         }
         let wrong = |what: &str| ReadFault { at: key.at, message: format!("{what} cannot be a key") };
         match kind {
@@ -186,8 +191,8 @@ impl<'t, 'b> Entries<'t, 'b> {
         }
     }
 
-    fn count(&mut self, node: &Node, aliased: bool) -> Result<(), ReadFault> {
-        if self.budget.count(aliased) { Ok(()) } else { Err(too_many(node.at)) }
+    fn count_node_or_fail(&mut self, node: &Node, aliased: bool) -> Result<(), ReadFault> {
+        if self.budget.count_and_check_ratio(aliased) { Ok(()) } else { Err(too_many(node.at)) }
     }
 }
 

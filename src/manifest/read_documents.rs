@@ -77,7 +77,7 @@ impl<'b> Stream<'b> {
         let start = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let (start, origin) = self.json_stream(start, origin);
         for piece in pieces(self.bytes, start, origin) {
-            self.piece(piece);
+            self.add_document_or_error(piece);
         }
     }
 
@@ -98,20 +98,20 @@ impl<'b> Stream<'b> {
             let (from, at) = reader.here();
             if count == MAX_VALUES {
                 let message = format!("more than {MAX_VALUES} JSON values in a row; split the file");
-                self.error(text.as_bytes(), 1, ReadFault { at, message });
+                self.add_error(text.as_bytes(), 1, ReadFault { at, message });
                 break;
             }
             match reader.value() {
                 Ok((tree, root)) => {
                     count += 1;
                     let (end, _) = reader.here();
-                    self.document(&tree, root, from..end, at.line);
+                    self.add_document(&tree, root, from..end, at.line);
                     reader.skip_line();
                     resume = reader.here();
                 }
                 Err(_) if count <= 1 => return resume,
                 Err(fault) => {
-                    self.error(text.as_bytes(), 1, fault);
+                    self.add_error(text.as_bytes(), 1, fault);
                     return next_separator(self.bytes, from, at.line);
                 }
             }
@@ -119,7 +119,7 @@ impl<'b> Stream<'b> {
         (self.bytes.len(), origin)
     }
 
-    fn piece(&mut self, piece: Piece) {
+    fn add_document_or_error(&mut self, piece: Piece) {
         let Piece { mut range, origin, separator } = piece;
         let bytes = self.bytes.get(range.clone()).unwrap_or_default();
         // Files joined with `cat` may have a byte order mark at each start.
@@ -137,28 +137,28 @@ impl<'b> Stream<'b> {
             let before = before.strip_suffix(b"\xef\xbb\xbf").unwrap_or(before);
             let before = before.strip_suffix(b"\n").unwrap_or(before);
             let line = before.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-            return self.error(line, at.line, ReadFault { at, message });
+            return self.add_error(line, at.line, ReadFault { at, message });
         }
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
                 let fault = not_utf8(bytes, error.valid_up_to(), origin);
-                return self.error(bytes, origin.line, fault);
+                return self.add_error(bytes, origin.line, fault);
             }
         };
         let from_json =
             if text.trim_ascii_start().starts_with('{') { Some(single_json(text, origin)) } else { None };
         if let Some(Ok((tree, root))) = &from_json {
-            return self.document(tree, *root, range, origin.line);
+            return self.add_document(tree, *root, range, origin.line);
         }
         match read_yaml::parse(text, origin) {
             Ok(Parsed { root: None, .. }) => {}
             Ok(Parsed { tree, root: Some(root), trailing }) => {
-                self.document(&tree, root, range, origin.line);
+                self.add_document(&tree, root, range, origin.line);
                 if let Some(at) = trailing {
                     let message =
                         "kubectl ignores text after the end of a document: start a new document with `---`";
-                    self.error(bytes, origin.line, ReadFault { at, message: message.to_owned() });
+                    self.add_error(bytes, origin.line, ReadFault { at, message: message.to_owned() });
                 }
             }
             Err(fault) => {
@@ -166,13 +166,13 @@ impl<'b> Stream<'b> {
                     Some(Err(fault)) if means_json(text) => fault,
                     _ => yaml_error_causes::explain(text, origin, fault),
                 };
-                self.error(bytes, origin.line, fault);
+                self.add_error(bytes, origin.line, fault);
             }
         }
     }
 
     /// Adds the document below `root`; nothing for null, which kubectl skips.
-    fn document(&mut self, tree: &Tree, root: Id, range: Range<usize>, first_line: u32) {
+    fn add_document(&mut self, tree: &Tree, root: Id, range: Range<usize>, first_line: u32) {
         let Some(node) = tree.get(root) else { return };
         let text = self.bytes.get(range.clone()).unwrap_or_default();
         let result = match node.kind {
@@ -207,12 +207,12 @@ impl<'b> Stream<'b> {
                     Ok(text) => yaml_error_causes::explain(text, origin, fault),
                     Err(_) => fault,
                 };
-                self.error(text, first_line, fault);
+                self.add_error(text, first_line, fault);
             }
         }
     }
 
-    fn error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
+    fn add_error(&mut self, text: &[u8], first_line: u32, fault: ReadFault) {
         self.index += 1;
         self.items.push(Item::Error(InputError::new(&self.file, text, first_line, fault)));
     }

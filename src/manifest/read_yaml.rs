@@ -39,9 +39,11 @@ pub(super) fn parse(text: &str, origin: Position) -> Result<Parsed, ReadFault> {
                 let at = error.problem_mark().and_then(|mark| usize::try_from(mark.index).ok());
                 let fault = builder.syntax_fault(&error);
                 let retry = match (at, &mut repair) {
-                    (Some(at), Some(repair)) => repair.apply(error.problem(), at),
+                    (Some(at), Some(repair)) => {
+                        repair.replace_character_that_stopped_parser(error.problem(), at)
+                    }
                     (Some(at), empty) => Repair::new(text).is_some_and(|mut first| {
-                        let applied = first.apply(error.problem(), at);
+                        let applied = first.replace_character_that_stopped_parser(error.problem(), at);
                         *empty = Some(first);
                         applied
                     }),
@@ -147,19 +149,19 @@ impl<'t> Builder<'t> {
                 }
                 EventData::Scalar { anchor, tag, mut value, plain_implicit, style, .. } => {
                     if let Some(repair) = self.repair {
-                        repair.restore(&mut value, style);
+                        repair.give_original_characters_back(&mut value, style);
                     }
                     self.check_scalar(&value, style, start, end)?;
                     let kind = yaml_scalars::resolve(tag.as_deref(), value, plain_implicit)
                         .map_err(|message| self.fault(start, &message))?;
                     let id = self.add(kind, start)?;
-                    self.name(anchor, id);
+                    self.record_anchor(anchor, id);
                 }
                 EventData::SequenceStart { anchor, style, .. } => {
-                    self.open(Kind::Sequence(NONE), anchor, style == SequenceStyle::Flow, start)?;
+                    self.open_collection(Kind::Sequence(NONE), anchor, style == SequenceStyle::Flow, start)?;
                 }
                 EventData::MappingStart { anchor, style, .. } => {
-                    self.open(Kind::Mapping(NONE), anchor, style == MappingStyle::Flow, start)?;
+                    self.open_collection(Kind::Mapping(NONE), anchor, style == MappingStyle::Flow, start)?;
                 }
                 EventData::SequenceEnd | EventData::MappingEnd => {
                     self.open.pop();
@@ -203,13 +205,19 @@ impl<'t> Builder<'t> {
         false
     }
 
-    fn open(&mut self, kind: Kind, anchor: Option<String>, flow: bool, start: Mark) -> Result<(), Stop> {
+    fn open_collection(
+        &mut self,
+        kind: Kind,
+        anchor: Option<String>,
+        flow: bool,
+        start: Mark,
+    ) -> Result<(), Stop> {
         if self.open.len() >= MAX_DEPTH {
             return Err(self.fault(start, &format!("nested more than {MAX_DEPTH} levels deep")));
         }
         let flow = flow || self.open.last().is_some_and(|open| open.flow);
         let id = self.add(kind, start)?;
-        self.name(anchor, id);
+        self.record_anchor(anchor, id);
         self.open.push(Open { id, last: NONE, flow });
         Ok(())
     }
@@ -229,7 +237,7 @@ impl<'t> Builder<'t> {
         Ok(id)
     }
 
-    fn name(&mut self, anchor: Option<String>, id: Id) {
+    fn record_anchor(&mut self, anchor: Option<String>, id: Id) {
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, id);
         }

@@ -50,10 +50,10 @@ impl Recorder {
         if self.bytes.len() >= (self.marks.len() + 1) * APART {
             self.marks.push(Mark { byte: self.bytes.len(), offset: self.offset, line: self.line });
         }
-        put(&mut self.bytes, offset.wrapping_sub(self.offset));
+        push_leb128(&mut self.bytes, offset.wrapping_sub(self.offset));
         let step = at.line.wrapping_sub(self.line).cast_signed();
-        put(&mut self.bytes, ((step << 1) ^ (step >> 31)).cast_unsigned());
-        put(&mut self.bytes, at.column);
+        push_leb128(&mut self.bytes, ((step << 1) ^ (step >> 31)).cast_unsigned());
+        push_leb128(&mut self.bytes, at.column);
         self.offset = offset;
         self.line = at.line;
     }
@@ -71,10 +71,10 @@ impl Positions {
         let (byte, mut start, mut line) = mark.map_or((0, 0, 0), |m| (m.byte, m.offset, m.line));
         let mut bytes = self.bytes.get(byte..)?.iter();
         loop {
-            start = start.wrapping_add(take(&mut bytes)?);
-            let step = take(&mut bytes)?;
+            start = start.wrapping_add(take_leb128(&mut bytes)?);
+            let step = take_leb128(&mut bytes)?;
             line = line.wrapping_add((step >> 1) ^ (step & 1).wrapping_neg());
-            let column = take(&mut bytes)?;
+            let column = take_leb128(&mut bytes)?;
             let here = usize::try_from(start).ok()?;
             if here >= offset {
                 return (here == offset).then_some(Position { line, column });
@@ -84,7 +84,7 @@ impl Positions {
 }
 
 /// Appends a number as LEB128: seven bits per byte, the top bit set on all but the last.
-fn put(bytes: &mut Vec<u8>, mut value: u32) {
+fn push_leb128(bytes: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
         bytes.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
@@ -92,7 +92,7 @@ fn put(bytes: &mut Vec<u8>, mut value: u32) {
     bytes.push(value as u8);
 }
 
-fn take(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
+fn take_leb128(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
     let mut value = 0u32;
     for shift in [0, 7, 14, 21, 28] {
         let byte = *bytes.next()?;

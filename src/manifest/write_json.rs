@@ -44,9 +44,9 @@ pub(super) fn write(tree: &Tree, root: Id, length: usize) -> Result<Written, Rea
             .min(ALIASES_AT_MOST),
     };
     // go-yaml counts the document as well.
-    writer.budget.count(false);
+    writer.budget.count_and_check_ratio(false);
     let at = tree.get(root).map_or(Position { line: 1, column: 1 }, |node| node.at);
-    writer.value(root, at, false, 0)?;
+    writer.write_value(root, at, false, 0)?;
     let Writer { out: json, positions, duplicates, shared, .. } = writer;
     Ok(Written { json, positions: positions.finish(), duplicates, shared })
 }
@@ -67,13 +67,13 @@ struct Writer<'t> {
 }
 
 impl<'t> Writer<'t> {
-    fn value(&mut self, id: Id, at: Position, aliased: bool, depth: usize) -> Result<(), ReadFault> {
+    fn write_value(&mut self, id: Id, at: Position, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         let Some(node) = self.tree.get(id) else { return Ok(()) };
-        if !self.budget.count(aliased) {
+        if !self.budget.count_and_check_ratio(aliased) {
             return Err(too_many(node.at));
         }
         if let Kind::Alias(target) = node.kind {
-            return self.value(target, at, true, depth);
+            return self.write_value(target, at, true, depth);
         }
         let offset = u32::try_from(self.out.len()).map_err(|_| ReadFault {
             at: node.at,
@@ -98,17 +98,19 @@ impl<'t> Writer<'t> {
             Kind::Str(text) => write_string(&mut self.out, text),
             Kind::Merge => self.out.push_str("\"<<\""),
             Kind::Sequence(_) | Kind::Mapping(_) if depth >= MAX_DEPTH => return Err(too_deep(node.at)),
-            Kind::Sequence(first) => self.sequence(*first, aliased, depth + 1)?,
-            Kind::Mapping(first) => self.mapping(*first, aliased, depth + 1)?,
+            Kind::Sequence(first) => self.write_sequence(*first, aliased, depth + 1)?,
+            Kind::Mapping(first) => self.write_mapping(*first, aliased, depth + 1)?,
             Kind::Alias(_) => {}
         }
         match node.kind {
-            Kind::Sequence(_) | Kind::Mapping(_) => self.charge(aliased, self.out.len(), node.at),
-            _ => self.charge(aliased, offset as usize, node.at),
+            Kind::Sequence(_) | Kind::Mapping(_) => {
+                self.count_bytes_of_alias(aliased, self.out.len(), node.at)
+            }
+            _ => self.count_bytes_of_alias(aliased, offset as usize, node.at),
         }
     }
 
-    fn sequence(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
+    fn write_sequence(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         self.out.push('[');
         let start = self.out.len();
         let mut next = first;
@@ -116,17 +118,17 @@ impl<'t> Writer<'t> {
             if self.out.len() > start {
                 self.out.push(',');
             }
-            self.value(next, item.at, aliased, depth)?;
+            self.write_value(next, item.at, aliased, depth)?;
             next = item.next;
         }
         self.out.push(']');
         Ok(())
     }
 
-    fn mapping(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
+    fn write_mapping(&mut self, first: Id, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         let list = self.spare.pop().unwrap_or_default();
         let mut entries = Entries::new(self.tree, &mut self.budget, list);
-        entries.mapping(first, Origin { aliased, merged: false }, depth)?;
+        entries.add_entries_of_mapping(first, Origin { aliased, merged: false }, depth)?;
         let (mut list, repeated) = (entries.list, entries.repeated);
         // Expanded again, the same mapping would be reported again.
         if !aliased {
@@ -147,9 +149,9 @@ impl<'t> Writer<'t> {
             }
             let before = self.out.len();
             write_string(&mut self.out, &entry.key);
-            self.charge(entry.aliased, before, entry.at)?;
+            self.count_bytes_of_alias(entry.aliased, before, entry.at)?;
             self.out.push(':');
-            self.value(entry.value, entry.at, entry.aliased, depth)?;
+            self.write_value(entry.value, entry.at, entry.aliased, depth)?;
         }
         self.out.push('}');
         self.spare.push(list);
@@ -157,7 +159,7 @@ impl<'t> Writer<'t> {
     }
 
     /// Counts a value or a key of an alias, whose JSON begins at `from`.
-    fn charge(&mut self, aliased: bool, from: usize, at: Position) -> Result<(), ReadFault> {
+    fn count_bytes_of_alias(&mut self, aliased: bool, from: usize, at: Position) -> Result<(), ReadFault> {
         if aliased {
             let added = (self.out.len() - from).saturating_add(VALUE);
             self.alias_bytes_left = self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many(at))?;

@@ -44,7 +44,7 @@ pub fn to_yaml(json: &Value) -> String {
             continue;
         };
         if lead == Lead::Line {
-            pad(&mut out, indent);
+            push_spaces(&mut out, indent);
         }
         lead = Lead::Line;
         match key {
@@ -97,7 +97,7 @@ fn start<'v>(out: &mut String, json: &'v Value, indent: usize, stack: &mut Vec<(
     }
 }
 
-fn pad(out: &mut String, indent: usize) {
+fn push_spaces(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
@@ -113,7 +113,7 @@ fn write_key(out: &mut String, key: &str, indent: usize) {
     if out.len() - start > LONGEST {
         out.insert_str(start, "? ");
         out.push('\n');
-        pad(out, indent);
+        push_spaces(out, indent);
     }
     out.push(':');
 }
@@ -153,7 +153,7 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     out.push('\n');
     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
         if !line.is_empty() {
-            pad(out, indent + 2);
+            push_spaces(out, indent + 2);
             out.push_str(line);
         }
         out.push('\n');

@@ -54,7 +54,7 @@ impl Kernel for Running<'_> {
 
     fn addresses(&self) -> Reading<Vec<Address>> {
         let mut found = Vec::new();
-        NetlinkSocket::open(None)?.ask(&netlink::addresses_request(), |answer| {
+        NetlinkSocket::open(None)?.send_and_read_parts(&netlink::addresses_request(), |answer| {
             let (some, last) = netlink::addresses(answer)?;
             found.extend(some);
             Ok(last)
@@ -71,7 +71,7 @@ impl Kernel for Running<'_> {
 
     fn namespace_mode(&self) -> Reading<NamespaceMode> {
         let mut found = Err(Unreadable::NotRead("the kernel did not answer"));
-        NetlinkSocket::open(Some(RDMA))?.ask(&netlink::mode_request(), |answer| {
+        NetlinkSocket::open(Some(RDMA))?.send_and_read_parts(&netlink::mode_request(), |answer| {
             found = netlink::mode(answer);
             Ok(true)
         })?;
@@ -81,7 +81,7 @@ impl Kernel for Running<'_> {
     fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
         let mut socket = NetlinkSocket::open(Some(RDMA))?;
         let mut devices = BTreeMap::new();
-        socket.ask(&netlink_counters::devices_request(), |answer| {
+        socket.send_and_read_parts(&netlink_counters::devices_request(), |answer| {
             let (some, last) = netlink_counters::devices(answer)?;
             devices.extend(some.into_iter().map(|(index, name)| (name, index)));
             Ok(last)
@@ -90,10 +90,11 @@ impl Kernel for Running<'_> {
         for (device, port) in ports {
             let Some(index) = devices.get(*device) else { continue };
             let mut counters = Vec::new();
-            let asked = socket.ask(&netlink_counters::counters_request(*index, *port), |answer| {
-                counters = netlink_counters::counters(answer)?;
-                Ok(true)
-            });
+            let asked =
+                socket.send_and_read_parts(&netlink_counters::counters_request(*index, *port), |answer| {
+                    counters = netlink_counters::counters(answer)?;
+                    Ok(true)
+                });
             found.insert(((*device).to_owned(), *port), asked.map(|()| counters));
         }
         Ok(found)

@@ -44,7 +44,8 @@ impl Counters {
     /// Reads everything once.
     pub fn read(&mut self) -> Readings {
         let mut readings = Readings::default();
-        let names = noted(self.root.names(DEVICES), DEVICES, &mut readings.unreadable).unwrap_or_default();
+        let names = value_or_keep_reason(self.root.names(DEVICES), DEVICES, &mut readings.unreadable)
+            .unwrap_or_default();
         let is_read = |name: &String| self.devices.as_ref().is_none_or(|own| own.contains(name));
         let names: Vec<String> = names.into_iter().filter(is_read).take(MOST_DEVICES).collect();
         let is_gone = |name: &&String| !names.contains(name);
@@ -53,9 +54,9 @@ impl Counters {
         self.known.extend(names.iter().take(MOST_DEVICES.saturating_sub(self.known.len())).cloned());
         for device in names {
             let path = format!("{DEVICES}/{device}/ports");
-            let ports = noted(self.root.names(&path), &path, &mut readings.unreadable);
+            let ports = value_or_keep_reason(self.root.names(&path), &path, &mut readings.unreadable);
             for number in ports.iter().flatten().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {
-                readings.ports.push(port(&self.root, &device, number, &mut readings.unreadable));
+                readings.ports.push(read_port(&self.root, &device, number, &mut readings.unreadable));
             }
         }
         let root = self.root.clone();
@@ -63,8 +64,8 @@ impl Counters {
         let kernel: &dyn Kernel = if root.is_container() { &Running { root: &root } } else { &recorded };
         by_netlink(&root, kernel, &mut readings);
         self.observe_gids(kernel, &mut readings);
-        readings.interfaces = interfaces(&root, &mut readings.unreadable);
-        let shm = noted(kernel.filesystem("/dev/shm"), "/dev/shm", &mut readings.unreadable);
+        readings.interfaces = read_interfaces(&root, &mut readings.unreadable);
+        let shm = value_or_keep_reason(kernel.filesystem("/dev/shm"), "/dev/shm", &mut readings.unreadable);
         readings.shm = shm.map(|shm| SharedMemory { size: shm.size, free: shm.free });
         self.scrapes = self.scrapes.wrapping_add(1);
         readings
@@ -75,7 +76,9 @@ impl Counters {
     fn observe_gids(&mut self, kernel: &dyn Kernel, readings: &mut Readings) {
         let addresses = match readings.ports.is_empty() {
             true => None,
-            false => noted(kernel.addresses(), "netlink RTM_GETADDR", &mut readings.unreadable),
+            false => {
+                value_or_keep_reason(kernel.addresses(), "netlink RTM_GETADDR", &mut readings.unreadable)
+            }
         };
         let addresses: Option<BTreeSet<IpAddr>> =
             addresses.map(|found| found.into_iter().map(|found| found.address).collect());
@@ -84,7 +87,7 @@ impl Counters {
         for (at, port) in ports.iter_mut().enumerate() {
             let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
             let file = format!("{path}/link_layer");
-            let layer = noted(self.root.value(&file, link_layer), &file, unreadable);
+            let layer = value_or_keep_reason(self.root.value(&file, link_layer), &file, unreadable);
             // On Ethernet a GID is an address. Without the addresses of the pod, its rows are not known.
             let by_address = match (layer, &addresses) {
                 (Some(LinkLayer::Ethernet), Some(own)) => Some(own),
@@ -106,14 +109,14 @@ impl Counters {
             let is_own =
                 |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
             match known {
-                Some(rows) => gids.again(rows.into_iter().map(row), is_own),
+                Some(rows) => gids.update_known_rows(rows.into_iter().map(row), is_own),
                 None => {
                     let missing = |(_, gid): &(u32, Reading<Gid>)| *gid == Err(Unreadable::Missing);
                     let table: Vec<_> = (0..ROWS).map(row).take_while(|row| !missing(row)).collect();
                     if table.is_empty() {
                         continue;
                     }
-                    gids.whole(table, is_own);
+                    gids.replace_table(table, is_own);
                 }
             }
             port.gid_changes = gids.changes();
@@ -121,20 +124,21 @@ impl Counters {
     }
 }
 
-fn port(root: &Root, device: &str, number: u32, unreadable: &mut Vec<(String, Unreadable)>) -> Port {
+fn read_port(root: &Root, device: &str, number: u32, unreadable: &mut Vec<(String, Unreadable)>) -> Port {
     let path = format!("{DEVICES}/{device}/ports/{number}");
     let mut port = Port { device: device.to_owned(), port: number, ..Port::default() };
     let mut file = Files { root, unreadable };
-    port.state = file.value(format!("{path}/state"), state).map(|state| state as u32);
-    port.physical_state = file.value(format!("{path}/phys_state"), physical_state).map(|state| state.number);
-    port.gigabits = file.value(format!("{path}/rate"), rate).map(|rate| rate.gigabits());
+    port.state = file.read_value(format!("{path}/state"), state).map(|state| state as u32);
+    port.physical_state =
+        file.read_value(format!("{path}/phys_state"), physical_state).map(|state| state.number);
+    port.gigabits = file.read_value(format!("{path}/rate"), rate).map(|rate| rate.gigabits());
     for folder in [Folder::Port, Folder::Hardware] {
         let below = format!("{path}/{}", folder.name());
         if !root.exists(&below) {
             continue;
         }
         for (at, counter) in COUNTERS.iter().enumerate().filter(|(_, counter)| counter.folder == folder) {
-            let value = file.value(format!("{below}/{}", counter.file), |content| match folder {
+            let value = file.read_value(format!("{below}/{}", counter.file), |content| match folder {
                 Folder::Port => port_counter(counter.file, content),
                 Folder::Hardware => hardware_counter(content).map(Counter::Value),
             });
@@ -158,14 +162,20 @@ fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
     if wanted.is_empty() {
         return;
     }
-    let mode = noted(kernel.namespace_mode(), "netlink RDMA_NLDEV_CMD_SYS_GET", &mut readings.unreadable);
+    let mode = value_or_keep_reason(
+        kernel.namespace_mode(),
+        "netlink RDMA_NLDEV_CMD_SYS_GET",
+        &mut readings.unreadable,
+    );
     if mode != Some(NamespaceMode::Shared) {
         return;
     }
     let asked: Vec<(&str, u32)> = wanted.iter().map(|(device, port)| (device.as_str(), *port)).collect();
     let Readings { ports, unreadable, .. } = readings;
     let question = "netlink RDMA_NLDEV_CMD_STAT_GET";
-    let Some(mut found) = noted(kernel.hardware_counters(&asked), question, unreadable) else { return };
+    let Some(mut found) = value_or_keep_reason(kernel.hardware_counters(&asked), question, unreadable) else {
+        return;
+    };
     for port in ports {
         let answer = match found.remove(&(port.device.clone(), port.port)) {
             // The kernel's answer about a driver without counters.
@@ -173,7 +183,7 @@ fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
             Some(answer) => answer,
         };
         let question = format!("{question}, device {}, port {}", port.device, port.port);
-        for (name, value) in noted(answer, &question, unreadable).iter().flatten() {
+        for (name, value) in value_or_keep_reason(answer, &question, unreadable).iter().flatten() {
             let of_name = |counter: &&crate::monitor::PortCounter| {
                 counter.folder == Folder::Hardware && counter.file == name
             };
@@ -184,13 +194,14 @@ fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
 }
 
 /// Interfaces of the network namespace with their bytes.
-fn interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
+fn read_interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
     let content = root.read("/proc/net/dev", OTHER).and_then(|content| net_dev::interfaces(&content));
     match content {
         Ok(found) => {
             let interface = |bytes: net_dev::InterfaceBytes| {
                 let path = format!("/sys/class/net/{}/type", bytes.interface);
-                let is_ipoib = noted(root.value(&path, decimal), &path, unreadable) == Some(IPOIB);
+                let is_ipoib =
+                    value_or_keep_reason(root.value(&path, decimal), &path, unreadable) == Some(IPOIB);
                 Interface { bytes, is_ipoib }
             };
             found.into_iter().map(interface).collect()
@@ -211,13 +222,21 @@ struct Files<'f> {
 
 impl Files<'_> {
     /// A value. A file that does not exist is the usual case in shared mode, and a driver may lack support.
-    fn value<T>(&mut self, path: String, parse: impl FnOnce(&[u8]) -> Reading<T>) -> Option<T> {
-        noted(self.root.read(&path, SYSFS).and_then(|content| parse(&content)), &path, self.unreadable)
+    fn read_value<T>(&mut self, path: String, parse: impl FnOnce(&[u8]) -> Reading<T>) -> Option<T> {
+        value_or_keep_reason(
+            self.root.read(&path, SYSFS).and_then(|content| parse(&content)),
+            &path,
+            self.unreadable,
+        )
     }
 }
 
 /// The value. A reason why there is none is kept, unless the thing does not exist or the driver lacks support.
-fn noted<T>(reading: Reading<T>, place: &str, unreadable: &mut Vec<(String, Unreadable)>) -> Option<T> {
+fn value_or_keep_reason<T>(
+    reading: Reading<T>,
+    place: &str,
+    unreadable: &mut Vec<(String, Unreadable)>,
+) -> Option<T> {
     match reading {
         Ok(value) => Some(value),
         Err(Unreadable::Missing | Unreadable::Unsupported) => None,

@@ -29,7 +29,7 @@ impl NetlinkSocket {
     }
 
     /// Sends a request and hands each part of the answer on, until one is the last.
-    pub(super) fn ask(
+    pub(super) fn send_and_read_parts(
         &mut self,
         request: &[u8],
         mut part: impl FnMut(&[u8]) -> Reading<bool>,

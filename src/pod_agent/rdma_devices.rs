@@ -61,14 +61,14 @@ pub(super) fn devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<V
     };
     let names = present(root, DEVICES)?;
     let mut left = RowsLeft { gids: ALL_ROWS, pkeys: ALL_ROWS };
-    Ok(names.into_iter().map(|name| device(root, usable(&name), name, &mut left)).collect())
+    Ok(names.into_iter().map(|name| read_device(root, usable(&name), name, &mut left)).collect())
 }
 
-fn device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
+fn read_device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
     let path = format!("{DEVICES}/{name}");
     let ports = root.names(&format!("{path}/ports")).map(|names| {
         let numbers = names.iter().filter_map(|name| name.parse().ok()).take(PORTS);
-        numbers.map(|number| port(root, is_usable, (&path, number), left)).collect()
+        numbers.map(|number| read_port(root, is_usable, (&path, number), left)).collect()
     });
     Device {
         pci_path: root.real(&format!("{path}/device")),
@@ -79,7 +79,7 @@ fn device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> De
     }
 }
 
-fn port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: &mut RowsLeft) -> Port {
+fn read_port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: &mut RowsLeft) -> Port {
     let path = format!("{device}/ports/{number}");
     let at = |file: &str| format!("{path}/{file}");
     let layer = root.value(&at("link_layer"), link_layer);
@@ -93,7 +93,7 @@ fn port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: &mut 
         sm_lid: root.value(&at("sm_lid"), hexadecimal),
         pkeys: match (is_usable, &layer) {
             (false, _) => Err(unused.clone()),
-            (true, Ok(LinkLayer::InfiniBand)) => pkeys(root, &path, &mut left.pkeys),
+            (true, Ok(LinkLayer::InfiniBand)) => read_pkeys(root, &path, &mut left.pkeys),
             (true, Ok(_)) => Ok(Vec::new()),
             (true, Err(why)) => Err(why.clone()),
         },
@@ -108,7 +108,7 @@ fn port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: &mut 
 }
 
 /// P_Keys that are not empty, by row. The directory is missing where the table is empty.
-fn pkeys(root: &Root, port: &str, left: &mut u32) -> Reading<Vec<(u32, Reading<u16>)>> {
+fn read_pkeys(root: &Root, port: &str, left: &mut u32) -> Reading<Vec<(u32, Reading<u16>)>> {
     if *left < ROWS {
         return Err(Unreadable::NotRead("preflight reads at most 16384 P_Key rows, all of other ports"));
     }

@@ -59,7 +59,7 @@ pub(super) async fn serve(
             _ = stop.changed() => break,
         };
         match accepted {
-            Ok((stream, peer)) => port.take(stream, peer, &mut connections),
+            Ok((stream, peer)) => port.serve_or_close(stream, peer, &mut connections),
             Err(error) => {
                 state.metrics.accept_error();
                 tracing::warn!(%error, "accepting a connection failed");
@@ -71,7 +71,7 @@ pub(super) async fn serve(
     if *stop.borrow() == Stop::Drain {
         // Connections in the kernel's queue are answered as well; closing the listener would reset them.
         while let Ok(Ok((stream, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
-            port.take(stream, peer, &mut connections);
+            port.serve_or_close(stream, peer, &mut connections);
         }
         drop(listener);
         drain(&port.table, &state.limits, connections, stop).await;
@@ -109,7 +109,7 @@ struct Port {
 
 impl Port {
     /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
-    fn take(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
+    fn serve_or_close(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
         let watch = ConnectionWatch::new();
         let place = match self.table.take(peer.ip(), &watch) {
             Ok(place) => place,

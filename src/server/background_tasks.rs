@@ -16,12 +16,12 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 /// The thread that writes log lines. A line of `/readyz` is the only way to report its end.
-pub(super) fn log(supervisor: &mut Supervisor) {
+pub(super) fn start_log_writer(supervisor: &mut Supervisor) {
     supervisor.start(Task::new("log", "the server writes no log lines").once(), telemetry::ended);
 }
 
 /// Signals to stop.
-pub(super) fn signals(
+pub(super) fn start_signal_handler(
     supervisor: &mut Supervisor,
     signals: Signals,
     state: &Arc<State>,
@@ -35,7 +35,7 @@ pub(super) fn signals(
 }
 
 /// The admin port.
-pub(super) fn admin(
+pub(super) fn start_admin_port(
     supervisor: &mut Supervisor,
     thread: &AdminThread,
     listener: TcpListener,
@@ -49,7 +49,7 @@ pub(super) fn admin(
 }
 
 /// The certificate. `port` is the address of the webhook, where a handshake with it shows what it serves.
-pub(super) fn certificates(
+pub(super) fn start_certificate_task(
     supervisor: &mut Supervisor,
     origin: Origin,
     state: &Arc<State>,
@@ -101,7 +101,11 @@ pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, stat
 }
 
 /// Profiles and facts from files.
-pub(super) fn files(supervisor: &mut Supervisor, source: reload_fact_files::Source, state: &Arc<State>) {
+pub(super) fn start_fact_file_reloads(
+    supervisor: &mut Supervisor,
+    source: reload_fact_files::Source,
+    state: &Arc<State>,
+) {
     let reload_fact_files::Source { every, look } = source;
     let (check, state) = (Arc::new(Mutex::new(look)), Arc::clone(state));
     supervisor.start(
@@ -111,7 +115,7 @@ pub(super) fn files(supervisor: &mut Supervisor, source: reload_fact_files::Sour
 }
 
 /// The watches of a cluster, and the writer of statuses.
-pub(super) fn live(
+pub(super) fn start_watches(
     supervisor: &mut Supervisor,
     live: Live,
     state: &Arc<State>,
@@ -119,7 +123,7 @@ pub(super) fn live(
 ) {
     let Live { client, builder, pace, runtime, status_writer } = live;
     if let Some(writer) = status_writer {
-        statuses(supervisor, client.clone(), writer, state, stop);
+        start_status_writer(supervisor, client.clone(), writer, state, stop);
     }
     let metrics = Arc::clone(state.metrics.watches());
     let watches = Watches::new(client, builder, pace, state.sync.clone(), metrics);
@@ -149,7 +153,7 @@ pub(super) fn live(
 }
 
 /// Writes statuses from the Snapshot that decisions use. At the end it has its Lease to give back.
-fn statuses(
+fn start_status_writer(
     supervisor: &mut Supervisor,
     client: kube::Client,
     writer: StatusWriter,

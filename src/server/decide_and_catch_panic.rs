@@ -9,7 +9,7 @@ use crate::deadline::Deadline;
 use crate::review::Verdict;
 use crate::review::admission_response::{self, Noted};
 use crate::review::admission_review::EnvelopeError;
-use crate::review::webhook_body::{Answer, Known, WebhookEntry};
+use crate::review::webhook_body::{Answer, SnapshotForAudience, WebhookEntry};
 use crate::text::{printable, replace_bytes_that_are_not_utf8};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,7 +17,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// Makes a decision on a body, within a time.
-pub(super) type Decide = fn(&[u8], WebhookEntry, Known<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+pub(super) type Decide =
+    fn(&[u8], WebhookEntry, SnapshotForAudience<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
 
 /// Decides and answers; the body again when the time is over. A panic is a bug: it is counted and answered with 500, and the
 /// process continues.
@@ -31,12 +32,12 @@ pub(super) fn answer(
     let started = Instant::now();
     let snapshot = state.snapshot.load();
     let decided = catch_unwind(AssertUnwindSafe(|| {
-        let known = Known { snapshot: &snapshot, audience: state.audience };
+        let known = SnapshotForAudience { snapshot: &snapshot, audience: state.audience };
         let outcome = match decide(body.bytes(), looked_at, known, deadline) {
             // The API server sends some JSON of an object as its author wrote it. Go's decoder reads U+FFFD there; an error
             // would let the object past the entries that fail open.
             Err(EnvelopeError::Encoding) => {
-                body.change(replace_bytes_that_are_not_utf8);
+                body.change_bytes_in_place(replace_bytes_that_are_not_utf8);
                 decide(body.bytes(), looked_at, known, deadline)?
             }
             decided => decided?,
@@ -52,7 +53,7 @@ pub(super) fn answer(
         Ok(Err(EnvelopeError::Late)) => return Err(body),
         Ok(Ok((outcome, text, verdict, took))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
-            match body.replace(text) {
+            match body.replace_by_answer(text) {
                 Ok(()) => json(body),
                 Err(_) => busy(state, Shed::Memory, MEMORY),
             }

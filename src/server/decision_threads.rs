@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::review::admission_review::EnvelopeError;
     use crate::review::webhook_body::Answer;
-    use crate::review::webhook_body::Known;
+    use crate::review::webhook_body::SnapshotForAudience;
     use axum::http::StatusCode;
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
@@ -191,7 +191,7 @@ mod tests {
     type Decided = Result<Answer, EnvelopeError>;
 
     /// Stops when it is asked to.
-    fn yielding(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
+    fn yielding(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
         while !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// Does not ask for a second.
-    fn stubborn(_: &[u8], _: WebhookEntry, _: Known<'_>, _: &Deadline<'_>) -> Decided {
+    fn stubborn(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, _: &Deadline<'_>) -> Decided {
         std::thread::sleep(Duration::from_secs(1));
         Err(EnvelopeError::NoUid)
     }
@@ -247,7 +247,7 @@ mod tests {
     /// Says whether it may look often, and on which thread.
     static LOOKED: Mutex<Vec<(ThreadId, bool)>> = Mutex::new(Vec::new());
 
-    fn looking(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
+    fn looking(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
         let may = deadline.looks(1 << 17);
         LOOKED.lock().unwrap().push((thread::current().id(), may));
         Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
@@ -272,7 +272,7 @@ mod tests {
     static TRIED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
 
     /// Is ready only where it is tried for the third time.
-    fn slow(_: &[u8], _: WebhookEntry, _: Known<'_>, deadline: &Deadline<'_>) -> Decided {
+    fn slow(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
         let tries = {
             let mut tried = TRIED.lock().unwrap();
             tried.push(thread::current().id());

@@ -57,7 +57,7 @@ impl Held {
             let to_come = self.promised.map_or(usize::MAX, |promised| promised.saturating_sub(needed));
             let mut ahead = (needed / GROWTH).max(FIRST).min(to_come);
             // Near the end of the budget half of it will do, and half of that.
-            while self.share.resize((needed + ahead).div_ceil(PIECE)).is_err() {
+            while self.share.take_or_give_back_pieces((needed + ahead).div_ceil(PIECE)).is_err() {
                 ahead = if ahead == 0 { return Err(NoRoom) } else { ahead / 2 };
             }
             self.bytes.reserve_exact(needed + ahead - self.bytes.len());
@@ -71,22 +71,22 @@ impl Held {
     }
 
     /// Puts an answer in place of a body; its share becomes as large as the answer.
-    pub(super) fn replace(&mut self, mut bytes: Vec<u8>) -> Result<(), NoRoom> {
+    pub(super) fn replace_by_answer(&mut self, mut bytes: Vec<u8>) -> Result<(), NoRoom> {
         self.bytes = Vec::new();
         bytes.shrink_to_fit();
-        self.share.resize(bytes.capacity().div_ceil(PIECE))?;
+        self.share.take_or_give_back_pieces(bytes.capacity().div_ceil(PIECE))?;
         self.bytes = bytes;
         Ok(())
     }
 
     /// Changes bytes in their place.
-    pub(super) fn change(&mut self, change: impl FnOnce(&mut [u8])) {
+    pub(super) fn change_bytes_in_place(&mut self, change: impl FnOnce(&mut [u8])) {
         change(&mut self.bytes);
     }
 
     /// Drops the bytes and gives their share back.
     pub(super) fn clear(&mut self) {
-        let _ = self.replace(Vec::new());
+        let _ = self.replace_by_answer(Vec::new());
     }
 
     /// The bytes as hyper takes them. The share is given back when the last of them is written.
@@ -123,11 +123,11 @@ mod tests {
             (2 * PIECE, 2 * PIECE),
             "nothing is taken in part"
         );
-        held.replace(vec![1; PIECE]).unwrap();
+        held.replace_by_answer(vec![1; PIECE]).unwrap();
         assert_eq!(pools.used_bytes(), PIECE, "an answer that is smaller gives back");
         let mut other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(16 * PIECE));
         other.push(&[0; 16 * PIECE]).unwrap();
-        assert!(held.replace(vec![1; 12 * PIECE]).is_err(), "an answer counts as a body does");
+        assert!(held.replace_by_answer(vec![1; 12 * PIECE]).is_err(), "an answer counts as a body does");
         let bytes = held.into_bytes();
         assert_eq!(pools.used_bytes(), 17 * PIECE);
         drop(bytes);
@@ -154,7 +154,7 @@ mod tests {
                 before = there;
             }
             assert!(grown < 30, "copied {grown} times");
-            held.replace({
+            held.replace_by_answer({
                 let mut answer = Vec::with_capacity(100 * PIECE);
                 answer.push(b'x');
                 answer
@@ -199,7 +199,7 @@ mod tests {
         large.push(&vec![0; 9 << 20]).unwrap();
         let mut small = body(&pools, 1);
         small.push(b"pod").unwrap();
-        assert!(small.replace(vec![0; 512 * PIECE]).is_ok(), "of a small body");
+        assert!(small.replace_by_answer(vec![0; 512 * PIECE]).is_ok(), "of a small body");
         let other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(SMALL + 1));
         assert_eq!((other.share.size, small.share.size), (Size::Large, Size::Small));
     }

@@ -99,19 +99,19 @@ pub async fn run(
     let signals = stop_signals::Signals::install().map_err(RunError::Signal)?;
     let (sender, stop) = channel::channel(Stop::No);
     let mut supervisor = Supervisor::new(Arc::clone(&state), stop.clone());
-    background_tasks::log(&mut supervisor);
-    background_tasks::signals(&mut supervisor, signals, &state, settings.lame_duck, sender);
-    background_tasks::admin(&mut supervisor, &probes, admin, &state);
+    background_tasks::start_log_writer(&mut supervisor);
+    background_tasks::start_signal_handler(&mut supervisor, signals, &state, settings.lame_duck, sender);
+    background_tasks::start_admin_port(&mut supervisor, &probes, admin, &state);
     // Where client certificates are asked for, ours would be refused and counted.
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
-    background_tasks::certificates(&mut supervisor, certificate, &state, port);
+    background_tasks::start_certificate_task(&mut supervisor, certificate, &state, port);
     if let Some(clients) = clients {
         background_tasks::client_ca(&mut supervisor, clients, &state);
     }
     match facts {
         Facts::Fixed => {}
-        Facts::Files(source) => background_tasks::files(&mut supervisor, source, &state),
-        Facts::Live(live) => background_tasks::live(&mut supervisor, *live, &state, &stop),
+        Facts::Files(source) => background_tasks::start_fact_file_reloads(&mut supervisor, source, &state),
+        Facts::Live(live) => background_tasks::start_watches(&mut supervisor, *live, &state, &stop),
     }
     listening(addresses.0, addresses.1);
     let served = supervisor.essential("listener", accept_loop::serve(webhook, config, state, stop)).await;

@@ -148,12 +148,12 @@ impl Share {
     /// One piece, for a body of this length.
     pub(super) fn one(pools: &Arc<Pools>, peer: IpAddr, length: usize) -> Result<Self, NoRoom> {
         let mut share = Self::none(Arc::clone(pools), peer, length);
-        share.resize(1)?;
+        share.take_or_give_back_pieces(1)?;
         Ok(share)
     }
 
     /// Changes the number of pieces. A small body takes from the part for all where its own has no room.
-    pub(super) fn resize(&mut self, pieces: usize) -> Result<(), NoRoom> {
+    pub(super) fn take_or_give_back_pieces(&mut self, pieces: usize) -> Result<(), NoRoom> {
         let pool = self.pools.of(self.size);
         if pieces <= self.pieces {
             pool.give_back(self.peer, self.pieces - pieces);
@@ -174,6 +174,6 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let _ = self.resize(0);
+        let _ = self.take_or_give_back_pieces(0);
     }
 }

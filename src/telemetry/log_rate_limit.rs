@@ -58,7 +58,7 @@ struct Bucket(Instant);
 
 impl Bucket {
     /// Whether one more line may be written.
-    fn takes(&mut self, now: Instant) -> bool {
+    fn take_token_if_left(&mut self, now: Instant) -> bool {
         let after = self.0.max(now) + EACH;
         let fits = after <= now + EACH * BURST;
         if fits {
@@ -76,7 +76,7 @@ impl Rate {
     fn takes(&self, kind: Identifier, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         // As many as there are log statements in the program.
-        let takes = buckets.entry(kind).or_insert(Bucket(now)).takes(now);
+        let takes = buckets.entry(kind).or_insert(Bucket(now)).take_token_if_left(now);
         if !takes {
             self.counted.inc();
             self.left_out.add_one();
@@ -104,7 +104,7 @@ mod tests {
         let mut bucket = Bucket(start);
         let mut taken = |after: u64, tries: usize| {
             let now = start + Duration::from_millis(after);
-            (0..tries).filter(|_| bucket.takes(now)).count()
+            (0..tries).filter(|_| bucket.take_token_if_left(now)).count()
         };
         assert_eq!([taken(0, 1_000), taken(1_000, 1_000), taken(1_001, 1_000)], [200, 20, 0]);
         assert_eq!(taken(3_600_000, 1_000), 200, "after a pause");

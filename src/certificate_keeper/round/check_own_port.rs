@@ -34,7 +34,7 @@ impl Keeper {
         if port.closes() {
             return;
         }
-        self.dialed.note(address, &served.cert, answer);
+        self.dialed.record_answer_of_address(address, &served.cert, answer);
         if self.dialed.problem.is_some() || self.dialed.remark.is_some() {
             self.metrics.certificate_call_failed("dial");
         }

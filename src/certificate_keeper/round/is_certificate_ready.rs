@@ -24,7 +24,7 @@ impl Keeper {
             let right = served.as_ref().is_some_and(|served| sight.problem(&served.cert, now).is_none());
             self.metrics.cabundle_in_sync(sight.kind.name(), right);
         }
-        let (ended, ending) = self.ending(now);
+        let (ended, ending) = self.problem_or_remark_near_expiry(now);
         problems.extend(ended);
         remarks.extend(ending);
         let mut pause = None;
@@ -62,7 +62,7 @@ impl Keeper {
         if let Some(fault) = &fault {
             if problems.is_empty() { remarks.push(fault.clone()) } else { problems.insert(0, fault.clone()) }
         }
-        self.report("objects", fault);
+        self.log_error_once("objects", fault);
         if self.standing.set(problems.clone(), remarks.clone()) {
             if problems.is_empty() {
                 tracing::info!(?remarks, "certificates are ready");
@@ -75,7 +75,7 @@ impl Keeper {
 
     /// A problem or remark about the remaining life of our certificate. While it verifies, calls succeed. The cause that
     /// prevents its renewal affects all replicas, so becoming unready early would itself be the outage.
-    fn ending(&mut self, now: i64) -> (Option<String>, Option<String>) {
+    fn problem_or_remark_near_expiry(&mut self, now: i64) -> (Option<String>, Option<String>) {
         let over = self.leaf.as_ref().filter(|leaf| now >= leaf.last_tenth());
         self.metrics.leaf_overdue(over.is_some());
         let Some(leaf) = over else { return (None, None) };
@@ -92,7 +92,7 @@ impl Keeper {
     }
 
     /// Logs an error once, until it ends or changes.
-    pub(super) fn report(&mut self, what: &'static str, text: Option<String>) {
+    pub(super) fn log_error_once(&mut self, what: &'static str, text: Option<String>) {
         if self.reported.get(what) != text.as_ref() {
             if let Some(error) = &text {
                 tracing::error!(what, error, "certificate problem");

@@ -68,7 +68,7 @@ impl Keeper {
             }
             Err(why) => {
                 self.metrics.certificate_failed();
-                self.report("leaf", Some(format!("the certificate {why}")));
+                self.log_error_once("leaf", Some(format!("the certificate {why}")));
             }
         }
     }

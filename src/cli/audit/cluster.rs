@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Reads and decides on a live cluster.
-pub(super) fn live(
+pub(super) fn audit_live_cluster(
     arguments: &Arguments,
     builder: Builder,
     bases: &[FabricProfile],
@@ -109,7 +109,7 @@ pub(super) fn live(
 }
 
 /// Reads and decides on files.
-pub(super) fn files(
+pub(super) fn audit_files(
     arguments: &Arguments,
     mut builder: Builder,
     bases: &[FabricProfile],
@@ -118,7 +118,13 @@ pub(super) fn files(
 ) -> io::Result<Result<Audited, Exit>> {
     let mut seen = files::Seen::default();
     let mut visit = |documents: &[Manifest]| {
-        documents_to_objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+        documents_to_objects::add_facts_to_builder(
+            documents,
+            Layer::Cluster,
+            "default",
+            &mut builder,
+            &mut problems,
+        );
         seen.add(documents);
     };
     let (loaded, unreadable) = input::files::read(&arguments.cluster, false, &mut visit);

@@ -7,7 +7,7 @@ use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::json::annotations_of_object::Annotated;
 use crate::pod::workload_kinds;
-use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
+use crate::profile::{INJECTED_ANNOTATION, Profile, injected_mark_of};
 use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
 use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
@@ -59,11 +59,11 @@ impl Results {
         self.unknown_classes.extend(other.unknown_classes);
         self.unreadable_more += other.unreadable_more;
         for (object, reason) in other.unreadable {
-            self.unreadable(&object, reason);
+            self.add_unreadable(&object, reason);
         }
     }
 
-    fn unreadable(&mut self, object: &ObjectName, reason: String) {
+    fn add_unreadable(&mut self, object: &ObjectName, reason: String) {
         if self.unreadable.len() < MAX_UNREADABLE {
             self.unreadable.push((object.clone(), reason));
         } else {
@@ -82,13 +82,13 @@ impl Judge<'_> {
     }
 
     /// Decides on an object of any kind.
-    pub(super) fn object(&self, object: &ObjectName, json: &str, into: &mut Results) {
+    pub(super) fn decide_object_into(&self, object: &ObjectName, json: &str, into: &mut Results) {
         let head = Head::of(json);
         if !self.covers(object) {
             return;
         }
         if object.group().is_empty() && object.kind == "Pod" {
-            return self.pod(object, &head, json, into);
+            return self.decide_pod_into(object, &head, json, into);
         }
         if checks_kind(object.group(), &object.kind) {
             self.of_cluster(object, json, into);
@@ -122,7 +122,7 @@ impl Judge<'_> {
                 }
                 Err(error) => {
                     let reason = format!("{}{}: {}", template.pointer, error.pointer, error.message);
-                    into.unreadable(object, reason);
+                    into.add_unreadable(object, reason);
                 }
             }
         }
@@ -142,7 +142,7 @@ impl Judge<'_> {
         }
     }
 
-    fn pod(&self, object: &ObjectName, head: &Head<'_>, json: &str, into: &mut Results) {
+    fn decide_pod_into(&self, object: &ObjectName, head: &Head<'_>, json: &str, into: &mut Results) {
         if head.is_finished_pod() {
             into.tallies.finished_pods += 1;
             return;
@@ -165,7 +165,7 @@ impl Judge<'_> {
         match decide_pod(&json, request, self.snapshot) {
             Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),
             Err(error) => {
-                into.unreadable(object, format!("{}: {}", error.pointer, error.message));
+                into.add_unreadable(object, format!("{}: {}", error.pointer, error.message));
                 let workload = into.tallies.workloads.entry(name).or_default();
                 workload.makes_pods = true;
                 workload.unreadable_pods += 1;
@@ -202,7 +202,7 @@ impl Judge<'_> {
             (None, Some(name)) => self.snapshot.profile(name),
             (_, None) => None,
         };
-        profile.is_none_or(|profile| mark(profile) != then)
+        profile.is_none_or(|profile| injected_mark_of(profile) != then)
     }
 }
 

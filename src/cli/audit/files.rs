@@ -66,7 +66,7 @@ pub(super) fn read(judge: &Judge<'_>, loaded: &Loaded) -> (Results, Vec<Unread>)
     for batch in loaded.batches() {
         unread.extend(batch.problems.unread.into_iter().map(|(changed, _)| changed));
         for (object, json) in batch.files.iter().flat_map(|file| &file.documents).flat_map(objects) {
-            judge.object(&object, json, &mut results);
+            judge.decide_object_into(&object, json, &mut results);
         }
     }
     (results, unread)

@@ -65,10 +65,10 @@ pub(super) async fn read(
     for listed in kinds(served, namespace.as_deref(), requests) {
         let by_name = read_kind(client, &listed, judge, &mut found, progress).await?;
         for object in by_name {
-            one(client, served, &object, requests.deadline, judge, &mut found).await;
+            read_object_by_name(client, served, &object, requests.deadline, judge, &mut found).await;
         }
     }
-    progress.end()?;
+    progress.remove_progress_line()?;
     Ok(found)
 }
 
@@ -130,15 +130,16 @@ async fn read_kind(
             let note = format!(
                 "note: {kind}: the list expired on the API server (410); it is read again from its start"
             );
-            written = progress.note(&note);
+            written = progress.write_line_that_stays(&note);
         }
         Event::Waiting(pause) => {
             let seconds = pause.as_secs();
-            written = progress.note(&format!("note: the API server is busy (429); waiting {seconds} s"));
+            written = progress
+                .write_line_that_stays(&format!("note: the API server is busy (429); waiting {seconds} s"));
         }
         Event::Page(items, left) => {
             for item in items {
-                object(listed, item, judge, &mut results, &mut by_name);
+                decide_listed_object(listed, item, judge, &mut results, &mut by_name);
             }
             done += items.len();
             written = progress.read(&listed.kind, done, left);
@@ -158,7 +159,7 @@ async fn read_kind(
     Ok(by_name)
 }
 
-fn object(
+fn decide_listed_object(
     listed: &Listed,
     item: &RawValue,
     judge: &mut Judge<'_>,
@@ -178,11 +179,11 @@ fn object(
         }
         return;
     }
-    judge.object(&object, json, results);
+    judge.decide_object_into(&object, json, results);
 }
 
 /// An object that is read by its name.
-async fn one(
+async fn read_object_by_name(
     client: &kube::Client,
     served: &Served,
     object: &ObjectName,
@@ -196,7 +197,7 @@ async fn one(
     match list_any_kind::object(client, &path, deadline).await {
         Ok(bytes) => {
             if let Ok(json) = std::str::from_utf8(&bytes) {
-                judge.object(object, json, &mut found.results);
+                judge.decide_object_into(object, json, &mut found.results);
             }
         }
         // Deleted since it was listed.

@@ -91,19 +91,19 @@ pub(super) fn read(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Res
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(Settings { operator_namespaces: None, ..arguments.choice.settings() });
+    builder.replace_settings(Settings { operator_namespaces: None, ..arguments.choice.settings() });
     let mut problems = documents_to_objects::Problems::default();
     if let Some(path) = &arguments.profiles {
-        input::profiles::load(path, &bases, &mut builder, &mut problems.errors);
+        input::profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
         if !problems.errors.is_empty() {
             input::report(&problems, err)?;
             return Ok(Err(Exit::Usage));
         }
     }
     if arguments.live {
-        cluster::live(arguments, builder, &bases, err)
+        cluster::audit_live_cluster(arguments, builder, &bases, err)
     } else {
-        cluster::files(arguments, builder, &bases, problems, err)
+        cluster::audit_files(arguments, builder, &bases, problems, err)
     }
 }
 
@@ -126,7 +126,7 @@ impl Audited {
             results.tallies.workloads.keys().filter(|name| name.kind == "Pod").cloned().collect();
         for pod in pods {
             if let Some(top) = judge.owners.top_of_name(&pod) {
-                results.tallies.rename(&pod, top);
+                results.tallies.move_results_to_workload(&pod, top);
             }
         }
         let failed = frame.gaps.iter().any(|gap| gap.cause == Cause::Failed);

@@ -15,18 +15,18 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match &to.file {
-        None => format(to.format, audit, verbose, out),
+        None => write_in_format(to.format, audit, verbose, out),
         Some(path) => {
             // Colours are for terminals.
             let mut file: Box<dyn Write> = Box::new(BufWriter::new(File::create(path)?));
             let mut plain = anstream::StripStream::new(&mut *file);
-            format(to.format, audit, verbose, &mut plain)?;
+            write_in_format(to.format, audit, verbose, &mut plain)?;
             plain.flush()
         }
     }
 }
 
-fn format(format: Format, audit: &Document, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
+fn write_in_format(format: Format, audit: &Document, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => text::write(out, audit, verbose),
         Format::Json => {

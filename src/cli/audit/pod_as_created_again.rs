@@ -26,19 +26,19 @@ fn rebuilt(json: &str) -> Option<String> {
                 let mut inner = String::with_capacity(value.len());
                 inner.push('{');
                 for (key, value) in spec.iter().filter(|(key, _)| *key != "nodeName") {
-                    member(&mut inner, key, value.map_or("null", RawValue::get))?;
+                    push_json_member(&mut inner, key, value.map_or("null", RawValue::get))?;
                 }
                 inner.push('}');
-                member(&mut out, key, &inner)?;
+                push_json_member(&mut out, key, &inner)?;
             }
-            _ => member(&mut out, key, value)?,
+            _ => push_json_member(&mut out, key, value)?,
         }
     }
     out.push('}');
     Some(out)
 }
 
-fn member(out: &mut String, key: &str, value: &str) -> Option<()> {
+fn push_json_member(out: &mut String, key: &str, value: &str) -> Option<()> {
     if !out.ends_with('{') || out.len() > 1 {
         out.push(',');
     }

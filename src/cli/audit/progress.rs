@@ -43,13 +43,13 @@ impl<'a> Progress<'a> {
     }
 
     /// A line that stays.
-    pub(super) fn note(&mut self, text: &str) -> io::Result<()> {
-        self.end()?;
+    pub(super) fn write_line_that_stays(&mut self, text: &str) -> io::Result<()> {
+        self.remove_progress_line()?;
         writeln!(self.err, "{text}")
     }
 
     /// Removes the terminal's line.
-    pub(super) fn end(&mut self) -> io::Result<()> {
+    pub(super) fn remove_progress_line(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.open) {
             write!(self.err, "\r\x1b[K")?;
         }
@@ -75,7 +75,7 @@ mod tests {
             progress.last = Instant::now().checked_sub(waited).unwrap();
             progress.read("Pod", 50, Some(150)).unwrap();
             progress.read("Pod", 60, Some(140)).unwrap();
-            progress.note("note").unwrap();
+            progress.write_line_that_stays("note").unwrap();
             String::from_utf8(out).unwrap()
         };
         let line = "\r\x1b[K[######------------------] Pod: 50 of about 200 read\r\x1b[Knote\n";

@@ -88,20 +88,24 @@ pub(super) fn read(
             }
             if let Some(others) = served.only_other_versions(kind.group, kind.version, kind.kind) {
                 let why = format!("the API server serves {}, not {}", others.join(", "), kind.version);
-                read.sources.unread(kind.kind, &why);
+                read.sources.add_unread_kind(kind.kind, &why);
                 read.unreadable = true;
                 continue;
             }
-            one(&client, &kind, &mut read, err).await?;
+            read_one_kind(&client, &kind, &mut read, err).await?;
         }
-        configurations(&client, &mut read, err).await?;
+        read_device_plugin_config_maps(&client, &mut read, err).await?;
         Ok(Ok(read))
     })
 }
 
 /// ConfigMaps of device plugins that no operator configures. Only the namespaces of operators are read, and an account
 /// without this right still gets the rest.
-async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
+async fn read_device_plugin_config_maps(
+    client: &kube::Client,
+    read: &mut Read,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     for namespace in input::OPERATOR_NAMESPACES {
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");
         let listing = listing(path);
@@ -126,7 +130,12 @@ async fn configurations(client: &kube::Client, read: &mut Read, err: &mut dyn Wr
 }
 
 /// Reads one kind. A kind that the API server does not serve has no objects.
-async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dyn Write) -> io::Result<()> {
+async fn read_one_kind(
+    client: &kube::Client,
+    kind: &Listed,
+    read: &mut Read,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     let listing = listing(kind.path.clone());
     let mut broken = Vec::new();
     let sources = &mut read.sources;
@@ -149,11 +158,11 @@ async fn one(client: &kube::Client, kind: &Listed, read: &mut Read, err: &mut dy
     match result {
         Ok(()) | Err(ListError::Absent) => {}
         Err(ListError::Forbidden(why)) => {
-            read.sources.unread(kind.kind, &format!("no permission ({why})"));
+            read.sources.add_unread_kind(kind.kind, &format!("no permission ({why})"));
             read.unreadable = true;
         }
         Err(ListError::Failed(why)) => {
-            read.sources.unread(kind.kind, &why);
+            read.sources.add_unread_kind(kind.kind, &why);
             read.failed = true;
         }
     }

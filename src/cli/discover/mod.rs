@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         None => None,
         Some(path) => {
             let mut problems = documents_to_objects::Problems::default();
-            let read = profiles::all(path, &bases, &mut problems.errors);
+            let read = profiles::read_profiles_and_faults(path, &bases, &mut problems.errors);
             if !problems.errors.is_empty() {
                 super::input::report(&problems, err)?;
                 return Ok(Exit::Usage);
@@ -88,13 +88,18 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             Err(exit) => return Ok(exit),
         }
     } else {
-        show(arguments.output, &found, out, err)?;
+        write_discovered(arguments.output, &found, out, err)?;
         found.drafts.is_empty() || !found.unknown.is_empty()
     };
     Ok(if read.failed { Exit::Internal } else { Exit::of_results(read.unreadable, differs) })
 }
 
-fn show(format: Format, found: &Discovered, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
+fn write_discovered(
+    format: Format,
+    found: &Discovered,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     match format {
         Format::Yaml => out.write_all(printed_result::yaml(found).as_bytes())?,
         Format::Json => {

@@ -22,7 +22,7 @@ const HANDSHAKE: Duration = Duration::from_secs(3);
 const MAX_REPLICAS: usize = 16;
 
 /// Asks the replicas, and reads the Secret.
-pub(super) async fn look(client: &Client, settings: &Settings, facts: &mut Facts) {
+pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Settings, facts: &mut Facts) {
     let webhooks = webhooks(facts);
     let asked: Vec<_> = addresses(facts)
         .into_iter()

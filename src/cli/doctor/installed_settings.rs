@@ -127,7 +127,12 @@ impl Settings {
 }
 
 /// Adds the profiles of the server's files. They count before objects of the same name, as in the server.
-pub(super) async fn profiles(client: &Client, settings: &Settings, builder: &mut Builder, facts: &mut Facts) {
+pub(super) async fn add_profiles_of_server_files(
+    client: &Client,
+    settings: &Settings,
+    builder: &mut Builder,
+    facts: &mut Facts,
+) {
     let Some(name) = settings.profiles_map() else {
         if let Some(why) = facts.unread.get(DEPLOYMENTS.plural) {
             let why = format!("the Deployment, which names the ConfigMaps, could not be read: {why}");

@@ -71,13 +71,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let checked = (arguments.pre, arguments.namespace.as_deref());
     let limit = Duration::from_secs(arguments.wait.0.unsigned_abs());
-    let report = match runtime.block_on(repeat_until_ok::report(&client, checked, limit, err)) {
-        Ok(report) => report,
-        Err(error) => {
-            writeln!(err, "error: {address}: {error}")?;
-            return Ok(Exit::Internal);
-        }
-    };
+    let report =
+        match runtime.block_on(repeat_until_ok::check_until_ok_or_time_over(&client, checked, limit, err)) {
+            Ok(report) => report,
+            Err(error) => {
+                writeln!(err, "error: {address}: {error}")?;
+                return Ok(Exit::Internal);
+            }
+        };
     match arguments.output {
         Format::Table => report_table::write(out, &report)?,
         Format::Json => {

@@ -79,7 +79,7 @@ impl Reading {
     }
 
     /// Reads what some failed checks need.
-    pub(super) async fn again(&mut self, client: &Client, failed: &[&'static str]) {
+    pub(super) async fn read_again_for_failed_checks(&mut self, client: &Client, failed: &[&'static str]) {
         self.read(client, &For::Some(failed)).await;
     }
 
@@ -95,7 +95,7 @@ impl Reading {
             }
         }
         let settings = installed_settings::Settings::of(facts);
-        snapshot(client, &settings, self.before, facts, &mut self.builder, wanted).await;
+        read_snapshot(client, &settings, self.before, facts, &mut self.builder, wanted).await;
         if self.before {
             let wanted = wanted_rights::of_installer(&facts.namespace);
             facts.install_rights = access_reviews::own(client, wanted).await;
@@ -109,7 +109,7 @@ impl Reading {
         if wanted.runs(&["ca-bundles"]) {
             facts.certificates.clear();
             facts.replicas.clear();
-            certificates_of_replicas::look(client, &settings, facts).await;
+            certificates_of_replicas::ask_replicas_and_read_secret(client, &settings, facts).await;
         }
         if wanted.runs(&["failed-calls"]) {
             facts.metrics = read_any_object::lines(client, "/metrics", |line| {
@@ -171,7 +171,7 @@ async fn one_by_one(client: &Client, path: &str, names: &[&str]) -> Result<Vec<V
 }
 
 /// The Snapshot, with the server's settings and profiles.
-async fn snapshot(
+async fn read_snapshot(
     client: &Client,
     settings: &installed_settings::Settings,
     before: bool,
@@ -179,11 +179,11 @@ async fn snapshot(
     builder: &mut Builder,
     wanted: &For<'_>,
 ) {
-    builder.set(settings.of_decisions());
+    builder.replace_settings(settings.of_decisions());
     // Both have profiles, and those of the files count first.
     if !before && [CONFIG_MAPS.plural, PROFILES.plural].iter().any(|plural| wanted.reads(plural)) {
         facts.broken_files.clear();
-        installed_settings::profiles(client, settings, builder, facts).await;
+        installed_settings::add_profiles_of_server_files(client, settings, builder, facts).await;
     }
     let reads = |kind: &Watched| wanted.reads(kind.plural);
     let mut seen = some(client, std::mem::take(builder), &reads).await;

@@ -13,7 +13,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Reads and checks until no check is worth waiting for, or the time is over. A further try reads only what the failed
 /// checks need: a cluster may have 130,000 nodes. When these checks succeed, everything is read once more.
-pub(super) async fn report(
+pub(super) async fn check_until_ok_or_time_over(
     client: &Client,
     (pre, namespace): (bool, Option<&str>),
     limit: Duration,
@@ -26,7 +26,7 @@ pub(super) async fn report(
     loop {
         let tried = match &mut read {
             Some(reading) if !waiting.is_empty() => {
-                reading.again(client, &waiting).await;
+                reading.read_again_for_failed_checks(client, &waiting).await;
                 Ok(())
             }
             _ => Reading::whole(client, pre, namespace).await.map(|reading| read = Some(reading)),

@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let what = arguments.what.join(" ");
     let what = what.trim();
     if let Some(variable) = find(what) {
-        return variable::known(variable, out);
+        return variable::explain_known_variable(variable, out);
     }
     if let Some(rule) = rules::find(what) {
         return rule::explain(rule, out);
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         return log_line::explain(&lines, out);
     }
     if let Some(unread) = unread(what) {
-        return variable::unread(what, unread, err);
+        return variable::explain_unread_variable(what, unread, err);
     }
     writeln!(err, "error: {}", unknown(what))?;
     Ok(Exit::Usage)

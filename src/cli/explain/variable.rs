@@ -4,7 +4,7 @@ use crate::cli::Exit;
 use crate::nccl::{KNOWN_UP_TO, Status, Unread, Variable};
 use std::io::{self, Write};
 
-pub(super) fn known(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
+pub(super) fn explain_known_variable(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
     let read_by = if v.family == "none" { "no library" } else { v.family };
     writeln!(out, "{} (read by {read_by}; {}; about {})\n", v.name, v.kind, v.relevance)?;
     let since = v.since.map(|s| s.strip_prefix("..").map_or(s.to_owned(), |s| format!("{s} or earlier")));
@@ -46,7 +46,7 @@ pub(super) fn known(v: &Variable, out: &mut dyn Write) -> io::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-pub(super) fn unread(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<Exit> {
+pub(super) fn explain_unread_variable(name: &str, what: Unread, err: &mut dyn Write) -> io::Result<Exit> {
     let hint = match what {
         Unread::Misname(v) | Unread::Opposite(v) | Unread::Typo(v) | Unread::Removed(v) => {
             format!("; did you mean {}?", v.name)

@@ -104,11 +104,11 @@ pub(in crate::cli) enum Found<'a> {
 /// Objects of a document, in order.
 pub(in crate::cli) fn of(document: &Document) -> Vec<Found<'_>> {
     let mut found = Vec::new();
-    unwrap(document, String::new(), document.json.get(), None, &mut found);
+    push_items_of_lists(document, String::new(), document.json.get(), None, &mut found);
     found
 }
 
-fn unwrap<'a>(
+fn push_items_of_lists<'a>(
     document: &'a Document,
     pointer: String,
     json: &'a str,
@@ -141,7 +141,7 @@ fn unwrap<'a>(
         if pointer.len() < 256 {
             for (index, item) in items.0.into_iter().enumerate() {
                 if let Some(item) = item {
-                    unwrap(
+                    push_items_of_lists(
                         document,
                         format!("{pointer}/items/{index}"),
                         item.get(),
@@ -194,7 +194,7 @@ fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Fou
                 )));
             } else {
                 let before = found.len();
-                unwrap(document, "/request/object".to_owned(), object.get(), None, found);
+                push_items_of_lists(document, "/request/object".to_owned(), object.get(), None, found);
                 // The request's namespace is the one that counts; the object's own may be missing.
                 let namespace = request.namespace.map(|n| n.to_string()).filter(|n| !n.is_empty());
                 if let (Some(Found::Object(object)), Some(namespace)) = (found.get_mut(before), namespace) {
@@ -235,7 +235,7 @@ pub(in crate::cli) struct Problems {
 
 /// Takes every object that is a fact into the builder. A fact among the inputs that cannot be read is a finding on
 /// that object (FAB809), of the cluster's files a warning; a profile that cannot be read is an error.
-pub(in crate::cli) fn facts(
+pub(in crate::cli) fn add_facts_to_builder(
     documents: &[Document],
     layer: Layer,
     namespace: &str,

@@ -62,7 +62,11 @@ impl OfFile {
     }
 
     /// Takes what was read of a part: its items, and how many documents they are. Returns the documents.
-    pub(super) fn part(&mut self, text: OfPart<'_>, (items, indexes): (Vec<Item>, usize)) -> Vec<Document> {
+    pub(super) fn take_errors_of_part(
+        &mut self,
+        text: OfPart<'_>,
+        (items, indexes): (Vec<Item>, usize),
+    ) -> Vec<Document> {
         let before = self.index;
         self.index += indexes;
         self.any |= !items.is_empty();
@@ -73,7 +77,7 @@ impl OfFile {
                     document.index += before;
                     documents.push(document);
                 }
-                Item::Error(error) => self.error(error),
+                Item::Error(error) => self.add_error(error),
                 Item::Empty { .. } => {}
             }
         }
@@ -85,7 +89,7 @@ impl OfFile {
         documents
     }
 
-    fn error(&mut self, error: InputError) {
+    fn add_error(&mut self, error: InputError) {
         let cause = manifest::template_cause(&error.message);
         if let Some((.., more)) = self.templates.iter_mut().find(|(known, ..)| Some(*known) == cause) {
             *more += 1;

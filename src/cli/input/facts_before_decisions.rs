@@ -3,7 +3,7 @@
 use super::cluster_setting_flags::ServerSettings;
 use super::input_flags::Inputs;
 use super::loaded_batches::Loaded;
-use super::report_unread::report;
+use super::report_unread::write_unread_facts;
 use super::{documents_to_objects, files, live, profiles};
 use crate::cli::Exit;
 use crate::manifest::Document;
@@ -45,19 +45,19 @@ impl Given {
 
 /// Reads everything. `Err` with the exit code where nothing can be decided; the reason has been reported.
 /// `operator_namespaces`: those whose objects describe the cluster; all without.
-pub(in crate::cli) fn prepare(
+pub(in crate::cli) fn read_inputs_and_facts(
     arguments: &Inputs,
     operator_namespaces: Option<BTreeSet<String>>,
     err: &mut dyn Write,
 ) -> io::Result<Result<Prepared, Exit>> {
-    match given(arguments, operator_namespaces, err)? {
+    match read_profiles_and_fact_files(arguments, operator_namespaces, err)? {
         Ok(given) => prepare_with(arguments, given, err),
         Err(exit) => Ok(Err(exit)),
     }
 }
 
 /// Reads the profiles and the facts of files.
-pub(in crate::cli) fn given(
+pub(in crate::cli) fn read_profiles_and_fact_files(
     arguments: &Inputs,
     operator_namespaces: Option<BTreeSet<String>>,
     err: &mut dyn Write,
@@ -71,19 +71,25 @@ pub(in crate::cli) fn given(
     };
     let own = arguments.namespace.as_deref().unwrap_or("default");
     let mut builder = Builder::new(bases.clone());
-    builder.set(Settings { operator_namespaces, ..arguments.choice.settings() });
+    builder.replace_settings(Settings { operator_namespaces, ..arguments.choice.settings() });
     let mut problems = documents_to_objects::Problems::default();
     if let Some(path) = &arguments.profiles {
-        profiles::load(path, &bases, &mut builder, &mut problems.errors);
+        profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
         // What the pods would get without these profiles says nothing about the site.
         if !problems.errors.is_empty() {
-            report(&problems, err)?;
+            write_unread_facts(&problems, err)?;
             return Ok(Err(Exit::Usage));
         }
     }
     for path in &arguments.cluster {
         let mut visit = |documents: &[Document]| {
-            documents_to_objects::facts(documents, Layer::Cluster, own, &mut builder, &mut problems);
+            documents_to_objects::add_facts_to_builder(
+                documents,
+                Layer::Cluster,
+                own,
+                &mut builder,
+                &mut problems,
+            );
         };
         let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
@@ -108,13 +114,13 @@ pub(in crate::cli) fn prepare_with(
         paths.to_mut().retain(|path| named(path).is_none());
         let (kubeconfig, context) = (arguments.kubeconfig.as_deref(), arguments.context.as_deref());
         let named = live::Also::Pods(own, &pods);
-        match live::look(kubeconfig, context, builder, named, err)? {
+        match live::add_facts_of_live_cluster(kubeconfig, context, builder, named, err)? {
             Ok(seen) => (builder, running, forbidden) = (seen.builder, seen.objects, seen.unread),
             Err(exit) => return Ok(Err(exit)),
         }
     }
     let mut visit = |documents: &[Document]| {
-        documents_to_objects::facts(documents, Layer::Input, own, &mut builder, &mut problems);
+        documents_to_objects::add_facts_to_builder(documents, Layer::Input, own, &mut builder, &mut problems);
     };
     let running = pods.iter().zip(running).map(|(name, text)| (format!("pod/{name}"), text.into_bytes()));
     let loaded = files::read_facts(&paths, running, arguments.allow_empty, &mut visit);
@@ -133,7 +139,7 @@ pub(in crate::cli) fn prepare_with(
             }
         },
     };
-    report(&problems, err)?;
+    write_unread_facts(&problems, err)?;
     // Warnings report these already.
     let unread = problems.errors.into_iter().map(|(u, _)| u).chain(forbidden).collect();
     let namespace = own.to_owned();
@@ -158,19 +164,25 @@ pub(in crate::cli) fn facts_from_files(
         }
     };
     let mut builder = Builder::new(bases.clone());
-    builder.set(settings.settings());
+    builder.replace_settings(settings.settings());
     let mut problems = documents_to_objects::Problems::default();
     if let Some(path) = profiles {
-        profiles::load(path, &bases, &mut builder, &mut problems.errors);
+        profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
     }
     for path in cluster {
         let mut visit = |documents: &[Document]| {
-            documents_to_objects::facts(documents, Layer::Cluster, "default", &mut builder, &mut problems);
+            documents_to_objects::add_facts_to_builder(
+                documents,
+                Layer::Cluster,
+                "default",
+                &mut builder,
+                &mut problems,
+            );
         };
         let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
     }
-    report(&problems, err)?;
+    write_unread_facts(&problems, err)?;
     let snapshot = builder.build();
     for (kind, ignored) in snapshot.ignored() {
         let objects = crate::text::count(ignored, "object");

@@ -50,17 +50,17 @@ fn read_with<'v>(mut reader: Reader<'v>, paths: &[PathBuf], allow_empty: bool) -
         if path == Path::new("-") && std::mem::replace(&mut had_stdin, true) {
             continue;
         }
-        if !reader.file(path) {
+        if !reader.read_file_or_stdin(path) {
             continue;
         }
         let (mut files, mut unread) = (Vec::new(), Vec::new());
-        walk(path, 0, &mut files, &mut unread);
+        add_files_of_directory(path, 0, &mut files, &mut unread);
         if !allow_empty && files.is_empty() {
             unread.push(unreadable(&name(path), "no manifests in this directory (*.yaml, *.yml, *.json)"));
         }
-        unread.into_iter().for_each(|unread| reader.fail(unread));
+        unread.into_iter().for_each(|unread| reader.add_unread_in_order(unread));
         for path in &files {
-            reader.file(path);
+            reader.read_file_or_stdin(path);
         }
     }
     reader
@@ -69,7 +69,7 @@ fn read_with<'v>(mut reader: Reader<'v>, paths: &[PathBuf], allow_empty: bool) -
 /// The files of a path, in the order of the reader.
 pub(in crate::cli) fn found(path: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    list(path, &mut files, &mut Vec::new());
+    add_files_of_path(path, &mut files, &mut Vec::new());
     files
 }
 
@@ -77,7 +77,7 @@ pub(in crate::cli) fn found(path: &Path) -> Vec<PathBuf> {
 pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
     let mut files = Vec::new();
     for path in paths {
-        list(path, &mut files, &mut Vec::new());
+        add_files_of_path(path, &mut files, &mut Vec::new());
     }
     let mut hasher = DefaultHasher::new();
     for file in files {
@@ -87,20 +87,25 @@ pub(in crate::cli) fn fingerprint(paths: &[PathBuf]) -> u64 {
     hasher.finish()
 }
 
-fn list(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<Unread>) {
+fn add_files_of_path(path: &Path, files: &mut Vec<PathBuf>, unread: &mut Vec<Unread>) {
     if path == Path::new("-") {
         files.push(path.to_path_buf());
         return;
     }
     match std::fs::metadata(path) {
         Err(error) => unread.push(no_input(path, &error)),
-        Ok(meta) if meta.is_dir() => walk(path, 0, files, unread),
+        Ok(meta) if meta.is_dir() => add_files_of_directory(path, 0, files, unread),
         Ok(_) => files.push(path.to_path_buf()),
     }
 }
 
 /// Files of a directory by name; hidden ones are skipped.
-fn walk(directory: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut Vec<Unread>) {
+fn add_files_of_directory(
+    directory: &Path,
+    depth: usize,
+    files: &mut Vec<PathBuf>,
+    unread: &mut Vec<Unread>,
+) {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => {
@@ -118,7 +123,7 @@ fn walk(directory: &Path, depth: usize, files: &mut Vec<PathBuf>, unread: &mut V
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
             if depth < MAX_DEPTH {
-                walk(&path, depth + 1, files, unread);
+                add_files_of_directory(&path, depth + 1, files, unread);
             }
         } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| EXTENSIONS.contains(&e))
             && (kind.is_file() || std::fs::metadata(&path).is_ok_and(|m| m.is_file()))

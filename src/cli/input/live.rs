@@ -46,7 +46,7 @@ pub(in crate::cli) struct Looked {
 
 /// Adds the facts of the cluster, and reads other objects. `Err` with the exit code, and the reason on
 /// `err`, where no cluster is named or the cluster cannot be reached.
-pub(in crate::cli) fn look(
+pub(in crate::cli) fn add_facts_of_live_cluster(
     given: Option<&Path>,
     context: Option<&str>,
     builder: Builder,

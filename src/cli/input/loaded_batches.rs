@@ -123,14 +123,14 @@ impl Loaded {
     }
 
     /// Adds an input that cannot be read.
-    pub(super) fn fail(&mut self, unread: Unread) {
+    pub(super) fn add_unread_input(&mut self, unread: Unread) {
         let problems = Problems { unread: vec![(unread, None)], ..Problems::default() };
         let content = Content::Decoded(File::default());
         self.parts.push(Loading { content, problems: Some(Box::new(problems)) });
     }
 
     /// Adds problems to the last part.
-    pub(super) fn note(&mut self, problems: Problems) {
+    pub(super) fn add_problems(&mut self, problems: Problems) {
         if !problems.is_empty()
             && let Some(last) = self.parts.last_mut()
         {
@@ -187,7 +187,7 @@ impl Loading {
         };
         let mut of_file = OfFile::behind(before);
         let part = OfPart { name: &name, bytes: &text, continues, last: true };
-        let documents = of_file.part(part, manifest::part(&name, &text, line));
+        let documents = of_file.take_errors_of_part(part, manifest::part(&name, &text, line));
         // A part that was decoded before has had its problems noted then.
         let problems = if let Content::Whole(..) = &self.content { of_file.end() } else { known };
         (Some(Ready::Read(File::new(text, line, continues, documents))), problems)

@@ -19,7 +19,9 @@ mod which_texts_may_hold_facts;
 
 pub(super) use cluster_setting_flags::{Choice, OPERATOR_NAMESPACES, ServerSettings};
 pub(super) use errors_of_a_file::Problems;
-pub(super) use facts_before_decisions::{Given, Prepared, facts_from_files, given, prepare, prepare_with};
+pub(super) use facts_before_decisions::{
+    Given, Prepared, facts_from_files, prepare_with, read_inputs_and_facts, read_profiles_and_fact_files,
+};
 pub(super) use input_flags::{Defaults, Files, Inputs, namespace};
 pub(super) use loaded_batches::{Batch, File, Loaded, Ready, place, source};
-pub(super) use report_unread::{report, report_unread, warn_of_duplicates};
+pub(super) use report_unread::{report_unread, warn_of_duplicates, write_unread_facts};

@@ -28,14 +28,14 @@ pub(in crate::cli) fn bases() -> Result<Vec<FabricProfile>, String> {
 }
 
 /// Loads the profiles of a site, all of them or none: half a set could give a pod another fabric than its peers.
-pub(in crate::cli) fn load(
+pub(in crate::cli) fn add_all_profiles_or_none(
     path: &Path,
     bases: &[FabricProfile],
     builder: &mut Builder,
     problems: &mut Vec<(Unread, Option<String>)>,
 ) {
     let before = problems.len();
-    let profiles = all(path, bases, problems);
+    let profiles = read_profiles_and_faults(path, bases, problems);
     if problems.len() == before {
         for profile in &profiles {
             // Checked above; a second look cannot find anything new.
@@ -45,7 +45,7 @@ pub(in crate::cli) fn load(
 }
 
 /// The profiles of a file or directory, and the faults of those that cannot be used.
-pub(in crate::cli) fn all(
+pub(in crate::cli) fn read_profiles_and_faults(
     path: &Path,
     bases: &[FabricProfile],
     problems: &mut Vec<(Unread, Option<String>)>,

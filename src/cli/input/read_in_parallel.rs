@@ -73,16 +73,16 @@ impl<'v> Reader<'v> {
     }
 
     /// Reads a file or standard input. Returns whether it is a directory instead.
-    pub(super) fn file(&mut self, path: &Path) -> bool {
+    pub(super) fn read_file_or_stdin(&mut self, path: &Path) -> bool {
         match Parts::open(path) {
-            Ok(Some(parts)) => self.parts(path, parts),
+            Ok(Some(parts)) => self.read_parts(path, parts),
             Ok(None) => return true,
-            Err(error) => self.fail(no_input(path, &error)),
+            Err(error) => self.add_unread_in_order(no_input(path, &error)),
         }
         false
     }
 
-    fn parts(&mut self, path: &Path, mut parts: Parts) {
+    fn read_parts(&mut self, path: &Path, mut parts: Parts) {
         let name: Arc<str> = Arc::from(name(path));
         let mut continues = false;
         loop {
@@ -96,10 +96,11 @@ impl<'v> Reader<'v> {
                     self.add(Waiting { name: Arc::clone(&name), part, continues, last, empty });
                 }
                 Err(error) => {
-                    self.decode();
+                    self.decode_waiting_parts();
                     let problems = std::mem::take(&mut self.of_file).end();
-                    self.loaded.note(problems);
-                    return self.fail(Unread { line, ..unreadable(&name, &error.to_string()) });
+                    self.loaded.add_problems(problems);
+                    return self
+                        .add_unread_in_order(Unread { line, ..unreadable(&name, &error.to_string()) });
                 }
             }
             continues = true;
@@ -113,24 +114,24 @@ impl<'v> Reader<'v> {
         self.bytes += weight(text, separators);
         self.waiting.push(waiting);
         if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
-            self.decode();
+            self.decode_waiting_parts();
         }
     }
 
     /// Adds an error behind those of the inputs before it.
-    pub(super) fn fail(&mut self, unread: Unread) {
-        self.decode();
-        self.loaded.fail(unread);
+    pub(super) fn add_unread_in_order(&mut self, unread: Unread) {
+        self.decode_waiting_parts();
+        self.loaded.add_unread_input(unread);
     }
 
     /// Everything that was read.
     pub(super) fn end(mut self) -> Loaded {
-        self.decode();
+        self.decode_waiting_parts();
         self.loaded
     }
 
     /// Decodes the parts that wait.
-    fn decode(&mut self) {
+    fn decode_waiting_parts(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         let (needs, kinds) = (self.needs, &self.kinds);
@@ -140,14 +141,14 @@ impl<'v> Reader<'v> {
             .collect();
         for (waiting, decoded) in waiting.into_iter().zip(decoded) {
             match decoded {
-                Some(decoded) => self.part(waiting, decoded),
+                Some(decoded) => self.take_decoded_part(waiting, decoded),
                 None => {
                     let Waiting { name, part, .. } = waiting;
                     let path = match &part.place {
                         Place::File { path, .. } => Arc::clone(path),
                         Place::Stream => Arc::from(Path::new(&*name)),
                     };
-                    let content = Content::Whole(path, self.spool.keep(part));
+                    let content = Content::Whole(path, self.spool.keep_text_in_file_or_memory(part));
                     self.loaded.parts.push(Loading { content, problems: None });
                 }
             }
@@ -155,31 +156,31 @@ impl<'v> Reader<'v> {
     }
 
     /// Takes a part that is decoded.
-    fn part(&mut self, waiting: Waiting, decoded: (Vec<Item>, usize)) {
+    fn take_decoded_part(&mut self, waiting: Waiting, decoded: (Vec<Item>, usize)) {
         let Waiting { name, part, continues, last, empty } = waiting;
         if empty {
             let message = "standard input is empty: the command before the pipe may have failed; to accept empty input, \
                            use --allow-empty";
             self.of_file = OfFile::default();
-            return self.loaded.fail(unreadable(&name, message));
+            return self.loaded.add_unread_input(unreadable(&name, message));
         }
         let (line, index) = (part.line, self.of_file.index);
         let of_part = OfPart { name: &name, bytes: &part.text, continues, last };
-        let documents = self.of_file.part(of_part, decoded);
+        let documents = self.of_file.take_errors_of_part(of_part, decoded);
         (self.visit)(&documents);
         self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
         let content = match self.kept <= KEEP {
             true => Content::Decoded(File::new(part.text, line, continues, documents)),
             false => {
-                let kept = self.spool.keep(part);
+                let kept = self.spool.keep_text_in_file_or_memory(part);
                 Content::Again(Box::new(Again { name, kept, line, continues, index }))
             }
         };
         self.loaded.parts.push(Loading { content, problems: None });
         if last {
             let problems = std::mem::take(&mut self.of_file).end();
-            self.loaded.note(problems);
+            self.loaded.add_problems(problems);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::rules::inputs::REPEATED_KEY;
 use std::io::{self, Write};
 
 /// Reports facts that cannot be read.
-pub(in crate::cli) fn report(
+pub(in crate::cli) fn write_unread_facts(
     problems: &documents_to_objects::Problems,
     err: &mut dyn Write,
 ) -> io::Result<()> {

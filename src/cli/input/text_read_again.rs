@@ -77,7 +77,7 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn keep(&mut self, part: Part) -> KeptText {
+    pub(super) fn keep_text_in_file_or_memory(&mut self, part: Part) -> KeptText {
         let Part { text, place, .. } = part;
         self.seen = self.seen.saturating_add(text.len());
         if self.seen <= IN_MEMORY {
@@ -87,12 +87,12 @@ impl Spool {
             Place::File { path, start } => {
                 KeptText::File { path, start, length: text.len(), digest: digest(&text) }
             }
-            Place::Stream => self.spooled(&text).unwrap_or(KeptText::Text(text)),
+            Place::Stream => self.write_to_spool_file(&text).unwrap_or(KeptText::Text(text)),
         }
     }
 
     /// `None` where no file can be written: then the text stays in memory.
-    fn spooled(&mut self, text: &[u8]) -> Option<KeptText> {
+    fn write_to_spool_file(&mut self, text: &[u8]) -> Option<KeptText> {
         if self.file.is_none() {
             self.file = Some(Arc::new(unnamed().ok()?));
         }

@@ -94,7 +94,7 @@ impl State {
         readings.expected.clone_from(&self.expected);
         readings.transport = Used::of(by_log, inner.traffic.transport, self.expected.as_deref());
         readings.ras = inner.ras.clone().filter(|_| self.asks_ras);
-        inner.report(&readings);
+        inner.log_changed_problems(&readings);
         readings.facts.clone_from(&self.facts);
         text(&readings)
     }
@@ -112,7 +112,7 @@ impl State {
 }
 
 impl Inner {
-    fn report(&mut self, readings: &Readings) {
+    fn log_changed_problems(&mut self, readings: &Readings) {
         for (file, reason) in &readings.unreadable {
             if self.logged.len() < LOGGED && self.logged.insert(file.clone()) {
                 line(&json!({"event": "unreadable", "file": file, "message": reason.to_string()}));

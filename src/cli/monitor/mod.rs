@@ -94,7 +94,8 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
             }
         });
     }
-    let served = local.block_on(&runtime, serve_metrics::serve(arguments.listen, state, err));
+    let served =
+        local.block_on(&runtime, serve_metrics::serve_metrics_over_http(arguments.listen, state, err));
     match served {
         Ok(()) => Ok(Exit::Clean),
         Err(error) => {

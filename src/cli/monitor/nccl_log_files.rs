@@ -39,7 +39,7 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
 }
 
 /// Keeps the reason. A log that does not exist yet is usual at the start.
-fn note(path: &Path, error: &io::Error, unreadable: &mut Unread) {
+fn keep_reason_why_unreadable(path: &Path, error: &io::Error, unreadable: &mut Unread) {
     let words = error.to_string();
     let why =
         Unreadable::of_errno(error.raw_os_error(), words.split(" (os error").next().unwrap_or_default());
@@ -60,7 +60,7 @@ impl Followed {
                 if !self.files.is_empty() {
                     *self = Self { restarted: true, ..Self::default() };
                 }
-                return note(folder, &error, unreadable);
+                return keep_reason_why_unreadable(folder, &error, unreadable);
             }
         };
         let entry =
@@ -88,7 +88,7 @@ impl Followed {
             let mut opened = match File::open(path).and_then(|mut file| file.seek(start).map(|_| file)) {
                 Ok(opened) => opened,
                 Err(error) => {
-                    note(path, &error, unreadable);
+                    keep_reason_why_unreadable(path, &error, unreadable);
                     continue;
                 }
             };
@@ -101,7 +101,7 @@ impl Followed {
                     Ok(0) => break,
                     Ok(length) => length,
                     Err(error) => {
-                        note(path, &error, unreadable);
+                        keep_reason_why_unreadable(path, &error, unreadable);
                         break;
                     }
                 };

@@ -30,7 +30,11 @@ fn lacks_ipv6(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(97 | 99))
 }
 
-pub(super) async fn serve(address: SocketAddr, state: Rc<State>, err: &mut dyn Write) -> io::Result<()> {
+pub(super) async fn serve_metrics_over_http(
+    address: SocketAddr,
+    state: Rc<State>,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     let listener =
         match (TcpListener::bind(address).await, address.is_ipv6() && address.ip().is_unspecified()) {
             (Err(error), true) if lacks_ipv6(&error) => {

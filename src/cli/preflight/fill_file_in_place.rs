@@ -30,7 +30,7 @@ impl Target {
     }
 
     /// Writes the content in place. After a failure the file is empty: half a file would be read as a whole one.
-    pub(super) fn fill(&mut self, content: &str) -> Result<(), String> {
+    pub(super) fn write_whole_or_leave_empty(&mut self, content: &str) -> Result<(), String> {
         let written = self.file.write_all(content.as_bytes()).and_then(|()| self.file.sync_all());
         written.map_err(|error| {
             let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());

@@ -119,7 +119,7 @@ fn files(
     let mut written = Vec::new();
     if let Some(target) = target {
         let content = conf.text(report.profile.as_deref());
-        match target.and_then(|mut target| target.fill(&content)) {
+        match target.and_then(|mut target| target.write_whole_or_leave_empty(&content)) {
             Ok(()) => written.push(format!("nccl.conf with {}", count(conf.lines.len(), "line"))),
             Err(why) => return Some(Err(why)),
         }
@@ -130,7 +130,7 @@ fn files(
         complete.set_written(Ok(String::new()), None);
         let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
         match fill_file_in_place::Target::create(&root.at(path))
-            .and_then(|mut target| target.fill(&facts.to_text()))
+            .and_then(|mut target| target.write_whole_or_leave_empty(&facts.to_text()))
         {
             Ok(()) => written.push("facts.json".to_owned()),
             Err(why) => return Some(Err(why)),

@@ -3,7 +3,7 @@
 use super::value_place::Given;
 use crate::cli::Exit;
 use crate::cli::input::documents_to_objects::{self, Found};
-use crate::cli::input::live::{Also, look};
+use crate::cli::input::live::{Also, add_facts_of_live_cluster};
 use crate::cli::input::{self, Choice, Loaded, profiles};
 use crate::manifest::{self, Document, Item};
 use crate::profile::FabricProfile;
@@ -64,12 +64,12 @@ impl Source {
             }
         };
         let mut builder = Builder::new(bases.clone());
-        builder.set(Settings { operator_namespaces: None, ..self.choice.settings() });
+        builder.replace_settings(Settings { operator_namespaces: None, ..self.choice.settings() });
         let mut problems = documents_to_objects::Problems::default();
         let (mut files, mut errors) = (Vec::new(), Vec::new());
         for path in self.profiles.iter().chain(&self.cluster) {
             let mut visit = |documents: &[Document]| {
-                documents_to_objects::facts(
+                documents_to_objects::add_facts_to_builder(
                     documents,
                     Layer::Cluster,
                     "default",
@@ -109,7 +109,7 @@ impl Source {
 
 impl Known {
     /// Shows every FabricProfile of the source, in the order in which they were read.
-    pub(super) fn each(&self, show: &mut dyn FnMut(Given<'_>)) {
+    pub(super) fn show_each_profile(&self, show: &mut dyn FnMut(Given<'_>)) {
         for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {
             for found in file.documents.iter().flat_map(documents_to_objects::of) {
                 if let Found::Object(object) = found

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         names.extend(name);
     };
     known.each_base(&mut look);
-    known.each(&mut look);
+    known.show_each_profile(&mut look);
     match shown {
         None => {
             let near = nearest(&arguments.name, names.iter().map(String::as_str));

@@ -26,11 +26,11 @@ pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dy
         document.workloads.iter().filter_map(|workload| User::of(name, workload)).collect();
     // Pods may still have a profile that was deleted. A name that nothing has is misspelt.
     if users.is_empty()
-        && let Some(exit) = unknown(name, source, err)?
+        && let Some(exit) = exit_if_profile_unknown(name, source, err)?
     {
         return Ok(exit);
     }
-    table(&users, out)?;
+    write_table(&users, out)?;
     let pods: usize = users.iter().map(|user| user.pods).sum();
     let older: usize = users.iter().map(|user| user.older).sum();
     let name = printable(name, 253);
@@ -51,7 +51,7 @@ pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dy
 }
 
 /// The exit code if the source has no profile of this name; the reason has been reported.
-fn unknown(name: &str, source: &Source, err: &mut dyn Write) -> io::Result<Option<Exit>> {
+fn exit_if_profile_unknown(name: &str, source: &Source, err: &mut dyn Write) -> io::Result<Option<Exit>> {
     let known = match source.read(&mut io::sink())? {
         Ok(known) => known,
         Err(exit) => return Ok(Some(exit)),
@@ -93,7 +93,7 @@ impl<'a> User<'a> {
     }
 }
 
-fn table(users: &[User<'_>], out: &mut dyn Write) -> io::Result<()> {
+fn write_table(users: &[User<'_>], out: &mut dyn Write) -> io::Result<()> {
     if users.is_empty() {
         return Ok(());
     }

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         for document in documents {
             for found in documents_to_objects::of(document) {
                 match found {
-                    Found::Object(object) => checked.object(&object, &bases),
+                    Found::Object(object) => checked.check_object(&object, &bases),
                     Found::Unread(unread) => checked.unread.push(unread),
                     Found::Skipped(_) => checked.others += 1,
                 }
@@ -79,7 +79,7 @@ struct Checked {
 }
 
 impl Checked {
-    fn object(&mut self, object: &Object<'_>, bases: &[FabricProfile]) {
+    fn check_object(&mut self, object: &Object<'_>, bases: &[FabricProfile]) {
         let first = self.faults.len();
         let mut fault = |pointer: &str, message: &str| {
             let at = (object.pointer.as_str(), pointer);

@@ -32,20 +32,20 @@ pub(in crate::cli) fn document(
     for found in of(document) {
         match found {
             Found::Object(object) => {
-                self::object(Given { file, object: &object }, setting, snapshot, &mut review)
+                self::add_results_of_object(Given { file, object: &object }, setting, snapshot, &mut review)
             }
             Found::Skipped(skipped) => review.skipped.push(skipped),
             Found::Unread(unread) => review.unread.push(unread),
         }
     }
-    setting.ignores.apply(&document.file, &mut review.results);
+    setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results);
     repeated_findings::from_anchors(document, &mut review.results);
     review
 }
 
 /// Decides on every document of the inputs, for commands that hold all results. What cannot be read is reported on `err` and
 /// returned, except for objects, which the reviews have.
-pub(in crate::cli) fn all(
+pub(in crate::cli) fn decide_all_documents(
     loaded: &Loaded,
     setting: &Setting,
     snapshot: &Snapshot,
@@ -60,7 +60,10 @@ pub(in crate::cli) fn all(
             batch.files.iter().flat_map(|file| file.documents.iter().map(move |document| (file, document)));
         for (file, document) in documents {
             let mut review = self::document(file, document, setting, snapshot);
-            placeholders::report(std::slice::from_mut(&mut review), &mut placeholders::Reported::default());
+            placeholders::report_once_per_tool(
+                std::slice::from_mut(&mut review),
+                &mut placeholders::Reported::default(),
+            );
             for Unread { file, line, column, message } in &review.unread {
                 let (file, message) = (log_text(file), log_text(message));
                 writeln!(err, "error: {file}:{line}:{column}: {message}")?;
@@ -72,7 +75,12 @@ pub(in crate::cli) fn all(
 }
 
 /// Decides on an object, and reports what only its text shows.
-fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
+fn add_results_of_object(
+    given: Given<'_>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    review: &mut DocumentReview,
+) {
     let mut decided = decided(given, setting, snapshot);
     let own = || {
         let (namespace, opted_in, mode) = namespace_and_mode(given.object, setting, snapshot);
@@ -84,16 +92,26 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
         decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
-        readable.unknown.iter().for_each(|pointer| findings_in_text::forget(&mut decided.results, pointer));
+        readable.unknown.iter().for_each(|pointer| {
+            findings_in_text::drop_findings_of_unknown_value(&mut decided.results, pointer)
+        });
         let placed = |finding: Finding| {
             let place = place(given.object.document, given.object.part(), &finding.path);
             Located::new(finding, place)
         };
-        findings_in_text::attach(&mut decided.results, readable.findings.into_iter().map(placed), own);
+        findings_in_text::add_findings_to_innermost_results(
+            &mut decided.results,
+            readable.findings.into_iter().map(placed),
+            own,
+        );
     }
-    findings_in_text::attach(&mut decided.results, findings_in_text::repeated_keys(given.object), own);
-    for mut templated in placeholders::take(given, &mut decided.results, own) {
-        templated.follow(review.results.len());
+    findings_in_text::add_findings_to_innermost_results(
+        &mut decided.results,
+        findings_in_text::repeated_keys(given.object),
+        own,
+    );
+    for mut templated in placeholders::take_out_findings_of_placeholders(given, &mut decided.results, own) {
+        templated.move_behind_results(review.results.len());
         review.templated.push(templated);
     }
     if !decided.results.is_empty() {
@@ -107,11 +125,16 @@ fn object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
 
 fn decided(given: Given<'_>, setting: &Setting, snapshot: &Snapshot) -> DocumentReview {
     let mut review = DocumentReview::default();
-    decide(given, setting, snapshot, &mut review);
+    add_results_of_workload_pod_or_object(given, setting, snapshot, &mut review);
     review
 }
 
-fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
+fn add_results_of_workload_pod_or_object(
+    given: Given<'_>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    review: &mut DocumentReview,
+) {
     let object = given.object;
     let mut has_result = false;
     if checks_kind(object.group(), &object.kind) {
@@ -143,9 +166,9 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     let seen = setting.audience.map(|audience| snapshot.seen_from(of_pods, audience));
     let snapshot = seen.as_ref().unwrap_or(snapshot);
     if object.is_pod() {
-        return pod(given, setting, snapshot, review);
+        return add_result_of_pod(given, setting, snapshot, review);
     }
-    has_result |= workload(given, setting, snapshot, review);
+    has_result |= add_results_of_workload(given, setting, snapshot, review);
     if !has_result {
         let reason = reason(object);
         review
@@ -154,7 +177,7 @@ fn decide(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut
     }
 }
 
-fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
+fn add_result_of_pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
     let deadline = Deadline::without_clock();
@@ -166,11 +189,16 @@ fn pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut Do
         ..PodRequest::new(namespace)
     };
     let decision = decide_pod(object.json, request, snapshot);
-    template(given, ("", object.json), request, decision, setting, snapshot, review);
+    add_result_of_template(given, ("", object.json), request, decision, setting, snapshot, review);
 }
 
 /// An object that makes pods. Whether there is any result.
-fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) -> bool {
+fn add_results_of_workload(
+    given: Given<'_>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    review: &mut DocumentReview,
+) -> bool {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
     let request = WorkloadRequest {
@@ -191,7 +219,15 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
         let maker = found.maker.pointer.clone();
         let gang = gangs.entry(maker).or_insert_with(|| gang_of(request, &found));
         let of_pod = request.of_template(&found, gang.as_ref());
-        template(given, (&found.pointer, found.json), of_pod, decision, setting, snapshot, review);
+        add_result_of_template(
+            given,
+            (&found.pointer, found.json),
+            of_pod,
+            decision,
+            setting,
+            snapshot,
+            review,
+        );
     }
     if let Some(own) = decided.own {
         review.results.push(reviewed(
@@ -207,7 +243,7 @@ fn workload(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &m
     has_result
 }
 
-fn template(
+fn add_result_of_template(
     given: Given<'_>,
     (pointer, json): (&str, &str),
     request: PodRequest<'_>,

@@ -77,8 +77,8 @@ fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
 }
 
 /// Drops findings about a value whose text is not known, and about the variable that has it.
-pub(super) fn forget(results: &mut [Reviewed], pointer: &str) {
-    let Some((index, path)) = home(results, pointer) else { return };
+pub(super) fn drop_findings_of_unknown_value(results: &mut [Reviewed], pointer: &str) {
+    let Some((index, path)) = innermost_result_of(results, pointer) else { return };
     let Some(result) = results.get_mut(index) else { return };
     let variable = path.strip_suffix("/value");
     result.findings.retain(|found| found.item.path != path && Some(found.item.path.as_str()) != variable);
@@ -113,7 +113,7 @@ pub(super) fn repeated_keys(object: &Object<'_>) -> impl Iterator<Item = Located
 
 /// The result that a value of an object belongs to, with the path of the value in it: the innermost template around it,
 /// else the object's own result.
-pub(super) fn home(results: &[Reviewed], path: &str) -> Option<(usize, String)> {
+pub(super) fn innermost_result_of(results: &[Reviewed], path: &str) -> Option<(usize, String)> {
     let fits = |(index, result): (usize, &Reviewed)| {
         let template = result.template.as_deref().unwrap_or_default();
         let rest = path.strip_prefix(template).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
@@ -124,14 +124,14 @@ pub(super) fn home(results: &[Reviewed], path: &str) -> Option<(usize, String)> 
 }
 
 /// Adds findings whose paths start at the object. `own` makes the object's own result, where it has none.
-pub(super) fn attach(
+pub(super) fn add_findings_to_innermost_results(
     results: &mut Vec<Reviewed>,
     findings: impl Iterator<Item = Located<Finding>>,
     own: impl Fn() -> Reviewed,
 ) {
     let mut of_results: BTreeMap<usize, Vec<Located<Finding>>> = BTreeMap::new();
     for mut found in findings {
-        let index = match home(results, &found.item.path) {
+        let index = match innermost_result_of(results, &found.item.path) {
             Some((index, path)) => {
                 found.item.path = path;
                 index
@@ -145,7 +145,7 @@ pub(super) fn attach(
     }
     for (index, found) in of_results {
         if let Some(result) = results.get_mut(index) {
-            result.add(found);
+            result.add_and_recompute_verdict(found);
         }
     }
 }

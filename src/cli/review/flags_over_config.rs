@@ -18,7 +18,7 @@ pub(super) struct Review {
 }
 
 /// Reads the baseline of some inputs. The first baseline is written where a configuration names it.
-pub(super) fn baseline(
+pub(super) fn read_baseline_of_group(
     arguments: &Arguments,
     group: &Group,
     baselines: &mut Baselines,
@@ -37,7 +37,7 @@ pub(super) fn baseline(
 }
 
 /// Reads inputs. Flags count more than their configuration.
-pub(super) fn prepare(
+pub(super) fn read_inputs_with_config(
     arguments: &Arguments,
     group: Group,
     baseline: Option<Number>,
@@ -47,7 +47,7 @@ pub(super) fn prepare(
     let audience = arguments.audience.or(config.audience);
     let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
     let inputs = arguments.input.with(paths, config.inputs);
-    let mut prepared = match input::prepare(&inputs, operators, err)? {
+    let mut prepared = match input::read_inputs_with_config(&inputs, operators, err)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(Err(exit)),
     };

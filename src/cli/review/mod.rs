@@ -64,14 +64,14 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut baselines = Baselines::new(arguments.write_baseline.is_some());
     let mut reviews = Vec::new();
     for group in groups {
-        let baseline = match flags_over_config::baseline(arguments, &group, &mut baselines) {
+        let baseline = match flags_over_config::read_baseline_of_group(arguments, &group, &mut baselines) {
             Ok(baseline) => baseline,
             Err(message) => {
                 writeln!(err, "error: --baseline: {}", log_text(&message))?;
                 return Ok(Exit::Usage);
             }
         };
-        match flags_over_config::prepare(arguments, group, baseline, err)? {
+        match flags_over_config::read_inputs_with_config(arguments, group, baseline, err)? {
             Ok(review) => reviews.push(review),
             Err(exit) => return Ok(exit),
         }

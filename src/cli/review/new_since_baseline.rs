@@ -40,7 +40,7 @@ impl Baselines {
     }
 
     /// Notes which kinds of facts some inputs lack.
-    pub(super) fn covers(&mut self, number: Option<Number>, snapshot: &Snapshot) {
+    pub(super) fn note_kinds_that_inputs_lack(&mut self, number: Option<Number>, snapshot: &Snapshot) {
         let gaps = gaps(snapshot);
         if let Some((_, _, coverage)) = number.and_then(|Number(at)| self.files.get_mut(at)) {
             coverage.gaps.extend(gaps.iter().cloned());
@@ -49,14 +49,14 @@ impl Baselines {
     }
 
     /// Compares the findings of an object, whose text is `json`, and keeps them for the file that is to be written.
-    pub(super) fn take(&mut self, number: Option<Number>, r: &mut Reviewed, json: &str) {
+    pub(super) fn mark_and_keep_findings(&mut self, number: Option<Number>, r: &mut Reviewed, json: &str) {
         let mut since = number.and_then(|Number(at)| self.files.get_mut(at)).map(|(_, since, _)| since);
         if since.is_none() && self.written.is_none() {
             return;
         }
         let object = name(r);
         if let Some(since) = &mut since {
-            since.saw(&object);
+            since.note_object_among_inputs(&object);
         }
         if r.findings.is_empty() {
             return;

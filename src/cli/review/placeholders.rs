@@ -1,7 +1,7 @@
 //! Placeholders that nothing has replaced: one finding per file, in place of all those that they cause.
 
 use super::document_results::{DocumentReview, Given, Templated};
-use super::findings_in_text::home;
+use super::findings_in_text::innermost_result_of;
 use crate::cli::input::place;
 use crate::pod::workload_kinds;
 use crate::report::{Located, Repeated, Reviewed};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 impl Templated {
     /// Moves behind so many results of the document.
-    pub(super) fn follow(&mut self, before: usize) {
+    pub(super) fn move_behind_results(&mut self, before: usize) {
         self.home = self.home.map(|home| home + before);
         self.caused.iter_mut().for_each(|(result, _)| *result += before);
     }
@@ -24,7 +24,11 @@ impl Templated {
 }
 
 /// Takes the findings that placeholders cause out of the results of an object: for each tool that would replace them.
-pub(super) fn take(given: Given<'_>, results: &mut [Reviewed], own: impl Fn() -> Reviewed) -> Vec<Templated> {
+pub(super) fn take_out_findings_of_placeholders(
+    given: Given<'_>,
+    results: &mut [Reviewed],
+    own: impl Fn() -> Reviewed,
+) -> Vec<Templated> {
     if !results.iter().any(|result| result.decision.in_scope) {
         return Vec::new();
     }
@@ -72,10 +76,10 @@ fn of_syntax(
     if !known && caused.is_empty() {
         return None;
     }
-    let inside = || found.iter().find(|p| home(results, &p.pointer).is_some());
+    let inside = || found.iter().find(|p| innermost_result_of(results, &p.pointer).is_some());
     let first = worst.as_ref().map(|worst| worst.cause).or_else(inside).or(found.first())?;
     let place = place(object.document, object.part(), &first.pointer);
-    let (mut home, path) = home(results, &first.pointer).unzip();
+    let (mut home, path) = innermost_result_of(results, &first.pointer).unzip();
     let named = worst.filter(|worst| worst.rank.1 && known);
     home = named.as_ref().map(|named| named.result).or(home);
     let own = if home.is_none() { Some(Box::new(own())) } else { None };
@@ -100,7 +104,7 @@ pub(in crate::cli) type Reported = BTreeMap<Syntax, Severity>;
 
 /// Reports the placeholders of one file once for each tool: at the most severe, of equal ones at the first. Of a file that
 /// is read in parts, a later part reports one again if it is more severe.
-pub(in crate::cli) fn report(reviews: &mut [DocumentReview], before: &mut Reported) {
+pub(in crate::cli) fn report_once_per_tool(reviews: &mut [DocumentReview], before: &mut Reported) {
     let mut objects: BTreeMap<Syntax, Vec<(usize, Templated)>> = BTreeMap::new();
     for (number, review) in reviews.iter_mut().enumerate() {
         for object in std::mem::take(&mut review.templated) {
@@ -132,7 +136,7 @@ fn report_one(
                 caused.worst = caused.worst.min(Some(Severity::Warning));
             }
             result.repeated.add(caused);
-            result.settle();
+            result.recompute_verdict();
         }
         if here {
             reported = true;
@@ -140,7 +144,7 @@ fn report_one(
             let found = object.named.or_else(|| Some(Located::new(unsubstituted()?, object.place)));
             let index = object.home.unwrap_or_else(|| review.result_of(object.own));
             if let (Some(result), Some(found)) = (review.results.get_mut(index), found) {
-                result.add([Located { repeats: values - 1, ..found }]);
+                result.add_and_recompute_verdict([Located { repeats: values - 1, ..found }]);
             }
         }
     }

@@ -99,7 +99,7 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Folds the findings of an object that differ in the other object only, those that an earlier result has from the other
     /// side or about both objects and a third one, and information on the other object that an earlier result has.
-    pub(super) fn fold(&mut self, result: &mut Reviewed) {
+    pub(super) fn fold_repeated_findings(&mut self, result: &mut Reviewed) {
         let name = result.name.clone().unwrap_or_default();
         let mut first: HashMap<(&'static str, String), (usize, usize)> = HashMap::new();
         let mut kept: Vec<Located<Finding>> = Vec::new();

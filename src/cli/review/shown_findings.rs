@@ -42,7 +42,7 @@ impl Filter {
     }
 
     /// Leaves out the findings that are not shown, and counts them.
-    pub(super) fn apply(&self, reviewed: &mut Reviewed) {
+    pub(super) fn drop_and_count_hidden_findings(&self, reviewed: &mut Reviewed) {
         if self.rules.is_empty() && self.severity == Severity::Info {
             return;
         }

@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             serde_json::to_writer_pretty(&mut *out, &document)?;
             writeln!(out)?;
         }
-        Format::Github => github(out, &document)?,
+        Format::Github => write_github(out, &document)?,
     }
     Ok(Exit::of_review(unreadable, document.worst(), arguments.fail_on))
 }
@@ -97,7 +97,7 @@ fn read(log: &mut Log, input: usize, file: &Path) -> io::Result<()> {
             log.add(cut, Place { input, line });
         });
     }
-    lines.end(|cut| {
+    lines.end_with_unfinished_line(|cut| {
         line += 1;
         log.add(cut, Place { input, line });
     });
@@ -113,7 +113,7 @@ fn open(file: &Path) -> io::Result<File> {
 }
 
 /// Annotations, then the last lines of the text.
-fn github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
+fn write_github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
     let mut github = GitHub::default();
     for finding in &document.findings {
         let file = finding.file.as_deref().unwrap_or_default();
@@ -127,11 +127,16 @@ fn github(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
         };
         let plain = format!("{} {}:{line}", finding.kind, printable(file, 400));
         let message = printable(&finding.message, 2000);
-        github.annotate(out, &annotation, &plain, &format!("{of}{message}\nfix: {}", finding.fix))?;
+        github.write_annotation_or_plain_line(
+            out,
+            &annotation,
+            &plain,
+            &format!("{of}{message}\nfix: {}", finding.fix),
+        )?;
     }
     github.end(out, &document.errors)?;
     let mut summary = Vec::new();
-    text::summary(&mut summary, document)?;
+    text::write_summary(&mut summary, document)?;
     let summary = anstream::adapter::strip_bytes(&summary).into_vec();
     let summary = String::from_utf8_lossy(&summary);
     summary.lines().try_for_each(|line| writeln!(out, "{}", log_text(line)))

@@ -26,7 +26,7 @@ impl Drift {
         let reverted = (self.right || self.stored) && !right && self.wanted == wanted;
         self.stored = false;
         if reverted {
-            self.count(now);
+            self.count_external_change(now);
         }
         self.right = right;
         if self.wanted != wanted {
@@ -36,7 +36,7 @@ impl Drift {
     }
 
     /// Counts an event: an external change, or an emergency where those are counted.
-    pub fn count(&mut self, now: i64) {
+    pub fn count_external_change(&mut self, now: i64) {
         self.reverts.push_back(now);
         if self.reverts.len() > MANY + 1 {
             self.reverts.pop_front();
@@ -51,7 +51,7 @@ impl Drift {
 
     /// Whether a write must wait.
     #[must_use]
-    pub fn held(&self, now: i64) -> bool {
+    pub fn are_writes_held_back(&self, now: i64) -> bool {
         self.is_fight(now) && self.written.is_some_and(|written| (0..SLOW).contains(&(now - written)))
     }
 
@@ -83,11 +83,15 @@ mod tests {
             assert!(!drift.record_check("a", false, now), "reported once");
             assert_eq!(drift.is_fight(now), nth == 6, "{nth}");
         }
-        assert!(!drift.held(now), "the last write was long ago");
+        assert!(!drift.are_writes_held_back(now), "the last write was long ago");
         drift.record_write(now);
-        assert!(drift.held(now) && drift.held(now + SLOW - 1) && !drift.held(now + SLOW));
+        assert!(
+            drift.are_writes_held_back(now)
+                && drift.are_writes_held_back(now + SLOW - 1)
+                && !drift.are_writes_held_back(now + SLOW)
+        );
         // A clock that is set back must not hold it permanently.
-        assert!(!drift.held(now - 1));
+        assert!(!drift.are_writes_held_back(now - 1));
         assert!(drift.is_fight(now + 100) && !drift.is_fight(now + 101 + WINDOW - 500));
     }
 
@@ -103,7 +107,7 @@ mod tests {
             assert!(drift.record_check("a", false, now));
             assert!(!drift.record_check("a", false, now), "counted once");
         }
-        assert!(drift.is_fight(8) && drift.held(8));
+        assert!(drift.is_fight(8) && drift.are_writes_held_back(8));
         drift.record_stored();
         assert!(!drift.record_check("b", false, 9), "another is wanted by now");
     }

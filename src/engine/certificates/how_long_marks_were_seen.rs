@@ -28,13 +28,13 @@ impl Marks {
         let known = next.filter(|next| looks.iter().all(|look| look.trusts(next)));
         let current = record.current.as_ref().ok().map(|current| &current.authority);
         Seen {
-            staged: since(&mut self.staged, known.map(|next| next.pem.as_str()), steady),
-            switched: since(&mut self.switched, current.map(|current| current.pem.as_str()), steady),
+            staged: seen_since(&mut self.staged, known.map(|next| next.pem.as_str()), steady),
+            switched: seen_since(&mut self.switched, current.map(|current| current.pem.as_str()), steady),
         }
     }
 }
 
-fn since(seen: &mut Option<(String, i64)>, what: Option<&str>, steady: i64) -> i64 {
+fn seen_since(seen: &mut Option<(String, i64)>, what: Option<&str>, steady: i64) -> i64 {
     if seen.as_ref().map(|(known, _)| known.as_str()) != what {
         *seen = what.map(|what| (what.to_owned(), steady));
     }

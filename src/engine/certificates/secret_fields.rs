@@ -82,16 +82,16 @@ pub fn write(secret: Option<&Value>, name: &str, record: &Record) -> Value {
         (CURRENT, record.current.as_ref().ok()),
         (NEXT, record.next.as_ref().and_then(|next| next.as_ref().ok())),
     ] {
-        set(&mut data, certificate, signer.map(|s| STANDARD.encode(&s.authority.pem)));
-        set(&mut data, key, signer.map(|s| STANDARD.encode(&s.key.0)));
+        set_or_remove_field(&mut data, certificate, signer.map(|s| STANDARD.encode(&s.authority.pem)));
+        set_or_remove_field(&mut data, key, signer.map(|s| STANDARD.encode(&s.key.0)));
     }
     let previous: String = record.previous.iter().map(|authority| authority.pem.as_str()).collect();
-    set(&mut data, PREVIOUS, (!previous.is_empty()).then(|| STANDARD.encode(previous)));
+    set_or_remove_field(&mut data, PREVIOUS, (!previous.is_empty()).then(|| STANDARD.encode(previous)));
     let mut notes = taken(&object, "/metadata/annotations");
-    set(&mut notes, GENERATION, Some(record.generation.to_string()));
-    set(&mut notes, SOAKING_SINCE, record.soaking_since.map(|at| at.to_string()));
-    set(&mut notes, SWITCHED_AT, record.switched_at.map(|at| at.to_string()));
-    set(&mut notes, PHASE, Some(phase(record).to_owned()));
+    set_or_remove_field(&mut notes, GENERATION, Some(record.generation.to_string()));
+    set_or_remove_field(&mut notes, SOAKING_SINCE, record.soaking_since.map(|at| at.to_string()));
+    set_or_remove_field(&mut notes, SWITCHED_AT, record.switched_at.map(|at| at.to_string()));
+    set_or_remove_field(&mut notes, PHASE, Some(phase(record).to_owned()));
     if !record.rotate {
         notes.remove(ROTATE);
     }
@@ -120,7 +120,7 @@ fn taken(object: &Value, pointer: &str) -> Map<String, Value> {
     object.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-fn set(map: &mut Map<String, Value>, name: &str, value: Option<String>) {
+fn set_or_remove_field(map: &mut Map<String, Value>, name: &str, value: Option<String>) {
     match value {
         Some(value) => map.insert(name.to_owned(), Value::String(value)),
         None => map.remove(name),

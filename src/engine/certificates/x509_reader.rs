@@ -98,13 +98,13 @@ impl<'a> Iterator for Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// The next element where it has a tag.
-    fn tagged(&mut self, wanted: u8) -> Option<Element<'a>> {
+    fn next_with_tag(&mut self, wanted: u8) -> Option<Element<'a>> {
         self.next().filter(|element| element.tag == wanted)
     }
 
     /// The elements of the next one where it has a tag.
-    fn inside(&mut self, wanted: u8) -> Option<Self> {
-        self.tagged(wanted).map(|element| Self(element.content))
+    fn elements_inside_next(&mut self, wanted: u8) -> Option<Self> {
+        self.next_with_tag(wanted).map(|element| Self(element.content))
     }
 
     /// Skips an element that has one of these tags.
@@ -123,16 +123,17 @@ impl<'a> Elements<'a> {
 /// Reads a certificate in DER.
 #[must_use]
 pub fn fields(der: &[u8]) -> Option<Fields<'_>> {
-    let mut signed = Elements(der).inside(tag::SEQUENCE)?.inside(tag::SEQUENCE)?;
+    let mut signed =
+        Elements(der).elements_inside_next(tag::SEQUENCE)?.elements_inside_next(tag::SEQUENCE)?;
     signed.skip_if(&[tag::VERSION]);
-    let serial = signed.tagged(tag::INTEGER)?.content;
+    let serial = signed.next_with_tag(tag::INTEGER)?.content;
     // Signature algorithm and issuer.
-    signed.tagged(tag::SEQUENCE)?;
-    signed.tagged(tag::SEQUENCE)?;
-    let mut validity = signed.inside(tag::SEQUENCE)?;
+    signed.next_with_tag(tag::SEQUENCE)?;
+    signed.next_with_tag(tag::SEQUENCE)?;
+    let mut validity = signed.elements_inside_next(tag::SEQUENCE)?;
     let (from, until) = (time(validity.next()?)?, time(validity.next()?)?);
-    let subject = signed.tagged(tag::SEQUENCE)?.whole;
-    let key = signed.tagged(tag::SEQUENCE)?.whole;
+    let subject = signed.next_with_tag(tag::SEQUENCE)?.whole;
+    let key = signed.next_with_tag(tag::SEQUENCE)?.whole;
     signed.skip_if(&tag::UNIQUE_IDS);
     signed.skip_if(&tag::UNIQUE_IDS);
     let Extensions { authority, certificates, alternatives } = extensions(signed)?;
@@ -155,14 +156,14 @@ fn extensions(mut rest: Elements<'_>) -> Option<Extensions<'_>> {
     if rest.is_empty() {
         return Some(found);
     }
-    let mut list = rest.inside(tag::EXTENSIONS)?.inside(tag::SEQUENCE)?;
+    let mut list = rest.elements_inside_next(tag::EXTENSIONS)?.elements_inside_next(tag::SEQUENCE)?;
     let mut seen: Vec<&[u8]> = Vec::new();
     while !list.is_empty() {
-        let mut extension = list.inside(tag::SEQUENCE)?;
-        let id = extension.tagged(tag::OBJECT_ID)?.content;
+        let mut extension = list.elements_inside_next(tag::SEQUENCE)?;
+        let id = extension.next_with_tag(tag::OBJECT_ID)?.content;
         // Whether it is critical.
         extension.skip_if(&[tag::BOOLEAN]);
-        let mut value = Elements(extension.tagged(tag::OCTETS)?.content);
+        let mut value = Elements(extension.next_with_tag(tag::OCTETS)?.content);
         if [BASIC_CONSTRAINTS, KEY_USAGE, ALTERNATIVE_NAMES].contains(&id) {
             if seen.contains(&id) {
                 return None;
@@ -170,13 +171,13 @@ fn extensions(mut rest: Elements<'_>) -> Option<Extensions<'_>> {
             seen.push(id);
         }
         if id == BASIC_CONSTRAINTS {
-            found.authority = is_authority(value.inside(tag::SEQUENCE)?)?;
+            found.authority = is_authority(value.elements_inside_next(tag::SEQUENCE)?)?;
         } else if id == KEY_USAGE {
             // The first byte counts unused bits; keyCertSign is bit 5.
-            let bits = value.tagged(tag::BITS)?.content;
+            let bits = value.next_with_tag(tag::BITS)?.content;
             found.certificates = bits.get(1).is_some_and(|bits| bits & 0x04 != 0);
         } else if id == ALTERNATIVE_NAMES {
-            found.alternatives = alternatives(value.inside(tag::SEQUENCE)?)?;
+            found.alternatives = alternatives(value.elements_inside_next(tag::SEQUENCE)?)?;
         }
     }
     Some(found)
@@ -211,12 +212,12 @@ fn alternatives(mut names: Elements<'_>) -> Option<Vec<&str>> {
 /// Common names of a subject, in order.
 #[must_use]
 pub fn common_names(subject: &[u8]) -> Vec<&str> {
-    let sets = Elements(subject).inside(tag::SEQUENCE).into_iter().flatten();
+    let sets = Elements(subject).elements_inside_next(tag::SEQUENCE).into_iter().flatten();
     let attributes = sets.filter(|set| set.tag == tag::SET).flat_map(|set| Elements(set.content));
     attributes
         .filter_map(|attribute| {
             let mut parts = Elements(attribute.content);
-            let name = parts.tagged(tag::OBJECT_ID)?.content == COMMON_NAME;
+            let name = parts.next_with_tag(tag::OBJECT_ID)?.content == COMMON_NAME;
             let text = parts.next().filter(|text| name && tag::TEXTS.contains(&text.tag))?;
             std::str::from_utf8(text.content).ok()
         })
@@ -227,12 +228,12 @@ pub fn common_names(subject: &[u8]) -> Vec<&str> {
 /// issuer of a leaf.
 #[must_use]
 pub fn common_name(subject: &[u8]) -> Option<&str> {
-    let mut names = Elements(subject).inside(tag::SEQUENCE)?;
-    let mut name = names.inside(tag::SET)?;
-    let mut pair = name.inside(tag::SEQUENCE)?;
-    let named = pair.tagged(tag::OBJECT_ID)?.content == COMMON_NAME;
+    let mut names = Elements(subject).elements_inside_next(tag::SEQUENCE)?;
+    let mut name = names.elements_inside_next(tag::SET)?;
+    let mut pair = name.elements_inside_next(tag::SEQUENCE)?;
+    let named = pair.next_with_tag(tag::OBJECT_ID)?.content == COMMON_NAME;
     // UTF8String, which rcgen writes; another type would give another issuer.
-    let text = pair.tagged(tag::UTF8)?.content;
+    let text = pair.next_with_tag(tag::UTF8)?.content;
     let only = named && names.is_empty() && name.is_empty() && pair.is_empty();
     std::str::from_utf8(text).ok().filter(|_| only)
 }

@@ -160,12 +160,12 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
     let beyond: BTreeSet<&str> = beyond.filter_map(|claim| claim.name.as_deref()).collect();
     for (name, users) in &uses {
         if beyond.contains(name) && !known.contains_key(name) {
-            found.accelerate(users);
+            found.count_users_as_accelerated(users);
             continue;
         }
         match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
             None => found.unread.extend(users.values().flatten()),
-            Some(claim) => found.share(claim, users, &ordinary, snapshot),
+            Some(claim) => found.add_devices_of_claim_to_users(claim, users, &ordinary, snapshot),
         }
     }
     found.unread.sort_unstable();
@@ -176,7 +176,7 @@ pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claim
 impl Claimed {
     /// Counts the users of a claim that is not looked at as containers with accelerators. Otherwise a pod of many claims
     /// would be without accelerators, and free of what a profile requires and forbids.
-    fn accelerate(&mut self, users: &Users<'_>) {
+    fn count_users_as_accelerated(&mut self, users: &Users<'_>) {
         for index in users.values().flatten() {
             let demand = self.demands.entry(*index).or_default();
             (demand.any, demand.nccl, demand.unknown) = (true, true, true);
@@ -185,7 +185,7 @@ impl Claimed {
 
     /// Counts the devices of a claim. The users of the whole claim get the sum of its requests, so that they are visited
     /// once and not for each request.
-    fn share(
+    fn add_devices_of_claim_to_users(
         &mut self,
         claim: &DeviceClaim,
         users: &Users<'_>,

@@ -49,12 +49,12 @@ impl Tree {
     }
 
     /// The origin of each value, by its JSON pointer.
-    pub(super) fn origins(&self, pointer: &str, into: &mut Vec<(String, String)>) {
+    pub(super) fn collect_origins(&self, pointer: &str, into: &mut Vec<(String, String)>) {
         let mut add = |pointer: String, value: &Self, from: &str| {
             if !from.is_empty() {
                 into.push((pointer.clone(), from.to_owned()));
             }
-            value.origins(&pointer, into);
+            value.collect_origins(&pointer, into);
         };
         match self {
             Self::Map(entries) => {
@@ -91,7 +91,7 @@ impl Tree {
                 for e in entries {
                     start(out);
                     let _ = write!(out, "{}:", scalar(&e.key));
-                    e.value.finish(out, &e.from, indent);
+                    e.value.write_line_and_children(out, &e.from, indent);
                 }
             }
             Self::List(items) => {
@@ -103,7 +103,7 @@ impl Tree {
                             out.push(' ');
                             item.value.write(out, indent + 2, true);
                         }
-                        value => value.finish(out, &item.from, indent),
+                        value => value.write_line_and_children(out, &item.from, indent),
                     }
                 }
             }
@@ -112,7 +112,7 @@ impl Tree {
     }
 
     /// The rest of a line behind a key or a dash, and the lines below it.
-    fn finish(&self, out: &mut String, from: &str, indent: usize) {
+    fn write_line_and_children(&self, out: &mut String, from: &str, indent: usize) {
         match self {
             Self::Text(text) => {
                 let _ = write!(out, " {}", scalar(text));

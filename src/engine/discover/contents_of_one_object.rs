@@ -46,7 +46,11 @@ impl Twice {
 }
 
 /// Keeps one of several contents, the same one in every order. Whether they differ.
-pub(super) fn keep<K: Ord, T: PartialEq + Debug>(map: &mut BTreeMap<K, T>, key: K, value: T) -> bool {
+pub(super) fn keep_one_of_differing<K: Ord, T: PartialEq + Debug>(
+    map: &mut BTreeMap<K, T>,
+    key: K,
+    value: T,
+) -> bool {
     let Some(known) = map.get_mut(&key) else {
         map.insert(key, value);
         return false;

@@ -104,7 +104,7 @@ pub fn drift(
         let fabrics = places.fabrics(found, &nodes);
         if let [draft] = fabrics.as_slice() {
             *compared += 1;
-            compare(profile, draft, bases, drifts)?;
+            push_drifts_of_profile(profile, draft, bases, drifts)?;
         } else if fabrics.len() > 1 {
             *compared += 1;
             let names: Vec<&str> = fabrics.iter().map(|draft| draft.name.as_str()).collect();
@@ -249,7 +249,7 @@ fn counted(names: &[String]) -> String {
     runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
-fn compare(
+fn push_drifts_of_profile(
     existing: &Profile,
     draft: &Draft,
     bases: &[FabricProfile],

@@ -54,14 +54,20 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         let count = counts_over_nodes::Count::of(&inside, |node| {
             node.accelerators(&known).filter(|(of, _)| of == resource).map_or(0, |(_, units)| units)
         });
-        let name = profile_name::name(&inside, one.fabric.suffix, &mut names);
+        let name = profile_name::new_name_for_nodes(&inside, one.fabric.suffix, &mut names);
         let frame =
             Frame { name, nodes: &inside, selector: &selector, accelerators: (resource.as_str(), &count) };
         drafts.push(Draft::new(frame, &one.fabric, bases));
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
     let pools = &sources.node_pools;
-    unknown.extend(pools_at_zero::ask(pools, &sources.nodes, &mut drafts, &sources.profiles, bases));
+    unknown.extend(pools_at_zero::questions_on_uncovered_instance_types(
+        pools,
+        &sources.nodes,
+        &mut drafts,
+        &sources.profiles,
+        bases,
+    ));
     let nodes = sources.nodes.values().filter(|node| node.has_accelerators(&known)).cloned().collect();
     let mut found = Discovered {
         drafts,

@@ -15,16 +15,16 @@ impl<'a> NodesByLabel<'a> {
             // The shorter list is gone through: the labels of the node, or those that are asked for.
             if keys.len() < node.labels.len() {
                 let asked = keys.iter().filter_map(|key| node.labels.get_key_value(*key));
-                asked.for_each(|label| found.put(label, at));
+                asked.for_each(|label| found.add_node_with_label(label, at));
             } else {
                 let asked = node.labels.iter().filter(|(key, _)| keys.contains(key.as_str()));
-                asked.for_each(|label| found.put(label, at));
+                asked.for_each(|label| found.add_node_with_label(label, at));
             }
         }
         found
     }
 
-    fn put(&mut self, (key, value): (&'a String, &'a String), at: usize) {
+    fn add_node_with_label(&mut self, (key, value): (&'a String, &'a String), at: usize) {
         self.0.entry(key).or_default().entry(value).or_default().push(at);
     }
 

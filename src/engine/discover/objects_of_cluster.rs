@@ -1,7 +1,7 @@
 //! The objects of a cluster, as far as they say something about a fabric. Objects come one by one, from files or from a
 //! list, and only small parts of them are kept: a cluster has up to 130,000 nodes.
 
-use super::contents_of_one_object::{About, Twice, keep};
+use super::contents_of_one_object::{About, Twice, keep_one_of_differing};
 use super::gke_network_objects::{GkeNetwork, GkeParameters};
 use super::karpenter_node_pool::NodePool;
 use super::node_as_shown::Node;
@@ -118,16 +118,20 @@ impl Sources {
                 "Network" => {
                     if let Some(network) = GkeNetwork::read(&object) {
                         let object = format!("{kind} {}", network.name);
-                        let differs = self.put(|s| &mut s.gke_networks, network.name.clone(), network);
-                        self.note(differs, object, About::Gke);
+                        let differs =
+                            self.keep_part_of_object(|s| &mut s.gke_networks, network.name.clone(), network);
+                        self.note_object_with_two_contents(differs, object, About::Gke);
                     }
                 }
                 "GKENetworkParamSet" => {
                     if let Some(parameters) = GkeParameters::read(&object) {
                         let object = format!("{kind} {}", parameters.name);
-                        let differs =
-                            self.put(|s| &mut s.gke_parameters, parameters.name.clone(), parameters);
-                        self.note(differs, object, About::Gke);
+                        let differs = self.keep_part_of_object(
+                            |s| &mut s.gke_parameters,
+                            parameters.name.clone(),
+                            parameters,
+                        );
+                        self.note_object_with_two_contents(differs, object, About::Gke);
                     }
                 }
                 _ => return Ok(()),
@@ -139,8 +143,8 @@ impl Sources {
             if kind == NODE_POOL {
                 if let Some(pool) = NodePool::read(&decode(json)?) {
                     let object = format!("{kind} {}", pool.name);
-                    let differs = self.put(|s| &mut s.node_pools, pool.name.clone(), pool);
-                    self.note(differs, object, About::Nothing);
+                    let differs = self.keep_part_of_object(|s| &mut s.node_pools, pool.name.clone(), pool);
+                    self.note_object_with_two_contents(differs, object, About::Nothing);
                 }
                 self.kinds.insert(kind.to_owned());
             }
@@ -156,21 +160,25 @@ impl Sources {
                     if known.is_some_and(|known| known.merge(&node)) {
                         return Ok(());
                     }
-                    let differs = self.put(|s| &mut s.nodes, name.clone(), node);
-                    self.note(differs, format!("{kind} {name}"), About::Nodes([name].into()));
+                    let differs = self.keep_part_of_object(|s| &mut s.nodes, name.clone(), node);
+                    self.note_object_with_two_contents(
+                        differs,
+                        format!("{kind} {name}"),
+                        About::Nodes([name].into()),
+                    );
                 }
                 return Ok(());
             }
             Kind::FabricProfile => {
                 let profile = FabricProfile::read(json)?;
                 let name = profile.metadata.name.clone();
-                let differs = self.put(|s| &mut s.profiles, name.clone(), profile);
-                self.note(differs, format!("{kind} {name}"), About::Nothing);
+                let differs = self.keep_part_of_object(|s| &mut s.profiles, name.clone(), profile);
+                self.note_object_with_two_contents(differs, format!("{kind} {name}"), About::Nothing);
                 return Ok(());
             }
             Kind::ResourceSlice => {
                 let object: Value = decode(json)?;
-                self.slice(&object);
+                self.add_resource_slice(&object);
                 return Ok(());
             }
             _ => {}
@@ -190,38 +198,40 @@ impl Sources {
                 };
                 let object = network.object.clone();
                 let key = (network.namespace.clone(), network.name.clone(), of);
-                let differs = self.put(|s| &mut s.networks_by_kind, key, network);
-                self.note(differs, object, About::Attached);
+                let differs = self.keep_part_of_object(|s| &mut s.networks_by_kind, key, network);
+                self.note_object_with_two_contents(differs, object, About::Attached);
             }
             Some(Fact::NodePolicy(policy)) => {
-                let differs = self.put(|s| &mut s.policies_by_object, object.clone(), policy);
-                self.note(differs, object, About::Attached);
+                let differs = self.keep_part_of_object(|s| &mut s.policies_by_object, object.clone(), policy);
+                self.note_object_with_two_contents(differs, object, About::Attached);
             }
             Some(Fact::NodeState(state)) => {
-                let differs = self.put(|s| &mut s.states, entry.name.clone(), state);
-                self.note(differs, object, About::Nodes([entry.name].into()));
+                let differs = self.keep_part_of_object(|s| &mut s.states, entry.name.clone(), state);
+                self.note_object_with_two_contents(differs, object, About::Nodes([entry.name].into()));
             }
-            Some(Fact::NicPolicy(policy)) => self.pools(object, NicPolicy::clone(&policy).pools),
-            Some(Fact::Pools(pools)) => self.pools(object, pools.to_vec()),
+            Some(Fact::NicPolicy(policy)) => {
+                self.add_device_plugin_pools(object, NicPolicy::clone(&policy).pools)
+            }
+            Some(Fact::Pools(pools)) => self.add_device_plugin_pools(object, pools.to_vec()),
             _ => {}
         }
         Ok(())
     }
 
     /// A kind whose objects could not be read, with the reason.
-    pub fn unread(&mut self, kind: &str, why: &str) {
+    pub fn add_unread_kind(&mut self, kind: &str, why: &str) {
         self.unread.insert(kind.to_owned(), why.to_owned());
     }
 
     /// Keeps a part of an object; whether another object of the same name differs.
-    fn put<K: Ord, T: PartialEq + Debug>(
+    fn keep_part_of_object<K: Ord, T: PartialEq + Debug>(
         &mut self,
         of: impl FnOnce(&mut Self) -> &mut BTreeMap<K, T>,
         key: K,
         value: T,
     ) -> bool {
         if !self.complete {
-            return keep(of(self), key, value);
+            return keep_one_of_differing(of(self), key, value);
         }
         // A list of a live cluster may begin again; what is read last is newer.
         of(self).insert(key, value);
@@ -229,7 +239,7 @@ impl Sources {
     }
 
     /// Notes an object of files with two contents. In a list of a live cluster, an object that comes again is newer.
-    fn note(&mut self, differs: bool, object: String, about: About) {
+    fn note_object_with_two_contents(&mut self, differs: bool, object: String, about: About) {
         if !differs {
             return;
         }
@@ -244,20 +254,20 @@ impl Sources {
         self.twice.keys().map(String::as_str)
     }
 
-    fn pools(&mut self, object: String, pools: Vec<ResourceFact>) {
-        let differs = self.put(|s| &mut s.pools_by_object, object.clone(), pools);
-        self.note(differs, object, About::Attached);
+    fn add_device_plugin_pools(&mut self, object: String, pools: Vec<ResourceFact>) {
+        let differs = self.keep_part_of_object(|s| &mut s.pools_by_object, object.clone(), pools);
+        self.note_object_with_two_contents(differs, object, About::Attached);
     }
 
-    fn slice(&mut self, object: &Value) {
+    fn add_resource_slice(&mut self, object: &Value) {
         let text = |at: &str| object.pointer(at).and_then(Value::as_str).unwrap_or_default();
         let name = text("/metadata/name").to_owned();
         let node = |spec: &Value| spec.pointer("/nodeName").and_then(Value::as_str).map(str::to_owned);
         // The metadata of two copies may differ.
         let spec = object.get("spec").cloned().unwrap_or_default();
         let nodes = self.slices.get(&name).and_then(node).into_iter().chain(node(&spec)).collect();
-        let differs = self.put(|s| &mut s.slices, name.clone(), spec);
-        self.note(differs, format!("ResourceSlice {name}"), About::Nodes(nodes));
+        let differs = self.keep_part_of_object(|s| &mut s.slices, name.clone(), spec);
+        self.note_object_with_two_contents(differs, format!("ResourceSlice {name}"), About::Nodes(nodes));
     }
 
     /// What nodes look up. Networks have the names that pods use; a definition is more exact than the custom resource that it

@@ -19,7 +19,7 @@ fn types<'a>(profile: &'a FabricProfile, bases: &'a [FabricProfile]) -> &'a [Str
 
 /// Asks about the machines of NodePools that have no profile: in the profile of the pool's nodes, or, for a pool without
 /// nodes, as the result for it. A machine that no base is for may have any fabric, or no GPU.
-pub(super) fn ask(
+pub(super) fn questions_on_uncovered_instance_types(
     pools: &BTreeMap<String, NodePool>,
     nodes: &BTreeMap<String, Node>,
     drafts: &mut [Draft],

@@ -28,7 +28,7 @@ fn names(nodes: &[String]) -> String {
 }
 
 /// A comment, broken into lines; continued lines are indented.
-fn comment(out: &mut String, text: &str) {
+fn write_comment(out: &mut String, text: &str) {
     let mut line = "#".to_owned();
     for word in text.replace(char::is_control, " ").split(' ') {
         if line.len() + 1 + word.len() > WIDTH && line.len() > 3 {
@@ -49,12 +49,12 @@ pub fn yaml(found: &Discovered) -> String {
         if !out.is_empty() {
             out.push_str("---\n");
         }
-        comment(
+        write_comment(
             &mut out,
             &format!("{}: {}: {}", draft.name, count(draft.nodes.len(), "node"), names(&draft.nodes)),
         );
         for question in &draft.questions {
-            comment(&mut out, &format!("Question: {question}"));
+            write_comment(&mut out, &format!("Question: {question}"));
         }
         out.push_str(&draft.yaml());
     }
@@ -66,12 +66,12 @@ pub fn yaml(found: &Discovered) -> String {
             [] => unknown.subject(),
             nodes => format!("{}: {}", unknown.subject(), names(nodes)),
         };
-        comment(&mut out, &format!("No profile for {nodes}"));
-        comment(&mut out, &format!("Reason: {}.", unknown.reason));
-        comment(&mut out, &format!("Question: {}", unknown.question));
+        write_comment(&mut out, &format!("No profile for {nodes}"));
+        write_comment(&mut out, &format!("Reason: {}.", unknown.reason));
+        write_comment(&mut out, &format!("Question: {}", unknown.question));
     }
     if out.is_empty() {
-        comment(&mut out, &format!("No profile: {}.", none(found)));
+        write_comment(&mut out, &format!("No profile: {}.", none(found)));
     }
     out
 }

@@ -131,7 +131,7 @@ impl Draft {
     #[must_use]
     pub fn origins(&self) -> Vec<(String, String)> {
         let mut origins = Vec::new();
-        self.tree.origins("", &mut origins);
+        self.tree.collect_origins("", &mut origins);
         origins
     }
 

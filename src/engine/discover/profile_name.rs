@@ -39,7 +39,7 @@ pub(super) struct Names {
 }
 
 /// A name that no other profile has.
-pub(super) fn name(nodes: &[&Node], suffix: &str, names: &mut Names) -> String {
+pub(super) fn new_name_for_nodes(nodes: &[&Node], suffix: &str, names: &mut Names) -> String {
     let models: BTreeSet<String> = nodes.iter().filter_map(|node| short(node)).collect();
     let models: Vec<&str> = models.iter().map(String::as_str).take(2).collect();
     let head = if models.is_empty() { "gpu".to_owned() } else { models.join("-") };

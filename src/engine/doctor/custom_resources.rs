@@ -14,18 +14,18 @@ fn served<'a>(crd: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 /// Paths of the properties of `wanted` that `found` lacks; of a lacking one not those below it.
-fn lacking(wanted: &Value, found: &Value, at: &str, lacks: &mut Vec<String>) {
+fn collect_missing_properties(wanted: &Value, found: &Value, at: &str, lacks: &mut Vec<String>) {
     if let Some(properties) = wanted.pointer("/properties").and_then(Value::as_object) {
         for (key, property) in properties {
             let path = format!("{at}.{key}");
             match found.pointer("/properties").and_then(|all| all.get(key)) {
-                Some(known) => lacking(property, known, &path, lacks),
+                Some(known) => collect_missing_properties(property, known, &path, lacks),
                 None => lacks.push(path),
             }
         }
     }
     if let (Some(wanted), Some(found)) = (wanted.pointer("/items"), found.pointer("/items")) {
-        lacking(wanted, found, at, lacks);
+        collect_missing_properties(wanted, found, at, lacks);
     }
 }
 
@@ -40,7 +40,7 @@ fn older(crd: &Value) -> Result<Vec<String>, Outcome> {
     let ours = served(&ours, "v1alpha1").and_then(|v| v.pointer(schema)).cloned().unwrap_or_default();
     let mut lacks = Vec::new();
     if let Some(found) = served(crd, "v1alpha1").and_then(|v| v.pointer(schema)) {
-        lacking(&ours, found, "", &mut lacks);
+        collect_missing_properties(&ours, found, "", &mut lacks);
     }
     Ok(lacks)
 }

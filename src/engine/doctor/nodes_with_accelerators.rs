@@ -25,7 +25,7 @@ pub(super) fn nodes(facts: &Facts) -> Nodes {
             continue;
         }
         total += nodes;
-        if snapshot.catalog().fabric(snapshot.catalog().fabric_of(number)).is_empty() {
+        if snapshot.catalog().profile_set(snapshot.catalog().profile_set_of_class(number)).is_empty() {
             without += nodes;
             bare.insert(number);
         }

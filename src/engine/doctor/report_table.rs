@@ -30,7 +30,7 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     for category in &report.categories {
         writeln!(out, "{BOLD}{}{BOLD:#}", category.name)?;
         for check in &category.checks {
-            line(out, check)?;
+            write_check(out, check)?;
         }
         writeln!(out)?;
     }
@@ -54,7 +54,7 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn line(out: &mut dyn Write, check: &Entry) -> io::Result<()> {
+pub fn write_check(out: &mut dyn Write, check: &Entry) -> io::Result<()> {
     let (style, sign) = mark(check.result);
     write!(out, "{style}{sign} {:<8}{style:#} {}", check.result.word(), check.description)?;
     match &check.message {

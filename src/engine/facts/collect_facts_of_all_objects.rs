@@ -14,7 +14,7 @@ use crate::multus::ResourceName;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-fn put<T>(map: &mut ByNamespace<T>, namespace: &Arc<str>, name: &Arc<str>, value: Arc<T>) {
+fn insert_by_namespace<T>(map: &mut ByNamespace<T>, namespace: &Arc<str>, name: &Arc<str>, value: Arc<T>) {
     map.entry(Arc::clone(namespace)).or_default().insert(Arc::clone(name), value);
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Combined {
 impl Combined {
     pub(crate) fn add_network(&mut self, network: &Arc<Rendered>) {
         let (namespace, name) = (network.namespace.as_str().into(), network.name.as_str().into());
-        put(&mut self.namespaced.networks, &namespace, &name, Arc::clone(network));
+        insert_by_namespace(&mut self.namespaced.networks, &namespace, &name, Arc::clone(network));
     }
 
     /// Records which object a definition is rendered from.
@@ -89,7 +89,7 @@ impl Combined {
     }
 
     pub(crate) fn add_texts(&mut self, namespace: &Arc<str>, name: &Arc<str>, texts: &Arc<Texts>) {
-        put(&mut self.namespaced.texts, namespace, name, Arc::clone(texts));
+        insert_by_namespace(&mut self.namespaced.texts, namespace, name, Arc::clone(texts));
     }
 
     pub(crate) fn add_training_runtime(
@@ -98,7 +98,7 @@ impl Combined {
         name: &Arc<str>,
         runtime: &Arc<TrainingRuntime>,
     ) {
-        put(&mut self.namespaced.training_runtimes, namespace, name, Arc::clone(runtime));
+        insert_by_namespace(&mut self.namespaced.training_runtimes, namespace, name, Arc::clone(runtime));
     }
 
     pub(crate) fn add_device_class(&mut self, name: &str, class: &Arc<DeviceClass>) {
@@ -124,7 +124,7 @@ impl Combined {
 
     pub(crate) fn add_claim(&mut self, namespace: &Arc<str>, name: &Arc<str>, claim: &Arc<DeviceClaim>) {
         self.namespaced.claimed_networks.note_claim(namespace, claim);
-        put(&mut self.namespaced.claims, namespace, name, Arc::clone(claim));
+        insert_by_namespace(&mut self.namespaced.claims, namespace, name, Arc::clone(claim));
     }
 
     pub(crate) fn add_claim_template(
@@ -134,7 +134,7 @@ impl Combined {
         claim: &Arc<DeviceClaim>,
     ) {
         self.namespaced.claimed_networks.note_claim(namespace, claim);
-        put(&mut self.namespaced.claim_templates, namespace, name, Arc::clone(claim));
+        insert_by_namespace(&mut self.namespaced.claim_templates, namespace, name, Arc::clone(claim));
     }
 
     pub(crate) fn add_slice(&mut self, slice: &Slice) {
@@ -150,7 +150,7 @@ impl Combined {
     }
 
     /// Draws the conclusions, once all facts are added.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn combine_facts_of_kinds(&mut self) {
         self.index.sort_by_nics();
         self.index.add_operator_resources();
         self.index.sort_policies();

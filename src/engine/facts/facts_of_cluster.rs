@@ -192,7 +192,7 @@ impl Index {
     /// A network's class. `by_interface`: whether the link layer of the interface that it names counts. `asked`: the resources
     /// that the pod requests, which decide the RDMA device for an interface over a shared NIC; empty without a pod.
     #[must_use]
-    pub fn classify<'a>(
+    pub fn class_of_network<'a>(
         &'a self,
         network: &'a NetworkFact,
         by_interface: bool,

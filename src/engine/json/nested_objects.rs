@@ -49,9 +49,9 @@ impl<'a> Nested<'a> {
     /// The members of an object that is a part of the text; `None` if it is not one.
     pub(crate) fn members(&self, object: &'a str) -> Option<Members<'a>> {
         let mut cursor = Cursor::of_part(object, self.controls);
-        cursor.take(b'{')?;
+        cursor.step_past(b'{')?;
         let mut members = Vec::new();
-        if cursor.take(b'}').is_some() {
+        if cursor.step_past(b'}').is_some() {
             return Some(Members(members));
         }
         loop {
@@ -65,10 +65,10 @@ impl<'a> Nested<'a> {
                     Cow::Owned(key)
                 }
             };
-            cursor.take(b':')?;
-            members.push((key, self.value(object, &mut cursor)?));
-            if cursor.take(b',').is_none() {
-                return cursor.take(b'}').map(|()| Members(members));
+            cursor.step_past(b':')?;
+            members.push((key, self.cut_next_value(object, &mut cursor)?));
+            if cursor.step_past(b',').is_none() {
+                return cursor.step_past(b'}').map(|()| Members(members));
             }
         }
     }
@@ -76,21 +76,21 @@ impl<'a> Nested<'a> {
     /// The elements of a list that is a part of the text; `None` if it is not one.
     pub(crate) fn elements(&self, list: &'a str) -> Option<Vec<&'a str>> {
         let mut cursor = Cursor::of_part(list, self.controls);
-        cursor.take(b'[')?;
+        cursor.step_past(b'[')?;
         let mut elements = Vec::new();
-        if cursor.take(b']').is_some() {
+        if cursor.step_past(b']').is_some() {
             return Some(elements);
         }
         loop {
-            elements.push(self.value(list, &mut cursor)?);
-            if cursor.take(b',').is_none() {
-                return cursor.take(b']').map(|()| elements);
+            elements.push(self.cut_next_value(list, &mut cursor)?);
+            if cursor.step_past(b',').is_none() {
+                return cursor.step_past(b']').map(|()| elements);
             }
         }
     }
 
     /// The text of the next value.
-    fn value(&self, within: &'a str, cursor: &mut Cursor<'a>) -> Option<&'a str> {
+    fn cut_next_value(&self, within: &'a str, cursor: &mut Cursor<'a>) -> Option<&'a str> {
         cursor.peek()?;
         let start = cursor.at();
         let place = self.place(within) + start;

@@ -34,7 +34,7 @@ struct Reader<'de> {
 
 impl<'de> Reader<'de> {
     /// The text of the next value.
-    fn cut(&mut self) -> Result<&'de str, Wrong> {
+    fn text_of_next_value(&mut self) -> Result<&'de str, Wrong> {
         self.cursor.peek();
         let start = self.cursor.at();
         self.skip()?;
@@ -59,7 +59,7 @@ impl<'de> Reader<'de> {
     /// The next value, a text with escapes.
     #[inline(never)]
     fn escaped(&mut self) -> Result<String, Wrong> {
-        serde_json::from_str(self.cut()?).map_err(|error| Wrong::part(&error))
+        serde_json::from_str(self.text_of_next_value()?).map_err(|error| Wrong::part(&error))
     }
 
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Wrong> {
@@ -76,19 +76,22 @@ impl<'de> Reader<'de> {
     /// The next value, a number.
     #[inline(never)]
     fn parsed(&mut self) -> Result<Parsed, Wrong> {
-        parsed(self.cut()?)
+        parsed(self.text_of_next_value()?)
     }
 
     /// The error for the next value, which has another type than the expected one.
     #[cold]
     #[inline(never)]
     fn other_type(&mut self, expected: &dyn Expected) -> Wrong {
-        match self.cut().and_then(|text| found(text, expected)) {
+        match self.text_of_next_value().and_then(|text| found(text, expected)) {
             Ok(wrong) | Err(wrong) => wrong,
         }
     }
 
-    fn within<V>(&mut self, read: impl FnOnce(&mut Self) -> Result<V, Wrong>) -> Result<V, Wrong> {
+    fn read_one_level_deeper<V>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<V, Wrong>,
+    ) -> Result<V, Wrong> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Wrong::value("recursion limit exceeded"));
@@ -178,14 +181,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         if !matches!(self.cursor.peek(), Some(b't' | b'f')) {
             return Err(self.other_type(&visitor));
         }
-        visitor.visit_bool(self.cut()? == "true")
+        visitor.visit_bool(self.text_of_next_value()? == "true")
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if self.cursor.take(b'{').is_none() {
+        if self.cursor.step_past(b'{').is_none() {
             return Err(self.other_type(&visitor));
         }
-        self.within(|reader| {
+        self.read_one_level_deeper(|reader| {
             let mut items = Items { reader, state: State::Start, end: b'}', place: 0 };
             let value = visitor.visit_map(&mut items)?;
             items.ended(value)
@@ -202,10 +205,10 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if self.cursor.take(b'[').is_none() {
+        if self.cursor.step_past(b'[').is_none() {
             return Err(self.other_type(&visitor));
         }
-        self.within(|reader| {
+        self.read_one_level_deeper(|reader| {
             let mut items = Items { reader, state: State::Start, end: b']', place: 0 };
             let value = visitor.visit_seq(&mut items)?;
             items.ended(value)
@@ -223,7 +226,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor: V,
     ) -> Result<V::Value, Wrong> {
         if name == RAW {
-            return visitor.visit_map(Raw(Some(self.cut()?)));
+            return visitor.visit_map(Raw(Some(self.text_of_next_value()?)));
         }
         if name == PLAIN_PAIR
             && let Some(texts) = self.cursor.plain_pair()
@@ -239,7 +242,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Wrong> {
-        serde_json::Deserializer::from_str(self.cut()?)
+        serde_json::Deserializer::from_str(self.text_of_next_value()?)
             .deserialize_enum(name, variants, visitor)
             .map_err(|error| Wrong::part(&error))
     }
@@ -302,7 +305,7 @@ enum State {
 impl Items<'_, '_> {
     /// Whether another item follows.
     #[inline]
-    fn more(&mut self) -> Result<bool, Wrong> {
+    fn has_next_item(&mut self) -> Result<bool, Wrong> {
         let next = self.reader.cursor.peek();
         if next == Some(b',') && self.state == State::Within {
             self.reader.cursor.step();
@@ -347,7 +350,7 @@ impl<'de> MapAccess<'de> for &mut Items<'_, 'de> {
     type Error = Wrong;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
-        if !self.more()? {
+        if !self.has_next_item()? {
             return Ok(None);
         }
         if self.reader.cursor.peek() != Some(b'"') {
@@ -361,7 +364,7 @@ impl<'de> MapAccess<'de> for &mut Items<'_, 'de> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
-        if self.reader.cursor.take(b':').is_none() {
+        if self.reader.cursor.step_past(b':').is_none() {
             return Err(self.at_key(Wrong::syntax()));
         }
         seed.deserialize(&mut *self.reader).map_err(|wrong| self.at_key(wrong))
@@ -372,7 +375,7 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     type Error = Wrong;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Wrong> {
-        if !self.more()? {
+        if !self.has_next_item()? {
             return Ok(None);
         }
         match seed.deserialize(&mut *self.reader) {

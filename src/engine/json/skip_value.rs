@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves past an expected byte.
     #[inline]
-    pub(super) fn take(&mut self, expected: u8) -> Option<()> {
+    pub(super) fn step_past(&mut self, expected: u8) -> Option<()> {
         (self.peek()? == expected).then(|| self.step())
     }
 

@@ -27,7 +27,7 @@ impl Gids {
 
     /// Takes the whole table. Only rows of the pod count: the kernel shows the rows of other pods too. A row that cannot be
     /// read is as before; a table without a row that can be read is no look.
-    pub fn whole(
+    pub fn replace_table(
         &mut self,
         table: impl IntoIterator<Item = (u32, Reading<Gid>)>,
         is_own: impl Fn(Gid) -> bool,
@@ -55,7 +55,7 @@ impl Gids {
     }
 
     /// Takes the rows of [`Self::rows`].
-    pub fn again(
+    pub fn update_known_rows(
         &mut self,
         rows: impl IntoIterator<Item = (u32, Reading<Gid>)>,
         is_own: impl Fn(Gid) -> bool,
@@ -104,29 +104,29 @@ mod tests {
     fn changes_of_own_rows_count() {
         let mut gids = Gids::default();
         assert_eq!((gids.rows(), gids.changes()), (None, None));
-        gids.whole([(0, gid(1)), (1, gid(200)), (2, gid(0)), (3, gid(2))], own);
+        gids.replace_table([(0, gid(1)), (1, gid(200)), (2, gid(0)), (3, gid(2))], own);
         assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 3]), Some(0)));
-        gids.again([(0, gid(1)), (3, gid(2))], own);
+        gids.update_known_rows([(0, gid(1)), (3, gid(2))], own);
         assert_eq!(gids.changes(), Some(0));
-        gids.again([(0, gid(1)), (3, gid(7))], own);
+        gids.update_known_rows([(0, gid(1)), (3, gid(7))], own);
         assert_eq!(gids.changes(), Some(1));
         // A row that cannot be read is not a change; a row that is empty is one.
-        gids.again([(0, Err(Unreadable::Denied)), (3, gid(0))], own);
+        gids.update_known_rows([(0, Err(Unreadable::Denied)), (3, gid(0))], own);
         assert_eq!((gids.rows(), gids.changes()), (Some(vec![0]), Some(2)));
         // A new row is seen when the whole table is read, and a row of another pod is not counted.
-        gids.whole([(0, gid(1)), (1, gid(201)), (5, gid(7))], own);
+        gids.replace_table([(0, gid(1)), (1, gid(201)), (5, gid(7))], own);
         assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 5]), Some(3)));
     }
 
     #[test]
     fn a_table_that_cannot_be_read_is_no_change() {
         let mut gids = Gids::default();
-        gids.whole([(0, Err(Unreadable::Denied))], own);
+        gids.replace_table([(0, Err(Unreadable::Denied))], own);
         assert_eq!((gids.rows(), gids.changes()), (None, None));
-        gids.whole([(0, gid(1)), (1, gid(2))], own);
-        gids.whole([(0, Err(Unreadable::Denied)), (1, gid(2))], own);
-        gids.whole([(0, Err(Unreadable::Denied)), (1, Err(Unreadable::Denied))], own);
-        gids.whole([(0, gid(1)), (1, gid(2))], own);
+        gids.replace_table([(0, gid(1)), (1, gid(2))], own);
+        gids.replace_table([(0, Err(Unreadable::Denied)), (1, gid(2))], own);
+        gids.replace_table([(0, Err(Unreadable::Denied)), (1, Err(Unreadable::Denied))], own);
+        gids.replace_table([(0, gid(1)), (1, gid(2))], own);
         assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 1]), Some(0)));
     }
 }

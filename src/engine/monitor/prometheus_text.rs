@@ -40,16 +40,20 @@ pub struct Readings {
 pub fn text(readings: &Readings) -> String {
     let mut out = String::new();
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
-    metric(&mut out, "fabric_monitor_build_info", vec![(version, 1)]);
+    write_metric(&mut out, "fabric_monitor_build_info", vec![(version, 1)]);
     let ports = || readings.ports.iter();
     let labels = |port: &Port| format!("device=\"{}\",port=\"{}\"", escaped(&port.device), port.port);
     let of = |value: fn(&Port) -> Option<u64>| {
         ports().filter_map(|port| Some((labels(port), value(port)?))).collect::<Vec<_>>()
     };
-    metric(&mut out, "node_infiniband_state_id", of(|port| port.state.map(u64::from)));
-    metric(&mut out, "node_infiniband_physical_state_id", of(|port| port.physical_state.map(u64::from)));
+    write_metric(&mut out, "node_infiniband_state_id", of(|port| port.state.map(u64::from)));
+    write_metric(
+        &mut out,
+        "node_infiniband_physical_state_id",
+        of(|port| port.physical_state.map(u64::from)),
+    );
     // A gigabit per second is 125 million bytes.
-    metric(
+    write_metric(
         &mut out,
         "node_infiniband_rate_bytes_per_second",
         of(|port| port.gigabits.map(|g| u64::from(g) * 125_000_000)),
@@ -60,7 +64,7 @@ pub fn text(readings: &Readings) -> String {
             let (Counter::Value(value) | Counter::Saturated(value)) = *value;
             Some((labels(port), value.saturating_mul(counter.factor)))
         });
-        family(
+        write_family(
             &mut out,
             &format!("node_infiniband_{}", counter.metric),
             "counter",
@@ -74,22 +78,26 @@ pub fn text(readings: &Readings) -> String {
             Some((format!("{},counter=\"{file}\"", labels(port)), 1))
         })
     });
-    metric(&mut out, "fabric_monitor_saturated", saturated.collect());
+    write_metric(&mut out, "fabric_monitor_saturated", saturated.collect());
     let changes: Vec<(String, u64)> =
         ports().filter_map(|port| Some((labels(port), port.gid_changes?))).collect();
-    metric(&mut out, "fabric_monitor_gid_changes_total", changes);
+    write_metric(&mut out, "fabric_monitor_gid_changes_total", changes);
     let interface = |value: fn(&InterfaceBytes) -> u64| {
         let label = |i: &Interface| format!("device=\"{}\"", escaped(&i.bytes.interface));
         readings.interfaces.iter().map(|i| (label(i), value(&i.bytes))).collect::<Vec<_>>()
     };
-    metric(&mut out, "node_network_receive_bytes_total", interface(|i| i.received));
-    metric(&mut out, "node_network_transmit_bytes_total", interface(|i| i.sent));
-    one(&mut out, "fabric_monitor_unreadable_files", Some(readings.unreadable.len() as u64));
-    one(&mut out, "fabric_monitor_shm_size_bytes", readings.shm.map(|shm| shm.size));
+    write_metric(&mut out, "node_network_receive_bytes_total", interface(|i| i.received));
+    write_metric(&mut out, "node_network_transmit_bytes_total", interface(|i| i.sent));
+    write_metric_without_labels(
+        &mut out,
+        "fabric_monitor_unreadable_files",
+        Some(readings.unreadable.len() as u64),
+    );
+    write_metric_without_labels(&mut out, "fabric_monitor_shm_size_bytes", readings.shm.map(|shm| shm.size));
     let used = readings.shm.map(|shm| shm.size.saturating_sub(shm.free));
-    one(&mut out, "fabric_monitor_shm_used_bytes", used);
+    write_metric_without_labels(&mut out, "fabric_monitor_shm_used_bytes", used);
     if let Some(facts) = &readings.facts {
-        one(&mut out, "fabric_monitor_memlock_bytes", facts.memlock_bytes);
+        write_metric_without_labels(&mut out, "fabric_monitor_memlock_bytes", facts.memlock_bytes);
         let label = |name, value: &str| format!("{name}=\"{}\"", escaped(value));
         let all = [
             label("profile", facts.profile.as_deref().unwrap_or_default()),
@@ -99,52 +107,52 @@ pub fn text(readings: &Readings) -> String {
             label("ipc_lock", facts.ipc_lock.map_or("", |has| if has { "true" } else { "false" })),
             label("written_by", &facts.written_by),
         ];
-        metric(&mut out, "fabric_monitor_facts_info", vec![(all.join(","), 1)]);
+        write_metric(&mut out, "fabric_monitor_facts_info", vec![(all.join(","), 1)]);
     }
-    transport(&mut out, readings);
+    write_transport_metrics(&mut out, readings);
     out
 }
 
 /// The transport, with the figures that show it, and the answers of RAS.
-fn transport(out: &mut String, readings: &Readings) {
+fn write_transport_metrics(out: &mut String, readings: &Readings) {
     if let Some(used) = readings.transport {
         let source = format!("source=\"{}\"", used.source.name());
         let label = format!("transport=\"{}\",{source}", transport_name(used.transport));
-        metric(out, "fabric_monitor_nccl_transport", vec![(label, 1)]);
+        write_metric(out, "fabric_monitor_nccl_transport", vec![(label, 1)]);
         let fallback = u64::from(used.is_fallback(readings.expected.as_deref()));
-        metric(out, "fabric_monitor_tcp_fallback", vec![(source, fallback)]);
+        write_metric(out, "fabric_monitor_tcp_fallback", vec![(source, fallback)]);
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // rates are never negative
     let whole = |rate: f64| rate as u64;
     let rates = readings.rates;
     let of = |name: &str, rate: fn(Rates) -> Option<f64>, out: &mut String| {
-        one(out, name, rates.and_then(rate).map(whole));
+        write_metric_without_labels(out, name, rates.and_then(rate).map(whole));
     };
     of("fabric_monitor_traffic_rdma_bytes_per_second", |r| r.rdma_bytes, out);
     of("fabric_monitor_traffic_rdma_requests_per_second", |r| r.rdma_requests, out);
     of("fabric_monitor_traffic_received_bytes_per_second", |r| Some(r.received), out);
     of("fabric_monitor_traffic_sent_bytes_per_second", |r| Some(r.sent), out);
     let Some(ras) = &readings.ras else { return };
-    one(out, "fabric_monitor_ras_answers", Some(u64::from(ras.answer.is_some())));
+    write_metric_without_labels(out, "fabric_monitor_ras_answers", Some(u64::from(ras.answer.is_some())));
     let Some(answer) = &ras.answer else { return };
-    one(out, "fabric_monitor_ras_missing_ranks", Some(answer.missing_ranks));
-    one(out, "fabric_monitor_ras_dead_processes", Some(answer.dead_processes));
-    one(out, "fabric_monitor_ras_stuck_communicators", Some(ras.stuck));
+    write_metric_without_labels(out, "fabric_monitor_ras_missing_ranks", Some(answer.missing_ranks));
+    write_metric_without_labels(out, "fabric_monitor_ras_dead_processes", Some(answer.dead_processes));
+    write_metric_without_labels(out, "fabric_monitor_ras_stuck_communicators", Some(ras.stuck));
 }
 
 /// A metric without labels.
-fn one(out: &mut String, name: &str, value: Option<u64>) {
-    metric(out, name, value.map(|value| (String::new(), value)).into_iter().collect());
+fn write_metric_without_labels(out: &mut String, name: &str, value: Option<u64>) {
+    write_metric(out, name, value.map(|value| (String::new(), value)).into_iter().collect());
 }
 
 /// A metric of [`OTHERS`].
-fn metric(out: &mut String, name: &str, samples: Vec<(String, u64)>) {
+fn write_metric(out: &mut String, name: &str, samples: Vec<(String, u64)>) {
     let known = OTHERS.iter().find(|known| known.name == name);
-    family(out, name, known.map_or("gauge", |k| k.kind), known.map_or("", |k| k.help), samples);
+    write_family(out, name, known.map_or("gauge", |k| k.kind), known.map_or("", |k| k.help), samples);
 }
 
 /// A family; without a sample it is absent.
-fn family(out: &mut String, name: &str, kind: &str, help: &str, samples: Vec<(String, u64)>) {
+fn write_family(out: &mut String, name: &str, kind: &str, help: &str, samples: Vec<(String, u64)>) {
     if samples.is_empty() {
         return;
     }

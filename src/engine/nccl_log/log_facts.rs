@@ -165,7 +165,7 @@ impl Log {
     pub fn add(&mut self, cut: super::split_lines::Cut<'_>, place: Place) {
         self.lines += 1;
         if memchr::memmem::find(cut.bytes, b"CCL ").is_none() {
-            self.other(&cut, place);
+            self.add_ucx_line(&cut, place);
             return;
         }
         let text = String::from_utf8_lossy(cut.bytes);
@@ -180,7 +180,7 @@ impl Log {
                 // Before 2.30 the version stands alone.
                 if let Some(version) = version(&text) {
                     self.nccl_lines += 1;
-                    self.version(version);
+                    self.add_version(version);
                 }
                 return;
             }
@@ -191,19 +191,19 @@ impl Log {
             self.skipped.cut += 1;
             return;
         }
-        let process = self.process(head.writer);
-        self.known(&head, process, place);
+        let process = self.process_of_writer_or_new(head.writer);
+        self.add_known_line(&head, process, place);
         let said = message(head.message);
         if said == Message::Cut {
             self.skipped.cut += 1;
         } else if let Some(process) = process {
-            self.message(process, head.device.unwrap_or(-1), said, place);
+            self.add_message(process, head.device.unwrap_or(-1), said, place);
         }
     }
 
     /// A line of UCX, which the plugin of NCCL for UCX writes: `[time] [host:pid:tid] ib_md.c:437 UCX  ERROR ibv_reg_mr(…)`.
     /// It names no rank, so only an error that `explain` knows counts.
-    fn other(&mut self, cut: &super::split_lines::Cut<'_>, place: Place) {
+    fn add_ucx_line(&mut self, cut: &super::split_lines::Cut<'_>, place: Place) {
         const MARK: &[u8] = b" UCX ";
         let Some(at) = memchr::memmem::find(cut.bytes, MARK) else { return };
         let text = String::from_utf8_lossy(cut.bytes.get(at + MARK.len()..).unwrap_or_default());
@@ -214,9 +214,9 @@ impl Log {
         }
     }
 
-    fn process(&mut self, writer: Option<Writer<'_>>) -> Option<usize> {
+    fn process_of_writer_or_new(&mut self, writer: Option<Writer<'_>>) -> Option<usize> {
         let key = match writer {
-            Some(writer) => (self.name(writer.host), writer.pid),
+            Some(writer) => (self.kept_name(writer.host), writer.pid),
             None => (None, 0),
         };
         if let Some(known) = self.by_writer.get(&key) {
@@ -231,23 +231,23 @@ impl Log {
         Some(self.processes.len() - 1)
     }
 
-    fn name(&mut self, text: &str) -> Option<Name> {
-        let name = self.names.name(text);
+    fn kept_name(&mut self, text: &str) -> Option<Name> {
+        let name = self.names.keep_text_once(text);
         self.skipped.beyond_limits += u64::from(name.is_none());
         name
     }
 
-    fn version(&mut self, text: &str) -> Option<Name> {
+    fn add_version(&mut self, text: &str) -> Option<Name> {
         if self.versions.len() == VERSIONS {
             return self.versions.iter().find(|known| self.names.text(**known) == text).copied();
         }
-        let name = self.name(text)?;
+        let name = self.kept_name(text)?;
         self.versions.insert(name);
         Some(name)
     }
 
     /// A line that `explain` knows, and warnings that it does not know.
-    fn known(&mut self, head: &Head<'_>, process: Option<usize>, place: Place) {
+    fn add_known_line(&mut self, head: &Head<'_>, process: Option<usize>, place: Place) {
         // Lines of operations (`AllReduce: opCount …`) are most of a long log, and none of them is known.
         if head.level == Level::Info && head.message.contains(": opCount ") {
             return;
@@ -261,18 +261,24 @@ impl Log {
         }
     }
 
-    fn message(&mut self, process: usize, device: i16, said: Message<'_>, place: Place) {
+    fn add_message(&mut self, process: usize, device: i16, said: Message<'_>, place: Place) {
         match said {
             Message::Network(name) => {
-                let name = self.name(name);
-                if let Some(seat) = self.seat(process, device) {
+                let name = self.kept_name(name);
+                if let Some(seat) = self.seat_of_device_or_new(process, device) {
                     seat.network = name;
                 }
             }
-            Message::Start(comm) => self.begin(process, device, comm, place, |rank| rank.began = true),
-            Message::Complete(comm) => self.begin(process, device, comm, place, |rank| rank.complete = true),
-            Message::Layout(comm) => self.layout(process, device, comm),
-            Message::Channel { rank, peer, path } => self.channel(process, device, (rank, peer), path, place),
+            Message::Start(comm) => {
+                self.begin_or_complete_rank(process, device, comm, place, |rank| rank.began = true)
+            }
+            Message::Complete(comm) => {
+                self.begin_or_complete_rank(process, device, comm, place, |rank| rank.complete = true)
+            }
+            Message::Layout(comm) => self.add_layout_of_communicator(process, device, comm),
+            Message::Channel { rank, peer, path } => {
+                self.add_channel(process, device, (rank, peer), path, place)
+            }
             Message::Channels(number) => self.with_last(process, device, |rank| rank.channels = Some(number)),
             Message::Rings { pxn, gpu_direct } => {
                 let seat = self.seats.get(&(process, device));
@@ -288,16 +294,18 @@ impl Log {
     fn of_process(&mut self, at: usize, said: Message<'_>) {
         let name = match said {
             Message::Devices { list, interface } => {
-                let oob = self.name(interface);
+                let oob = self.kept_name(interface);
                 if let Some(process) = self.processes.get_mut(at) {
                     process.oob = oob;
                 }
-                self.name(list)
+                self.kept_name(list)
             }
-            Message::Bootstrap(text) | Message::Plugin(text) | Message::Provider(text) => self.name(text),
-            Message::Version(text) => self.version(text),
+            Message::Bootstrap(text) | Message::Plugin(text) | Message::Provider(text) => {
+                self.kept_name(text)
+            }
+            Message::Version(text) => self.add_version(text),
             Message::Setting(name, value) if SETTINGS.contains(&name) => {
-                let (name, value) = (self.name(name), self.name(value));
+                let (name, value) = (self.kept_name(name), self.kept_name(value));
                 if let (Some(name), Some(value), Some(process)) = (name, value, self.processes.get_mut(at)) {
                     process.settings.insert(name, value);
                 }
@@ -325,7 +333,13 @@ impl Log {
     }
 
     /// The communicator of a line, made if it is new.
-    fn communicator(&mut self, process: usize, device: i16, comm: &Comm, place: Place) -> Option<usize> {
+    fn communicator_of_line_or_new(
+        &mut self,
+        process: usize,
+        device: i16,
+        comm: &Comm,
+        place: Place,
+    ) -> Option<usize> {
         let key = match (comm.id, comm.split) {
             (Some(id), _) => Key::Id(id),
             (None, Some((parent, number, color))) => {
@@ -358,17 +372,24 @@ impl Log {
         Some(self.communicators.len() - 1)
     }
 
-    fn begin(&mut self, process: usize, device: i16, comm: Comm, place: Place, set: impl FnOnce(&mut Rank)) {
+    fn begin_or_complete_rank(
+        &mut self,
+        process: usize,
+        device: i16,
+        comm: Comm,
+        place: Place,
+        set: impl FnOnce(&mut Rank),
+    ) {
         // The line of the end belongs to the line of the start: same process, same address, same rank.
         let open = |at: &usize| self.ranks.get(*at).is_some_and(|r| !r.complete);
         let key = (process, device, comm.address, comm.rank);
         let mut at = self.by_number.get(&key).copied().filter(open);
         if at.is_none() {
             if let (None, Some((parent, None, _))) = (comm.id, comm.split) {
-                self.split(process, parent);
+                self.count_split(process, parent);
             }
-            let communicator = self.communicator(process, device, &comm, place);
-            at = communicator.and_then(|c| self.rank(process, device, c, comm.rank, place));
+            let communicator = self.communicator_of_line_or_new(process, device, &comm, place);
+            at = communicator.and_then(|c| self.add_rank(process, device, c, comm.rank, place));
         }
         let Some(at) = at else { return };
         self.by_number.insert(key, at);
@@ -380,7 +401,7 @@ impl Log {
     }
 
     /// Counts a split of a communicator, whose address is `parent`.
-    fn split(&mut self, process: usize, parent: u64) {
+    fn count_split(&mut self, process: usize, parent: u64) {
         let is_full = self.splits.len() >= SPLITS;
         match self.splits.entry((process, parent)) {
             Entry::Vacant(_) if is_full => self.skipped.beyond_limits += 1,
@@ -389,7 +410,7 @@ impl Log {
     }
 
     /// A CUDA device of a process; `None` beyond the limit.
-    fn seat(&mut self, process: usize, device: i16) -> Option<&mut Seat> {
+    fn seat_of_device_or_new(&mut self, process: usize, device: i16) -> Option<&mut Seat> {
         let is_full = self.seats.len() >= SEATS;
         match self.seats.entry((process, device)) {
             Entry::Vacant(_) if is_full => {
@@ -401,7 +422,7 @@ impl Log {
     }
 
     /// A new rank of a communicator.
-    fn rank(
+    fn add_rank(
         &mut self,
         process: usize,
         device: i16,
@@ -414,7 +435,7 @@ impl Log {
             return None;
         }
         let at = self.ranks.len();
-        let seat = self.seat(process, device)?;
+        let seat = self.seat_of_device_or_new(process, device)?;
         seat.ranks.push(at);
         let network = seat.network;
         self.ranks.push(Rank {
@@ -439,7 +460,7 @@ impl Log {
         Some(at)
     }
 
-    fn layout(&mut self, process: usize, device: i16, comm: Comm) {
+    fn add_layout_of_communicator(&mut self, process: usize, device: i16, comm: Comm) {
         let rank = self.by_address.get(&(process, device, comm.address)).and_then(|at| self.ranks.get(*at));
         if let Some(communicator) = rank.and_then(|rank| self.communicators.get_mut(rank.communicator)) {
             communicator.nodes = comm.nodes;
@@ -447,7 +468,7 @@ impl Log {
         }
     }
 
-    fn channel(
+    fn add_channel(
         &mut self,
         process: usize,
         device: i16,
@@ -464,15 +485,15 @@ impl Log {
         let seat = self.seats.get(&(process, device));
         let mut at = seat.and_then(|seat| seat.ranks.iter().rev().take(RECENT).find(fits).copied());
         if at.is_none() {
-            let unnamed = self.communicator(process, device, &Comm::default(), place);
-            at = unnamed.and_then(|c| self.rank(process, device, c, rank, place));
+            let unnamed = self.communicator_of_line_or_new(process, device, &Comm::default(), place);
+            at = unnamed.and_then(|c| self.add_rank(process, device, c, rank, place));
         }
         let Some(at) = at else { return };
         if let Some(seat) = self.seats.get_mut(&(process, device)) {
             seat.active = Some(at);
         }
         let net = match path {
-            Path::Net { transport, .. } => self.name(transport),
+            Path::Net { transport, .. } => self.kept_name(transport),
             Path::Local => None,
         };
         let Some(rank) = self.ranks.get_mut(at) else { return };

@@ -55,7 +55,7 @@ impl Lines {
     }
 
     /// Ends the log: calls `line` for a last line without a line feed.
-    pub fn end(&mut self, mut line: impl FnMut(Cut<'_>)) {
+    pub fn end_with_unfinished_line(&mut self, mut line: impl FnMut(Cut<'_>)) {
         if !self.begun.is_empty() {
             line(Cut { bytes: &self.begun, long: self.cut, ended: false });
         }
@@ -76,7 +76,7 @@ mod tests {
     fn lines(chunks: &[&[u8]]) -> Vec<(usize, bool, bool)> {
         let (mut lines, mut found) = (Lines::default(), Vec::new());
         chunks.iter().for_each(|chunk| lines.push(chunk, |l| found.push((l.bytes.len(), l.long, l.ended))));
-        lines.end(|l| found.push((l.bytes.len(), l.long, l.ended)));
+        lines.end_with_unfinished_line(|l| found.push((l.bytes.len(), l.long, l.ended)));
         found
     }
 

@@ -7,7 +7,7 @@ fn log(text: &str) -> Log {
         line += 1;
         log.add(cut, Place { input: 0, line });
     });
-    lines.end(|cut| log.add(cut, Place { input: 0, line: line + 1 }));
+    lines.end_with_unfinished_line(|cut| log.add(cut, Place { input: 0, line: line + 1 }));
     log
 }
 

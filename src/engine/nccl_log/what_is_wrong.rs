@@ -43,15 +43,15 @@ pub fn judge(log: &Log, expected: &[String]) -> Vec<Finding> {
         let ranks = log.ranks(communicator);
         if log.crosses(communicator) {
             crossing += 1;
-            network(log, expected, at, &ranks, &mut found);
-            direct(log, at, &ranks, &mut found);
+            report_unexpected_transports(log, expected, at, &ranks, &mut found);
+            report_missing_gpudirect(log, at, &ranks, &mut found);
         }
-        differences(log, at, &ranks, &mut found);
-        missing(communicator, at, &ranks, &mut found);
+        report_differences_between_ranks(log, at, &ranks, &mut found);
+        report_missing_ranks(communicator, at, &ranks, &mut found);
         found.truncate(MOST);
     }
-    lines(log, &mut found);
-    nothing(log, crossing, &mut found);
+    report_known_lines(log, &mut found);
+    report_log_that_proves_nothing(log, crossing, &mut found);
     found.sort_by_key(|finding| {
         (std::cmp::Reverse(finding.kind.level()), finding.communicator, finding.place)
     });
@@ -80,7 +80,13 @@ fn who(ranks: &[&Rank], one: &str, more: &str) -> String {
 }
 
 /// Transports other than expected, grouped by name and reason.
-fn network(log: &Log, expected: &[String], at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
+fn report_unexpected_transports(
+    log: &Log,
+    expected: &[String],
+    at: usize,
+    ranks: &[&Rank],
+    found: &mut Vec<Finding>,
+) {
     let mut wrong: BTreeMap<(String, Option<Reason>), Vec<&Rank>> = BTreeMap::new();
     let mut unknown = Vec::new();
     for rank in ranks {
@@ -138,7 +144,7 @@ fn is(name: &str, expected: &str) -> bool {
 }
 
 /// Connections without GPUDirect.
-fn direct(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
+fn report_missing_gpudirect(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
     let copied = |rank: &&&Rank| matches!(log.direct(rank), Some(Direct::None | Direct::Some));
     let ranks: Vec<&Rank> = ranks.iter().filter(copied).copied().collect();
     let Some(first) = ranks.first() else { return };
@@ -174,7 +180,7 @@ fn direct(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
 }
 
 /// Facts in which the ranks of a communicator must agree.
-fn differences(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
+fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
     let nics = |rank: &Rank| nics_of_list(log.devices_of(rank).unwrap_or_default());
     let links = |rank: &Rank| {
         let links: BTreeSet<&str> = nics(rank).map(|(_, link)| link).collect();
@@ -254,7 +260,7 @@ fn differences(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) 
 }
 
 /// Ranks that the log does not have, and ranks that did not finish.
-fn missing(communicator: &Communicator, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
+fn report_missing_ranks(communicator: &Communicator, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
     let unfinished: Vec<&Rank> = ranks.iter().filter(|rank| rank.began && !rank.complete).copied().collect();
     if !unfinished.is_empty() {
         let message = format!("{} initialisation and did not finish it", who(&unfinished, "began", "began"));
@@ -278,7 +284,7 @@ fn missing(communicator: &Communicator, at: usize, ranks: &[&Rank], found: &mut 
 }
 
 /// Known lines, and warnings.
-fn lines(log: &Log, found: &mut Vec<Finding>) {
+fn report_known_lines(log: &Log, found: &mut Vec<Finding>) {
     for matched in log.known_lines() {
         let times = if matched.count == 1 { "once".to_owned() } else { format!("{} times", matched.count) };
         let Some(line) = matched.line else {
@@ -308,7 +314,7 @@ fn lines(log: &Log, found: &mut Vec<Finding>) {
 }
 
 /// A log that proves nothing does not pass.
-fn nothing(log: &Log, crossing: usize, found: &mut Vec<Finding>) {
+fn report_log_that_proves_nothing(log: &Log, crossing: usize, found: &mut Vec<Finding>) {
     let (kind, message, fix) = if log.nccl_lines == 0 {
         (
             Kind::NoNcclLines,

@@ -69,7 +69,7 @@ impl NodeBuilder {
             resources: node.resources(),
             lists: node.lists(),
         };
-        let changed = self.put(name, incoming);
+        let changed = self.replace_node(name, incoming);
         self.take_out_labels();
         changed
     }
@@ -78,7 +78,7 @@ impl NodeBuilder {
     pub fn delete(&mut self, name: &str) -> bool {
         let known = self.view.nodes.remove(name);
         if let Some(entry) = &known {
-            self.release(name, entry);
+            self.take_back_counts_of_node(name, entry);
         }
         known.is_some()
     }
@@ -89,7 +89,7 @@ impl NodeBuilder {
     }
 
     /// Sets the labels by which profiles select their nodes. Those are always part of the classes.
-    pub fn ask<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
+    pub fn set_labels_of_profiles<'a>(&mut self, labels: impl Iterator<Item = &'a str>) {
         let asked: BTreeSet<Arc<str>> = labels.map(Arc::from).collect();
         if asked == self.asked {
             return;
@@ -99,7 +99,7 @@ impl NodeBuilder {
         own.retain(|key| !asked.contains(key));
         self.asked = asked;
         if !own.iter().eq(self.view.own_keys.keys()) {
-            self.rebuild(own);
+            self.classify_all_nodes_again(own);
         }
     }
 
@@ -117,7 +117,7 @@ impl NodeBuilder {
         self.view.clone()
     }
 
-    fn put(&mut self, name: &str, incoming: Incoming<'_>) -> bool {
+    fn replace_node(&mut self, name: &str, incoming: Incoming<'_>) -> bool {
         let is_own = |key: &str| self.view.own_keys.contains_key(key);
         let named = is_own(HOSTNAME_LABEL) && incoming.labels.contains(&(HOSTNAME_LABEL, name));
         let own: Vec<(Arc<str>, Box<str>)> = incoming
@@ -128,24 +128,25 @@ impl NodeBuilder {
             .collect();
         let labels: Vec<(&str, &str)> = incoming.labels.iter().copied().filter(|(k, _)| !is_own(k)).collect();
         let resources: Vec<&str> = incoming.resources.iter().map(|(name, _)| *name).collect();
-        let class = self.intern(&labels, &incoming.taints, &resources, incoming.lists);
+        let class = self.class_number_or_new(&labels, &incoming.taints, &resources, incoming.lists);
         let amounts = self.view.amounts.find(&incoming.resources).unwrap_or_else(|| {
-            let units = incoming.resources.iter().map(|(name, units)| (self.string(name), *units)).collect();
-            Arc::make_mut(&mut self.view.amounts).keep(units)
+            let units =
+                incoming.resources.iter().map(|(name, units)| (self.shared_string(name), *units)).collect();
+            Arc::make_mut(&mut self.view.amounts).keep_new_list(units)
         });
         let entry = NodeEntry::new(class, amounts, named, own);
         if self.view.nodes.get(name) == Some(&entry) {
             return false;
         }
-        self.count(&entry, name, true);
+        self.count_node_in_or_out(&entry, name, true);
         if let Some(old) = self.view.nodes.insert(name, entry) {
-            self.release(name, &old);
+            self.take_back_counts_of_node(name, &old);
         }
         true
     }
 
     /// Number of the class with these properties; a new number if there is none yet.
-    fn intern(
+    fn class_number_or_new(
         &mut self,
         labels: &[(&str, &str)],
         taints: &[Taint],
@@ -168,9 +169,9 @@ impl NodeBuilder {
             return number;
         }
         let class = Class {
-            labels: labels.iter().map(|(k, v)| (self.string(k), self.string(v))).collect(),
+            labels: labels.iter().map(|(k, v)| (self.shared_string(k), self.shared_string(v))).collect(),
             taints: taints.to_vec(),
-            resources: resources.iter().map(|r| self.string(r)).collect(),
+            resources: resources.iter().map(|r| self.shared_string(r)).collect(),
             lists,
         };
         self.stale = true;
@@ -186,7 +187,7 @@ impl NodeBuilder {
         number
     }
 
-    fn string(&mut self, text: &str) -> Arc<str> {
+    fn shared_string(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.strings.get(text) {
             return Arc::clone(known);
         }
@@ -195,7 +196,7 @@ impl NodeBuilder {
         new
     }
 
-    fn count(&mut self, entry: &NodeEntry, name: &str, more: bool) {
+    fn count_node_in_or_out(&mut self, entry: &NodeEntry, name: &str, more: bool) {
         self.moved = true;
         let bump = |counts: &mut Vec<usize>| {
             if counts.len() <= entry.class() {
@@ -206,7 +207,7 @@ impl NodeBuilder {
             }
         };
         bump(&mut self.view.counts);
-        Arc::make_mut(&mut self.view.amounts).count(entry.class(), entry.amounts, more);
+        Arc::make_mut(&mut self.view.amounts).count_node_in_or_out(entry.class(), entry.amounts, more);
         for (key, counts) in &mut self.view.own_keys {
             if entry.own(name, key).is_some() {
                 bump(counts);
@@ -216,10 +217,10 @@ impl NodeBuilder {
             let at = value_key(key, value);
             if more {
                 let name: Arc<str> = Arc::from(name);
-                self.view.values.update(&at, Vec::new, |names| names.push(name));
+                self.view.values.change_or_insert(&at, Vec::new, |names| names.push(name));
             } else {
                 let mut left = 0;
-                self.view.values.update(&at, Vec::new, |names| {
+                self.view.values.change_or_insert(&at, Vec::new, |names| {
                     names.retain(|n| **n != *name);
                     left = names.len();
                 });
@@ -231,8 +232,8 @@ impl NodeBuilder {
     }
 
     /// Takes back what a node counted for.
-    fn release(&mut self, name: &str, entry: &NodeEntry) {
-        self.count(entry, name, false);
+    fn take_back_counts_of_node(&mut self, name: &str, entry: &NodeEntry) {
+        self.count_node_in_or_out(entry, name, false);
         if self.view.counts.get(entry.class()) == Some(&0)
             && let Some(class) = self.slots.get_mut(entry.class()).and_then(Option::take)
         {
@@ -270,12 +271,12 @@ impl NodeBuilder {
             };
             let mut own: BTreeSet<Arc<str>> = self.view.own_keys.keys().cloned().collect();
             own.insert(Arc::from(*key));
-            self.rebuild(own);
+            self.classify_all_nodes_again(own);
         }
     }
 
     /// Classifies every node again, with other labels left out of the classes.
-    fn rebuild(&mut self, own_keys: BTreeSet<Arc<str>>) {
+    fn classify_all_nodes_again(&mut self, own_keys: BTreeSet<Arc<str>>) {
         let mut old = std::mem::take(self);
         self.many = old.many;
         self.view.own_keys = own_keys.into_iter().map(|key| (key, Vec::new())).collect();
@@ -295,7 +296,7 @@ impl NodeBuilder {
                 false => resources.iter().map(|(name, units)| (&**name, *units)).collect(),
             };
             let (taints, lists) = (class.taints.clone(), class.lists);
-            self.put(name, Incoming { labels, taints, resources, lists });
+            self.replace_node(name, Incoming { labels, taints, resources, lists });
         }
         self.stale = true;
     }

@@ -37,7 +37,7 @@ impl<'d> Budget<'d> {
     }
 
     /// Takes as many looks; `None` where fewer are left.
-    fn take(&mut self, looks: usize) -> Option<()> {
+    fn take_looks(&mut self, looks: usize) -> Option<()> {
         self.left = self.left.checked_sub(looks)?;
         let may = match self.for_reasons {
             true => self.deadline.looks_for_reasons(looks),
@@ -49,7 +49,7 @@ impl<'d> Budget<'d> {
 
 /// Keeps the classes with at least one node that satisfies every condition, as far as the looks suffice: conditions on
 /// labels that several terms share, those of one term, and those on names.
-pub(super) fn refine(
+pub(super) fn keep_classes_with_matching_node(
     view: &NodeView,
     set: ClassSet,
     labels: [&[SingleNodeCondition<'_>]; 2],
@@ -60,7 +60,7 @@ pub(super) fn refine(
     if conditions.each() == 0 || set.is_clear() {
         return set;
     }
-    conditions.refine(&set, budget).unwrap_or(set)
+    conditions.classes_with_matching_node(&set, budget).unwrap_or(set)
 }
 
 fn keep(set: &ClassSet, keep: impl Fn(usize) -> bool) -> ClassSet {
@@ -139,17 +139,17 @@ impl<'a> Conditions<'a> {
     }
 
     /// The classes of a set that are kept; `None` where the looks do not suffice.
-    fn refine(&self, set: &ClassSet, budget: &mut Budget<'_>) -> Option<ClassSet> {
+    fn classes_with_matching_node(&self, set: &ClassSet, budget: &mut Budget<'_>) -> Option<ClassSet> {
         let view = self.view;
         let each = self.each();
         let nodes = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
         if let Some(listed) = self.listed() {
-            budget.take(nodes(&listed).saturating_mul(each))?;
+            budget.take_looks(nodes(&listed).saturating_mul(each))?;
             let listed = listed.iter().flat_map(Behind::names);
             return Some(self.holding(set, listed.filter_map(|n| view.nodes.get(n).map(|e| (n, e)))));
         }
         if let Some(excluded) = self.excluded() {
-            budget.take(nodes(&excluded).saturating_add(view.counts.len()))?;
+            budget.take_looks(nodes(&excluded).saturating_add(view.counts.len()))?;
             let mut left = view.counts.clone();
             let excluded: HashSet<&str> = excluded.iter().flat_map(Behind::names).collect();
             for entry in excluded.into_iter().filter_map(|name| view.nodes.get(name)) {
@@ -165,14 +165,14 @@ impl<'a> Conditions<'a> {
             && let Some(have) = view.own_keys.get(one.requirement.key)
             && (one.is(Relation::Exists) || one.is(Relation::DoesNotExist))
         {
-            budget.take(view.counts.len())?;
+            budget.take_looks(view.counts.len())?;
             let having = |class: usize| have.get(class).copied().unwrap_or(0);
             let all = |class: usize| view.counts.get(class).copied().unwrap_or(0);
             let exists = one.is(Relation::Exists);
             return Some(keep(set, |c| if exists { having(c) > 0 } else { all(c) > having(c) }));
         }
         // Several conditions, none of which names nodes: every node is checked. Hardly anybody writes this.
-        budget.take(view.nodes.len().saturating_mul(each))?;
+        budget.take_looks(view.nodes.len().saturating_mul(each))?;
         Some(self.holding(set, view.nodes.iter()))
     }
 

@@ -112,14 +112,14 @@ fn labels_of_many_values_leave_the_classes_unless_profiles_use_them() {
         ..Constraints::default()
     };
     assert!(landing(&constraints, &view).is_clear());
-    index.ask(["serial"].into_iter());
+    index.set_labels_of_profiles(["serial"].into_iter());
     assert_eq!(sizes(&mut index), (200, 200));
     assert_eq!(with(&mut index, "serial", "s7"), ["n7"]);
     // It stays part of the classes while nodes are added.
     put(&mut index, &node("late", &[("serial", "s200"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index), (201, 201));
     assert_eq!(with(&mut index, "serial", "s200"), ["late"]);
-    index.ask(std::iter::empty());
+    index.set_labels_of_profiles(std::iter::empty());
     put(&mut index, &node("later", &[("serial", "s201"), ("pool", "p1")]));
     assert_eq!(sizes(&mut index).1, 202);
 }
@@ -283,7 +283,7 @@ fn answers_are_of_the_nodes_alone(
         let name = format!("n{number}");
         for (i, index) in indices.iter_mut().enumerate() {
             if at == steps.len() / (i + 2) {
-                index.ask(["fabric"].into_iter());
+                index.set_labels_of_profiles(["fabric"].into_iter());
             }
             match change {
                 None => drop(index.delete(&name)),
@@ -306,7 +306,7 @@ fn answers_are_of_the_nodes_alone(
         }
     }
     let mut last = NodeBuilder::default();
-    last.ask(["fabric"].into_iter());
+    last.set_labels_of_profiles(["fabric"].into_iter());
     nodes.iter().rev().for_each(|(name, kind)| put(&mut last, &kind.object(name)));
     let views: Vec<NodeView> = indices.iter_mut().chain([&mut last]).map(NodeBuilder::view).collect();
     reached.taken_out += views.iter().filter(|v| v.own_keys.len() > 1).count();

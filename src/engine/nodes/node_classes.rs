@@ -213,7 +213,7 @@ impl Classes {
     pub fn tolerated(&self, tolerates: impl Fn(&Taint) -> bool) -> ClassSet {
         let mut set = self.all.clone();
         for (_, having) in self.taints.iter().filter(|(taint, _)| !tolerates(taint)) {
-            having.leave(&mut set);
+            having.remove_from_set(&mut set);
         }
         set
     }

@@ -32,14 +32,14 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
     #[must_use]
     pub fn new(view: &'v NodeView, requirements: &[Requirement<'r>]) -> Self {
         let mut classes = view.classes().all().clone();
-        Self { view, single: retained(view, &mut classes, requirements), classes }
+        Self { view, single: retain_classes_and_return_rest(view, &mut classes, requirements), classes }
     }
 
     /// The first node by name that satisfies other requirements too.
     #[must_use]
     pub fn first_with(&self, other: &[Requirement<'_>], deadline: &Deadline<'_>) -> InCommon<'v> {
         let mut classes = self.classes.clone();
-        let theirs = retained(self.view, &mut classes, other);
+        let theirs = retain_classes_and_return_rest(self.view, &mut classes, other);
         if classes.is_clear() {
             return InCommon::None;
         }
@@ -84,7 +84,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
 }
 
 /// Retains the classes that satisfy the requirements, and returns those requirements that need single nodes.
-fn retained<'r>(
+fn retain_classes_and_return_rest<'r>(
     view: &NodeView,
     classes: &mut ClassSet,
     requirements: &[Requirement<'r>],

@@ -36,7 +36,7 @@ impl Amounts {
     }
 
     /// Keeps a new list of amounts; returns `UNKNOWN` if all numbers are taken.
-    pub(super) fn keep(&mut self, units: Vec<(Arc<str>, u64)>) -> ListNumber {
+    pub(super) fn keep_new_list(&mut self, units: Vec<(Arc<str>, u64)>) -> ListNumber {
         let list = (units.into(), 0);
         let free = self.lists.iter().position(|(_, nodes)| *nodes == 0);
         let at = free.unwrap_or(self.lists.len());
@@ -49,7 +49,7 @@ impl Amounts {
     }
 
     /// Counts a node in, or out.
-    pub(super) fn count(&mut self, class: usize, number: ListNumber, more: bool) {
+    pub(super) fn count_node_in_or_out(&mut self, class: usize, number: ListNumber, more: bool) {
         let step = |count: usize| if more { count + 1 } else { count.saturating_sub(1) };
         if let Some((_, nodes)) = self.lists.get_mut(usize::from(number)) {
             *nodes = step(*nodes);
@@ -101,8 +101,8 @@ mod tests {
     fn the_largest_node_of_a_set_of_classes() {
         let mut amounts = Amounts::default();
         for (class, list) in [(0, [("a/vf", 8)]), (1, [("a/vf", 16)]), (1, [("a/vf", 16)])] {
-            let number = amounts.find(&list).unwrap_or_else(|| amounts.keep(units(&list)));
-            amounts.count(class, number, true);
+            let number = amounts.find(&list).unwrap_or_else(|| amounts.keep_new_list(units(&list)));
+            amounts.count_node_in_or_out(class, number, true);
         }
         let set = |classes: &[usize]| {
             let mut set = ClassSet::with_capacity(4);
@@ -114,23 +114,23 @@ mod tests {
         assert_eq!(amounts.most(&set(&[0, 1]), "a/other"), None);
         assert_eq!(amounts.most(&set(&[2]), "a/vf"), None);
         // A node with 0 units may soon have more.
-        let none = amounts.keep(units(&[("a/vf", 0)]));
-        amounts.count(0, none, true);
+        let none = amounts.keep_new_list(units(&[("a/vf", 0)]));
+        amounts.count_node_in_or_out(0, none, true);
         assert_eq!(amounts.most(&set(&[0]), "a/vf"), None);
-        amounts.count(0, none, false);
+        amounts.count_node_in_or_out(0, none, false);
         assert_eq!(amounts.most(&set(&[0]), "a/vf"), Some(8));
         // The next list reuses the number of a list that no node has.
         assert_eq!(amounts.find(&[("a/vf", 0)]), None);
-        assert_eq!(amounts.keep(units(&[("a/vf", 4)])), none);
+        assert_eq!(amounts.keep_new_list(units(&[("a/vf", 4)])), none);
     }
 
     #[test]
     fn lists_without_room_are_unknown() {
         let mut amounts = Amounts::default();
         for n in 0..=MOST_LISTS as u64 {
-            let number = amounts.keep(units(&[("a/vf", n + 1)]));
+            let number = amounts.keep_new_list(units(&[("a/vf", n + 1)]));
             assert_eq!(number == UNKNOWN, n as usize == MOST_LISTS);
-            amounts.count(0, number, true);
+            amounts.count_node_in_or_out(0, number, true);
         }
         let mut set = ClassSet::with_capacity(1);
         set.insert(0);

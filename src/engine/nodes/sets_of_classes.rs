@@ -36,7 +36,7 @@ impl Members {
     }
 
     /// Removes them from a set.
-    pub(super) fn leave(&self, set: &mut FixedBitSet) {
+    pub(super) fn remove_from_set(&self, set: &mut FixedBitSet) {
         match self {
             Self::Few(classes) => {
                 let most = set.len();

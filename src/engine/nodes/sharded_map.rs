@@ -58,7 +58,12 @@ impl<V: Clone> Shards<V> {
     }
 
     /// Changes the value of a name, created by `default` if there is none.
-    pub(super) fn update(&mut self, name: &str, default: impl FnOnce() -> V, change: impl FnOnce(&mut V)) {
+    pub(super) fn change_or_insert(
+        &mut self,
+        name: &str,
+        default: impl FnOnce() -> V,
+        change: impl FnOnce(&mut V),
+    ) {
         let Some(slot) = self.parts.get_mut(part(name)) else { return };
         let map = Arc::make_mut(slot);
         if let Some(value) = map.get_mut(name) {

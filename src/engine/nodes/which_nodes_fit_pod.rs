@@ -1,7 +1,7 @@
 //! The node filter: which nodes a pod can run on, by the rules of kube-scheduler (plugins NodeName, NodeAffinity and
 //! TaintToleration), without cordons and passing taints.
 
-use super::conditions_on_single_nodes::{Budget, SingleNodeCondition, refine};
+use super::conditions_on_single_nodes::{Budget, SingleNodeCondition, keep_classes_with_matching_node};
 use super::label_requirement::{Relation, Requirement, Values};
 use super::node_classes::ClassSet;
 use super::nodes_view::NodeView;
@@ -214,7 +214,7 @@ fn landing_within(
         }
     }
     match &constraints.terms {
-        None => refine(view, set, [&shared, &[]], &[], budget),
+        None => keep_classes_with_matching_node(view, set, [&shared, &[]], &[], budget),
         Some(terms) => {
             let mut any = view.classes.none();
             for term in terms.iter().filter(|t| !t.void) {
@@ -232,7 +232,13 @@ fn landing_within(
                 }
                 if !fits.is_clear() {
                     let names: Vec<_> = term.names.iter().map(SingleNodeCondition::of).collect();
-                    any.union_with(&refine(view, fits, [&shared, &own], &names, budget));
+                    any.union_with(&keep_classes_with_matching_node(
+                        view,
+                        fits,
+                        [&shared, &own],
+                        &names,
+                        budget,
+                    ));
                 }
             }
             any
@@ -298,7 +304,13 @@ pub fn dropped(
     let mut budget = Budget::for_reasons(deadline);
     let mut narrow = |set: &ClassSet, requirement: &Requirement<'_>| {
         if view.own_keys.contains_key(requirement.key) {
-            refine(view, set.clone(), [&[SingleNodeCondition::of(requirement)], &[]], &[], &mut budget)
+            keep_classes_with_matching_node(
+                view,
+                set.clone(),
+                [&[SingleNodeCondition::of(requirement)], &[]],
+                &[],
+                &mut budget,
+            )
         } else {
             let mut after = set.clone();
             view.classes.retain(&mut after, *requirement);

@@ -18,9 +18,9 @@ const IN_POD_SIZE: &str = "64Mi";
 pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Patch {
     let mut out = Writer::default();
     let edits = || plan.of_pod().iter().map(|change| &change.edit);
-    annotations(pod, plan, &mut out);
+    write_annotation_operations(pod, plan, &mut out);
     let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
-    append(&mut out, has, at("/spec/volumes"), edits().filter(|e| is_volume(e)), volume);
+    append(&mut out, has, at("/spec/volumes"), edits().filter(|e| is_volume(e)), write_volume);
     let init = edits().filter_map(|edit| match edit {
         Edit::InitContainer { text, .. } => Some(text),
         _ => None,
@@ -42,7 +42,7 @@ fn is_volume(edit: &Edit) -> bool {
     matches!(edit, Edit::ShmVolume { .. } | Edit::FilesVolume { .. } | Edit::InPodVolume { .. })
 }
 
-fn volume(out: &mut String, edit: &Edit) {
+fn write_volume(out: &mut String, edit: &Edit) {
     push_object(out, |volume| match edit {
         Edit::ShmVolume { name, size, .. } => {
             volume.text("name", name);
@@ -77,7 +77,7 @@ fn volume(out: &mut String, edit: &Edit) {
     });
 }
 
-fn annotations(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
+fn write_annotation_operations(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
     let planned = || plan.of_pod().iter().filter_map(|c| c.edit.annotation());
     if planned().next().is_none() {
         return;
@@ -168,9 +168,9 @@ fn node_requirement(requirement: &Requirement) -> String {
 }
 
 fn container_operations(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
-    quantities(index, container, changes, out);
+    write_quantity_operations(index, container, changes, out);
     if changes.iter().any(|c| matches!(c.edit, Edit::Capability { .. })) {
-        capability(index, container, out);
+        write_capability_operations(index, container, out);
     }
     let env = changes.iter().filter_map(|c| match &c.edit {
         Edit::Env { name, value, .. } => Some((name, value)),
@@ -189,7 +189,7 @@ fn container_operations(index: usize, container: &Container<'_>, changes: &[Chan
 }
 
 /// `IPC_LOCK`, below the deepest object that is there.
-fn capability(index: usize, container: &Container<'_>, out: &mut Writer) {
+fn write_capability_operations(index: usize, container: &Container<'_>, out: &mut Writer) {
     let context = container.security_context.as_ref();
     let capabilities = context.and_then(|s| s.capabilities.as_ref());
     let (path, value) = if capabilities.is_some_and(|c| c.add.is_some()) {
@@ -204,7 +204,7 @@ fn capability(index: usize, container: &Container<'_>, out: &mut Writer) {
     out.push("add", of_container(index, path), |out| out.push_str(value));
 }
 
-fn quantities(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
+fn write_quantity_operations(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
     for list in [ResourceList::Limits, ResourceList::Requests] {
         let items = || {
             changes.iter().filter_map(move |c| match &c.edit {

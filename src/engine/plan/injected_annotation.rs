@@ -2,14 +2,14 @@
 
 use super::{Change, Edit, annotation_size_limit};
 use crate::pod::PodView;
-use crate::profile::{INJECTED_ANNOTATION, Profile, mark};
+use crate::profile::{INJECTED_ANNOTATION, Profile, injected_mark_of};
 
 /// The mark, if anything else is planned: a pod that fits already is not changed.
 pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, planned: &[Change]) -> Option<Change> {
     if planned.is_empty() {
         return None;
     }
-    let value = mark(profile);
+    let value = injected_mark_of(profile);
     let own = pod.annotation(INJECTED_ANNOTATION);
     if own == Some(value.as_str()) {
         return None;

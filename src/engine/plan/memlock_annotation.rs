@@ -33,7 +33,7 @@ pub(super) fn plan(
     for target in targets {
         let Some(container) = pod.containers().get(target.index) else { continue };
         let name = container.name();
-        match own.lifts(pod, name) {
+        match own.has_memlock_annotation(pod, name) {
             Some(true) => drop(lifted.insert(target.index)),
             None if name.len() <= LONGEST_NAME && is_label(name) => {
                 lifted.insert(target.index);
@@ -62,9 +62,11 @@ pub(super) fn set(pod: &PodView<'_>, planned: &[Change]) -> BTreeSet<usize> {
     let planned: BTreeSet<String> = planned.iter().filter_map(named).collect();
     let mut own = Own::default();
     let apps = pod.containers().iter().enumerate();
-    apps.filter(|(_, c)| planned.contains(c.name()) || own.lifts(pod, c.name()) == Some(true))
-        .map(|(index, _)| index)
-        .collect()
+    apps.filter(|(_, c)| {
+        planned.contains(c.name()) || own.has_memlock_annotation(pod, c.name()) == Some(true)
+    })
+    .map(|(index, _)| index)
+    .collect()
 }
 
 /// The pod's own annotations, each read once, however many containers have its name.
@@ -73,7 +75,7 @@ struct Own<'p>(BTreeMap<&'p str, Option<bool>>);
 
 impl<'p> Own<'p> {
     /// Whether the annotation of a container has memlock; `None` without an annotation.
-    fn lifts(&mut self, pod: &'p PodView<'_>, name: &'p str) -> Option<bool> {
+    fn has_memlock_annotation(&mut self, pod: &'p PodView<'_>, name: &'p str) -> Option<bool> {
         let keys = [NEWER_ANNOTATION, ULIMITS_ANNOTATION];
         let value = || keys.iter().find_map(|key| pod.annotation(&format!("{key}{name}")));
         *self.0.entry(name).or_insert_with(|| value().map(has_memlock))

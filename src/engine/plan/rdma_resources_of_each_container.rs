@@ -43,7 +43,7 @@ pub(super) fn wanted<'n>(
     let held = held(pod, needs.keys().copied());
     for (name, attachments) in needs {
         let held = held.get(name).copied().unwrap_or(0);
-        share(pod, targets, &dealt, &Need { name, attachments, held }, &mut wanted);
+        push_wanted_units_of_targets(pod, targets, &dealt, &Need { name, attachments, held }, &mut wanted);
     }
     for resource in &profile.resources {
         // Units that only other containers hold are not asked again: the pod would need twice the devices. FAB203
@@ -142,7 +142,7 @@ struct Need<'n> {
 
 /// Shares out what is missing of a resource. Units that any running container holds count. What a target holds already
 /// counts for it, so that the sum never passes the number of attachments.
-fn share<'n>(
+fn push_wanted_units_of_targets<'n>(
     pod: &PodView<'_>,
     targets: &[Target],
     dealt: &Dealt<'_>,

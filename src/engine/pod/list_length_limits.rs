@@ -26,13 +26,13 @@ pub const MAX_COMPARED: usize = 20_000;
 /// takes about 0.7 microseconds. Four times as many as are compared.
 pub const MAX_CHECKED: usize = 80_000;
 /// What a container takes to check, as a number of such values.
-pub const CONTAINER: usize = 16;
+pub const COST_OF_CONTAINER: usize = 16;
 /// The same for each different name of a resource, and for each entry of limits and requests.
-pub const RESOURCE_NAME: usize = 8;
+pub const COST_OF_RESOURCE_NAME: usize = 8;
 /// See [`RESOURCE_NAME`].
-pub const RESOURCE: usize = 2;
+pub const COST_OF_RESOURCE: usize = 2;
 /// The same for a claim.
-pub const CLAIM: usize = 32;
+pub const COST_OF_CLAIM: usize = 32;
 /// Entries of profiles that are compared with a variable of a pod in the time that one such value takes.
 pub const ENTRIES_PER_VALUE: usize = 8;
 

@@ -116,7 +116,7 @@ pub(crate) fn find_within<'a>(json: &'a str, deadline: &Deadline<'_>) -> Vec<Tem
             dev_shm: DevShm::AsWritten,
         };
         let text = Nested::new(json, "containers");
-        search(&text, json, text.members(json), &mut String::new(), 0, &way, &mut found);
+        collect_templates(&text, json, text.members(json), &mut String::new(), 0, &way, &mut found);
     }
     found.all
 }
@@ -135,7 +135,7 @@ pub fn bare_specs(json: &str, unfinished: bool) -> Vec<BareSpec<'_>> {
     let mut found = Found::new(&NEVER);
     if json.contains("\"containers\"") {
         let text = Nested::new(json, "containers");
-        bare(&text, json, text.members(json), &mut String::new(), unfinished, &mut found);
+        collect_bare_specs(&text, json, text.members(json), &mut String::new(), unfinished, &mut found);
     }
     found.all
 }
@@ -153,7 +153,7 @@ impl<'d, T> Found<'d, T> {
     }
 
     /// Whether to search a text at a depth.
-    fn reads(&mut self, json: &str, depth: usize) -> bool {
+    fn may_search(&mut self, json: &str, depth: usize) -> bool {
         let left = self.left.checked_sub(json.len());
         self.left = left.unwrap_or_default();
         let room = left.is_some() && depth <= MAX_DEPTH && self.all.len() <= MAX_TEMPLATES;
@@ -161,7 +161,7 @@ impl<'d, T> Found<'d, T> {
     }
 }
 
-fn below<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R) -> R {
+fn with_longer_pointer<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R) -> R {
     let length = pointer.len();
     pointer.push('/');
     pointer.push_str(step);
@@ -171,7 +171,7 @@ fn below<R>(pointer: &mut String, step: &str, go: impl FnOnce(&mut String) -> R)
 }
 
 /// Searches a value; `object` has its members if it is an object.
-fn search<'a>(
+fn collect_templates<'a>(
     text: &Nested<'a>,
     json: &'a str,
     object: Option<Members<'a>>,
@@ -180,7 +180,7 @@ fn search<'a>(
     way: &Way<'a>,
     found: &mut Found<'_, Template<'a>>,
 ) {
-    if !found.reads(json, depth) {
+    if !found.may_search(json, depth) {
         return;
     }
     if let Some(object) = object {
@@ -204,13 +204,17 @@ fn search<'a>(
                 let own = way.at_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
                 let inner = inner.or_else(|| text.members(value));
-                below(pointer, &token(key), |p| search(text, value, inner, p, depth + 1, &own, found));
+                with_longer_pointer(pointer, &token(key), |p| {
+                    collect_templates(text, value, inner, p, depth + 1, &own, found)
+                });
             }
         }
     } else if let Some(list) = text.elements(json) {
         for (index, value) in list.into_iter().enumerate().filter(|(_, value)| text.has_key(value)) {
             let inner = text.members(value);
-            below(pointer, &index.to_string(), |p| search(text, value, inner, p, depth + 1, way, found));
+            with_longer_pointer(pointer, &index.to_string(), |p| {
+                collect_templates(text, value, inner, p, depth + 1, way, found)
+            });
         }
     }
 }
@@ -317,7 +321,7 @@ fn is_pod_spec(spec: &Members<'_>, unfinished: bool) -> bool {
 }
 
 /// Searches a value; `object` has its members if it is an object.
-fn bare<'a>(
+fn collect_bare_specs<'a>(
     text: &Nested<'a>,
     json: &'a str,
     object: Option<Members<'a>>,
@@ -325,7 +329,7 @@ fn bare<'a>(
     unfinished: bool,
     found: &mut Found<'_, BareSpec<'a>>,
 ) {
-    if !found.reads(json, pointer.bytes().filter(|byte| *byte == b'/').count()) {
+    if !found.may_search(json, pointer.bytes().filter(|byte| *byte == b'/').count()) {
         return;
     }
     if let Some(object) = object {
@@ -335,15 +339,17 @@ fn bare<'a>(
             // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
             let is_spec = names_pod && inner.as_ref().is_some_and(|spec| is_pod_spec(spec, unfinished));
-            below(pointer, &token(key), |p| match is_spec {
+            with_longer_pointer(pointer, &token(key), |p| match is_spec {
                 true => found.all.push(BareSpec { pointer: p.clone(), json: value }),
-                false => bare(text, value, inner, p, unfinished, found),
+                false => collect_bare_specs(text, value, inner, p, unfinished, found),
             });
         }
     } else if let Some(list) = text.elements(json) {
         for (index, value) in list.into_iter().enumerate().filter(|(_, value)| text.has_key(value)) {
             let inner = text.members(value);
-            below(pointer, &index.to_string(), |p| bare(text, value, inner, p, unfinished, found));
+            with_longer_pointer(pointer, &index.to_string(), |p| {
+                collect_bare_specs(text, value, inner, p, unfinished, found)
+            });
         }
     }
 }

@@ -44,10 +44,10 @@ impl Conf {
         }
         match expected.transport {
             Some(Transport::Roce) => {
-                conf.devices(seen, LinkLayer::Ethernet);
-                conf.gid(seen);
+                conf.add_hca_line(seen, LinkLayer::Ethernet);
+                conf.add_gid_lines(seen);
             }
-            Some(Transport::Infiniband) => conf.devices(seen, LinkLayer::InfiniBand),
+            Some(Transport::Infiniband) => conf.add_hca_line(seen, LinkLayer::InfiniBand),
             _ => {}
         }
         conf
@@ -84,7 +84,7 @@ impl Conf {
         self.left_out.push((name.to_owned(), left_out.to_owned()));
     }
 
-    fn devices(&mut self, seen: &Readings, layer: LinkLayer) {
+    fn add_hca_line(&mut self, seen: &Readings, layer: LinkLayer) {
         let Ok(ports) = ports(seen) else { return };
         let fits = |port: &Port| port.link_layer == Ok(layer) && port.state == Ok(State::Active);
         let names: Vec<String> = ports
@@ -98,7 +98,7 @@ impl Conf {
         }
     }
 
-    fn gid(&mut self, seen: &Readings) {
+    fn add_gid_lines(&mut self, seen: &Readings) {
         const INDEX: &str = "NCCL_IB_GID_INDEX";
         let (Ok(ports), Ok(addresses)) = (ports(seen), &seen.addresses) else { return };
         let roce = ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet));

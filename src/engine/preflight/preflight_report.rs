@@ -74,7 +74,7 @@ impl Report {
             profile: profile.map(|name| printable(&name, 300)),
             checks: entries.collect(),
         };
-        report.conclude();
+        report.set_verdict_and_counts();
         report
     }
 
@@ -90,10 +90,10 @@ impl Report {
             }
             Err(why) => (Verdict::Fail, Some(Fault::Own), printable(&why, LONGEST), Some(fix.to_owned())),
         };
-        self.conclude();
+        self.set_verdict_and_counts();
     }
 
-    fn conclude(&mut self) {
+    fn set_verdict_and_counts(&mut self) {
         let worst = self.checks.iter().map(|check| check.verdict).max();
         // Without any pass nothing was learned.
         self.verdict = worst.filter(|worst| *worst != Verdict::Off).unwrap_or(Verdict::Unknown);

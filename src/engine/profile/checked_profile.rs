@@ -90,14 +90,14 @@ impl Profile {
         checks::list_lengths::check(&profile.spec, &fail)?;
         // The profile's own variables first: folded in, one that is there twice would be lost, and a pointer would
         // count the base's.
-        checks::env::check(&profile.spec, &fail)?;
+        checks::env::checked_variables(&profile.spec, &fail)?;
         checks::memlock::check(&profile.spec, &fail)?;
         let spec = inherit::folded(&profile.spec, bases, &fail)?;
         let transport =
             spec.transport.ok_or_else(|| fail("/spec/transport", "set transport or base".into()))?;
         let attachment =
             spec.attachment.ok_or_else(|| fail("/spec/attachment", "set attachment or base".into()))?;
-        let accelerators_per_node = checks::accelerators_per_node::check(&spec, &fail)?;
+        let accelerators_per_node = checks::accelerators_per_node::checked_or_default(&spec, &fail)?;
         let shm_per_accelerator = checks::shared_memory::check(&spec, &fail)?;
         let rails = checks::rails::check(&spec, &fail)?;
         checks::gke_networks::check(&spec, &fail)?;
@@ -120,7 +120,7 @@ impl Profile {
             gke_networks: spec.gke_networks.clone(),
             resources: checks::resources::check(&spec, &fail)?,
             memlock: checks::memlock::of(&spec, transport),
-            env: checks::env::check(&spec, &fail)?,
+            env: checks::env::checked_variables(&spec, &fail)?,
             nccl_version: checks::nccl_version::check(
                 spec.nccl_version.as_ref(),
                 "/spec/ncclVersion",

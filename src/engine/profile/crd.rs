@@ -181,7 +181,7 @@ pub fn definition() -> Result<Value, String> {
     let mut crd = serde_json::to_value(schema::derived()).map_err(|e| e.to_string())?;
     let schema =
         crd.pointer_mut("/spec/versions/0/schema/openAPIV3Schema").ok_or("the definition has no schema")?;
-    tidy(schema);
+    fit_schema_to_api_server(schema);
     let spec = schema.pointer_mut("/properties/spec").ok_or("the schema has no spec")?;
     for check in CHECKS {
         let mut rule = json!({"rule": check.rule, "message": check.message});
@@ -217,7 +217,7 @@ fn object<'a>(spec: &'a mut Value, at: &str) -> Result<&'a mut Map<String, Value
 }
 
 /// Fits the schema to what the API server and `kubectl explain` make of it.
-fn tidy(schema: &mut Value) {
+fn fit_schema_to_api_server(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             // A null that is kept counts as present in CEL. The API server drops it where the field is not nullable, and
@@ -241,9 +241,9 @@ fn tidy(schema: &mut Value) {
                 // kubectl keeps the line breaks of our source and adds its own.
                 *text = text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n");
             }
-            object.values_mut().for_each(tidy);
+            object.values_mut().for_each(fit_schema_to_api_server);
         }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Array(items) => items.iter_mut().for_each(fit_schema_to_api_server),
         _ => {}
     }
 }

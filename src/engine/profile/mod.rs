@@ -40,7 +40,7 @@ pub use ignorable_setting::Ignorable;
 pub use memlock_setting::Memlock;
 pub use metadata_of_profile_file::Metadata;
 pub use monitor_settings::{Monitor, MonitorResources, Scrape};
-pub use parse_injected_mark::{INJECTED_ANNOTATION, mark};
+pub use parse_injected_mark::{INJECTED_ANNOTATION, injected_mark_of};
 pub use placement_setting::{NodeAffinity, Placement};
 pub use preflight_settings::{CheckVerdict, Preflight, PreflightInstall, PreflightVerdict};
 pub use profile_error::ProfileError;

@@ -7,6 +7,6 @@ pub const INJECTED_ANNOTATION: &str = "fabric-admission.dev/injected";
 
 /// The mark of a profile as it is.
 #[must_use]
-pub fn mark(profile: &Profile) -> String {
+pub fn injected_mark_of(profile: &Profile) -> String {
     [&profile.name, "@", &profile.fingerprint].concat()
 }

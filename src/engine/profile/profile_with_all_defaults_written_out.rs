@@ -56,7 +56,7 @@ pub fn written_out(
     let json = serde_json::to_value(&written).unwrap_or_default();
     let mut found = BTreeMap::new();
     if let Some(spec) = json.get("spec") {
-        leaves(spec, "/spec".to_owned(), &mut |pointer, value| {
+        for_each_leaf_value(spec, "/spec".to_owned(), &mut |pointer, value| {
             let origin = origins.of(&json, pointer, value);
             found.insert(pointer.to_owned(), origin);
         });
@@ -132,16 +132,16 @@ fn rails(spec: &Spec) -> Vec<Rail> {
 }
 
 /// Calls `found` for every value that has no values inside, with its pointer.
-fn leaves(value: &Value, pointer: String, found: &mut dyn FnMut(&str, &Value)) {
+fn for_each_leaf_value(value: &Value, pointer: String, found: &mut dyn FnMut(&str, &Value)) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                leaves(value, format!("{pointer}/{}", token(key)), found);
+                for_each_leaf_value(value, format!("{pointer}/{}", token(key)), found);
             }
         }
         Value::Array(items) if !items.is_empty() => {
             for (index, item) in items.iter().enumerate() {
-                leaves(item, format!("{pointer}/{index}"), found);
+                for_each_leaf_value(item, format!("{pointer}/{index}"), found);
             }
         }
         _ => found(&pointer, value),

@@ -38,14 +38,14 @@ pub fn policies(rules: &[&Rule], choice: Choice<'_>) -> Vec<Value> {
         for severity in [Severity::Error, Severity::Warning] {
             let checks: Vec<&Check> = cel.checks.iter().filter(|c| c.severity == severity).collect();
             if !checks.is_empty() {
-                one(rule, &cel, &checks, severity, choice, &mut out);
+                push_policy_of_rule(rule, &cel, &checks, severity, choice, &mut out);
             }
         }
     }
     out
 }
 
-fn one(
+fn push_policy_of_rule(
     rule: &Rule,
     cel: &Cel,
     checks: &[&Check],

@@ -60,13 +60,13 @@ impl Comparison {
             result.unchanged += known.min(count);
             let entry = |count| Entry { fingerprint: fingerprint.clone(), severity: severity.clone(), count };
             if count > known {
-                result.put(entry(count - known), &changes, true);
+                result.add_finding(entry(count - known), &changes, true);
             } else if known > count {
-                result.put(entry(known - count), &changes, false);
+                result.add_finding(entry(known - count), &changes, false);
             }
         }
         for (fingerprint, (count, severity)) in old {
-            result.put(Entry { fingerprint, severity, count }, &changes, false);
+            result.add_finding(Entry { fingerprint, severity, count }, &changes, false);
         }
         result
     }
@@ -82,8 +82,8 @@ impl Comparison {
     }
 
     /// Adds a finding of the baseline that is gone.
-    pub(super) fn gone(&mut self, entry: Entry, changes: &Changes) {
-        self.put(entry, changes, false);
+    pub(super) fn add_gone_finding(&mut self, entry: Entry, changes: &Changes) {
+        self.add_finding(entry, changes, false);
     }
 
     /// Adds the result for other inputs.
@@ -94,7 +94,7 @@ impl Comparison {
         self.incomparable.extend(other.incomparable);
     }
 
-    fn put(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
+    fn add_finding(&mut self, entry: Entry, changes: &Changes, is_new: bool) {
         match changes.reason(&entry.fingerprint) {
             Some(reason) => self.incomparable.push(Incomparable { finding: Some(entry), reason }),
             None if is_new => self.new.push(entry),

@@ -25,7 +25,7 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
         let _ = writeln!(page, "| [{name}](#{name}) | {transport} | {attachment} | {what} |");
     }
     for base in bases {
-        section(&mut page, &base.metadata.name, &base.spec);
+        write_section(&mut page, &base.metadata.name, &base.spec);
     }
     page.push_str(
         "\n## Fields\n\nThe table lists all fields of `spec`. No field is required, but a profile without a `base`\n\
@@ -34,7 +34,7 @@ pub fn page(bases: &[FabricProfile], schema: &Value) -> String {
          | field | type | meaning |\n| --- | --- | --- |\n",
     );
     if let Some(spec) = schema.pointer("/$defs/Spec") {
-        fields(&mut page, spec, schema, "");
+        write_rows_of_schema(&mut page, spec, schema, "");
     }
     page
 }
@@ -50,7 +50,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn section(page: &mut String, name: &str, spec: &Spec) {
+fn write_section(page: &mut String, name: &str, spec: &Spec) {
     let _ = writeln!(page, "\n## {name}\n\n{}.\n", spec.description.as_deref().unwrap_or_default());
     let mut line = |what: &str, text: String| {
         let _ = writeln!(page, "- {what}: {text}");
@@ -107,11 +107,11 @@ fn section(page: &mut String, name: &str, spec: &Spec) {
     }
     page.push_str("\n| variable | value | why | source |\n| --- | --- | --- | --- |\n");
     for entry in spec.env.iter().flatten() {
-        variable(page, entry);
+        write_variable(page, entry);
     }
 }
 
-fn variable(page: &mut String, entry: &EnvVar) {
+fn write_variable(page: &mut String, entry: &EnvVar) {
     let value = match &entry.value {
         Some(value) => format!("`{value}`"),
         None => word(Some(entry.policy)),
@@ -122,7 +122,7 @@ fn variable(page: &mut String, entry: &EnvVar) {
 }
 
 /// The rows of one schema and of those below it, in the order of the type.
-fn fields(page: &mut String, schema: &Value, root: &Value, at: &str) {
+fn write_rows_of_schema(page: &mut String, schema: &Value, root: &Value, at: &str) {
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let target = target(property, root);
         let list = has_type(property, "array");
@@ -136,7 +136,7 @@ fn fields(page: &mut String, schema: &Value, root: &Value, at: &str) {
         // Every selector is alike: `nodeSelector` shows what is in one.
         let shown = inner["properties"].get("matchLabels").is_some() && name != "nodeSelector";
         if !shown {
-            fields(page, inner, root, &format!("{path}."));
+            write_rows_of_schema(page, inner, root, &format!("{path}."));
         }
     }
 }

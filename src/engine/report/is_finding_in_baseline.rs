@@ -57,7 +57,7 @@ impl Since {
     }
 
     /// Notes that an object is among the inputs.
-    pub fn saw(&mut self, object: &ObjectName) {
+    pub fn note_object_among_inputs(&mut self, object: &ObjectName) {
         if let Some(seen) = self.objects.get_mut(&Packed::object(object)) {
             *seen = true;
         }
@@ -108,7 +108,7 @@ impl Since {
         }
         gone.sort();
         for entry in gone {
-            result.gone(entry, &changes);
+            result.add_gone_finding(entry, &changes);
         }
         if findings > 0 {
             let (findings, objects) = (self::count(findings, "finding"), self::count(absent.len(), "object"));
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn as_many_as_before_are_unchanged() {
         let mut since = since(&[("FAB501", "a", 2), ("FAB412", "a", 1)]);
-        since.saw(&fingerprint("", "a").object);
+        since.note_object_among_inputs(&fingerprint("", "a").object);
         let mut add =
             |severity, times| since.add(&Packed::finding(&fingerprint("FAB501", "a")), severity, times);
         assert_eq!(add(Severity::Info, 1), BaselineState::Unchanged);
@@ -169,12 +169,12 @@ mod tests {
         let found = since(&[("FAB501", "a", 2)]).end(Coverage::default(), false);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
         let mut unreadable = since(&[("FAB501", "a", 2)]);
-        unreadable.saw(&fingerprint("", "a").object);
+        unreadable.note_object_among_inputs(&fingerprint("", "a").object);
         let found = unreadable.end(Coverage::default(), true);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
         let mut unknown = since(&[("FAB000", "a", 2)]);
         unknown.before.rules.insert("FAB000".to_owned());
-        unknown.saw(&fingerprint("", "a").object);
+        unknown.note_object_among_inputs(&fingerprint("", "a").object);
         let found = unknown.end(Coverage::default(), false);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
     }

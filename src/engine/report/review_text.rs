@@ -50,16 +50,21 @@ impl View {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn result(out: &mut dyn Write, r: &Reviewed, view: View, lines: Option<&Lines<'_>>) -> io::Result<usize> {
+pub fn write_result(
+    out: &mut dyn Write,
+    r: &Reviewed,
+    view: View,
+    lines: Option<&Lines<'_>>,
+) -> io::Result<usize> {
     if view.only_findings && !r.findings.iter().any(|found| view.shows(&found.item)) {
         return Ok(r.findings.len());
     }
-    head(out, r)?;
-    body(out, r, view, lines)
+    write_verdict_line(out, r)?;
+    write_changes_and_findings(out, r, view, lines)
 }
 
 /// The line of verdict.
-pub(super) fn head(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
+pub(super) fn write_verdict_line(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
     let decision = &r.decision;
     let (style, verdict) = match (decision.denied, decision.would_deny) {
         (true, _) => (RED, "DENY "),
@@ -75,7 +80,7 @@ pub(super) fn head(out: &mut dyn Write, r: &Reviewed) -> io::Result<()> {
 }
 
 /// Changes and findings; returns how many findings it left out.
-pub(super) fn body(
+pub(super) fn write_changes_and_findings(
     out: &mut dyn Write,
     r: &Reviewed,
     view: View,
@@ -90,7 +95,7 @@ pub(super) fn body(
     let mut hidden = 0;
     for found in &r.findings {
         if view.shows(&found.item) {
-            finding(out, decision, found, view.width, lines)?;
+            write_finding(out, decision, found, view.width, lines)?;
         } else {
             hidden += 1;
         }
@@ -192,7 +197,7 @@ fn style_of(severity: Severity) -> Style {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn finding(
+pub fn write_finding(
     out: &mut dyn Write,
     decision: &Decision,
     found: &Located<Finding>,
@@ -260,7 +265,7 @@ pub fn by_rule(out: &mut dyn Write, counts: &ByRule, width: usize) -> io::Result
 ///
 /// # Errors
 /// Those of the writer.
-pub fn skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
+pub fn write_skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
     let file = printable(&skipped.source.file, 300);
     writeln!(out, "{DIM}SKIP   {file}:{}  {}{DIM:#}", skipped.source.line, skipped.reason)
 }
@@ -269,7 +274,7 @@ pub fn skipped(out: &mut dyn Write, skipped: &Skipped) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn summary(out: &mut dyn Write, s: &Summary, hidden: usize, width: usize) -> io::Result<()> {
+pub fn write_summary(out: &mut dyn Write, s: &Summary, hidden: usize, width: usize) -> io::Result<()> {
     let style = if s.denied > 0 || s.errors > 0 { RED } else { BOLD };
     writeln!(out)?;
     if s.without_profile > 0 {

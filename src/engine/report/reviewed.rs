@@ -144,7 +144,7 @@ impl Reviewed {
     }
 
     /// Adds findings on the text of the file, and computes the verdict again.
-    pub fn add(&mut self, found: impl IntoIterator<Item = Located<Finding>>) {
+    pub fn add_and_recompute_verdict(&mut self, found: impl IntoIterator<Item = Located<Finding>>) {
         let before = self.findings.len();
         self.findings.extend(found);
         let opted_in = self.opted_in;
@@ -152,13 +152,13 @@ impl Reviewed {
             added.item.cap_at_info_without_opt_in();
         }
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.item.severity));
-        self.settle();
+        self.recompute_verdict();
     }
 
     /// Sets the verdict by the findings.
-    pub fn settle(&mut self) {
+    pub fn recompute_verdict(&mut self) {
         let waived = self.waived.iter().map(|waived| waived.item.finding.severity).max();
-        self.decision.apply_verdict(self.worst().max(waived) == Some(Severity::Error), self.mode);
+        self.decision.set_verdict(self.worst().max(waived) == Some(Severity::Error), self.mode);
     }
 }
 

@@ -42,15 +42,15 @@ fn ground(
     let catalog = snapshot.catalog();
     let mut ground = Ground::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
-    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    let mut served: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
     let accelerated = accelerated(constraints, snapshot);
     for (nth, number) in landing.ones().enumerate() {
         if nth.is_multiple_of(BLOCK) && subject.deadline.is_over() {
             break;
         }
-        let fabric = catalog.fabric_of(number);
+        let fabric = catalog.profile_set_of_class(number);
         let Some(served) = served.get_mut(fabric) else { continue };
-        let profiles = catalog.fabric(fabric);
+        let profiles = catalog.profile_set(fabric);
         let replaced = |p: &Profile| named.is_some_and(|named| replaces(named, p, profiles));
         let served = *served
             .get_or_insert_with(|| add_highest_priority(profiles, &replaced, subject, &mut ground.found));
@@ -157,10 +157,10 @@ pub(super) fn is_idle(
     let landing = without_others(landing.clone(), constraints, snapshot);
     let accelerated = accelerated(constraints, snapshot);
     // For each set of profiles that was seen, whether one of them admits the namespace.
-    let mut served: Vec<Option<bool>> = vec![None; catalog.fabrics()];
+    let mut served: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
     let mut idle = |class: usize| {
-        let fabric = catalog.fabric_of(class);
-        let admitting = || catalog.fabric(fabric).iter().any(|p| snapshot.admits(p, namespace));
+        let fabric = catalog.profile_set_of_class(class);
+        let admitting = || catalog.profile_set(fabric).iter().any(|p| snapshot.admits(p, namespace));
         !accelerated.contains(class)
             && !served.get_mut(fabric).is_some_and(|served| *served.get_or_insert_with(admitting))
     };

@@ -1,7 +1,7 @@
 //! A pod's mark, compared with the profile that it would get now.
 
 use super::Resolution;
-use crate::profile::mark;
+use crate::profile::injected_mark_of;
 use crate::text::printable;
 
 /// The decision that a pod was created with, compared with today's.
@@ -17,7 +17,10 @@ impl SinceInjection {
     /// Compares the mark in a pod with a current resolution.
     #[must_use]
     pub fn of(mark: &str, resolution: &Resolution) -> Self {
-        Self { mark: printable(mark, 300), now: resolution.profile().map(|(profile, _)| self::mark(profile)) }
+        Self {
+            mark: printable(mark, 300),
+            now: resolution.profile().map(|(profile, _)| self::injected_mark_of(profile)),
+        }
     }
 
     /// The difference.

@@ -315,9 +315,9 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
 fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Listed<(Listed<String>, usize)> {
     let mut found: BTreeMap<usize, usize> = BTreeMap::new();
     for (number, _, nodes) in snapshot.all_nodes().members(set) {
-        *found.entry(snapshot.catalog().fabric_of(number)).or_default() += nodes;
+        *found.entry(snapshot.catalog().profile_set_of_class(number)).or_default() += nodes;
     }
-    let profiles = |fabric: usize| snapshot.catalog().fabric(fabric);
+    let profiles = |fabric: usize| snapshot.catalog().profile_set(fabric);
     let names = |fabric: usize| profiles(fabric).iter().map(|p| p.name.as_str());
     let mut found: Vec<(usize, usize)> = found.into_iter().collect();
     found.sort_by(|(a, _), (b, _)| {

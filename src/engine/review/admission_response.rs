@@ -71,7 +71,9 @@ pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Vec<u8> {
             push_list(response.key("warnings"), warnings.iter(), |out, warning| push_json(out, warning));
         }
         if has_audit(outcome) {
-            response.object("auditAnnotations", |annotations| audit(annotations, outcome, noted));
+            response.object("auditAnnotations", |annotations| {
+                write_audit_annotations(annotations, outcome, noted)
+            });
         }
     });
     out.push('}');
@@ -133,7 +135,7 @@ fn counts_changes(outcome: &Answer) -> bool {
 }
 
 /// Audit annotations, by key. They have what the log has; the API server adds the user, the object and the times.
-fn audit(annotations: &mut Members<'_>, outcome: &Answer, noted: &Noted<'_>) {
+fn write_audit_annotations(annotations: &mut Members<'_>, outcome: &Answer, noted: &Noted<'_>) {
     let decision = &outcome.decision;
     let mutates = outcome.entry == WebhookEntry::Mutate;
     if counts_changes(outcome) {
@@ -157,18 +159,22 @@ fn audit(annotations: &mut Members<'_>, outcome: &Answer, noted: &Noted<'_>) {
     if let Some(evidence) = &decision.evidence {
         annotations.text("evidence", &printable(evidence, MAX_EVIDENCE));
     }
-    ids(annotations, "ignored", decision.suppressed.iter().map(|s| s.finding.rule));
+    write_rule_ids(annotations, "ignored", decision.suppressed.iter().map(|s| s.finding.rule));
     if !noted.owner.is_empty() {
         annotations.text("owner", noted.owner);
     }
     if let Some(profile) = &decision.profile {
         annotations.text("profile", &printable(profile, MAX_PROFILES));
     }
-    ids(annotations, "rules", decision.findings.iter().map(|f| f.rule));
+    write_rule_ids(annotations, "rules", decision.findings.iter().map(|f| f.rule));
 }
 
 /// Ids of rules, each once, where there are any.
-fn ids(annotations: &mut Members<'_>, key: &'static str, rules: impl Iterator<Item = &'static str>) {
+fn write_rule_ids(
+    annotations: &mut Members<'_>,
+    key: &'static str,
+    rules: impl Iterator<Item = &'static str>,
+) {
     let mut rules: Vec<&str> = rules.collect();
     rules.sort_unstable();
     rules.dedup();

@@ -1,6 +1,6 @@
 //! Whose objects and which nodes count for an answer (docs/adr/0021).
 
-use super::facts_for_request::Known;
+use super::facts_for_request::SnapshotForAudience;
 use super::webhook_body::{WebhookEntry, handle_within};
 use crate::deadline::NEVER;
 use crate::rules::{Finding, Severity};
@@ -12,7 +12,7 @@ type Object<'a> = (&'a str, &'a str, String);
 fn findings(objects: &[Object<'_>], pod: &str, audience: Audience) -> Vec<Finding> {
     let mut builder = Builder::default();
     let operator_namespaces = Some(["operators".to_owned()].into());
-    builder.set(Settings { operator_namespaces, ..Settings::default() });
+    builder.replace_settings(Settings { operator_namespaces, ..Settings::default() });
     for (group, kind, json) in objects {
         builder.add(Layer::Live, group, kind, json, "default").unwrap();
     }
@@ -20,7 +20,7 @@ fn findings(objects: &[Object<'_>], pod: &str, audience: Audience) -> Vec<Findin
         r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","kind":{{"group":"","version":"v1","kind":"Pod"}},"operation":"CREATE","namespace":"mine","object":{pod}}}}}"#
     );
     let snapshot = builder.build();
-    let known = Known { snapshot: &snapshot, audience };
+    let known = SnapshotForAudience { snapshot: &snapshot, audience };
     handle_within(body.as_bytes(), WebhookEntry::Validate, known, &NEVER).unwrap().decision.findings
 }
 

@@ -1,7 +1,7 @@
 //! A decision on the thread that read a body ends where it needs much work, whatever the length of the body, and begins
 //! again on another thread.
 
-use super::webhook_body::{Known, WebhookEntry, handle_within};
+use super::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
 use super::{PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
@@ -225,7 +225,7 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
             r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","namespace":"n","kind":{{"group":"jobset.x-k8s.io",
                 "version":"v1alpha2","kind":"JobSet"}},"operation":"UPDATE","object":{new},"oldObject":{old}}}}}"#
         );
-        let known = Known { snapshot: &snapshot, audience: Audience::Anyone };
+        let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
         let deadline = Deadline::when(&|| false);
         let answer = handle_within(body.as_bytes(), WebhookEntry::Workload(Mode::Enforce), known, &deadline);
         assert_eq!(deadline.looks(1), !all, "{what}");

@@ -3,7 +3,7 @@
 
 use super::admission_review::{EnvelopeError, Request};
 use super::decide_pod::decide_view;
-use super::facts_for_request::Known;
+use super::facts_for_request::SnapshotForAudience;
 use super::{Decision, PodRequest, Stage};
 use crate::deadline::Deadline;
 use crate::json::decode_with_place;
@@ -13,7 +13,7 @@ use crate::pod::PodView;
 /// Decides on an update of a pod: only networks that namespace isolation newly forbids deny.
 pub(super) fn decide(
     request: &Request<'_>,
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let kind = (&*request.kind.group, &*request.kind.kind);

@@ -10,7 +10,7 @@ const DEFAULT: &str = "v1.multus-cni.io/default-network";
 fn snapshot(isolation: bool) -> Snapshot {
     let settings = Settings { namespace_isolation: isolation, ..Settings::default() };
     let mut builder = Builder::default();
-    builder.set(settings);
+    builder.replace_settings(settings);
     builder.build()
 }
 

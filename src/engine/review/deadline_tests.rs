@@ -1,7 +1,7 @@
 //! A decision that a time limit cuts short is none: a finding that refuses the object may be missing from it.
 
 use super::admission_review::EnvelopeError;
-use super::webhook_body::{Known, WebhookEntry, handle, handle_within};
+use super::webhook_body::{SnapshotForAudience, WebhookEntry, handle, handle_within};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::snapshot::{Audience, Builder};
@@ -47,7 +47,7 @@ fn wherever_the_time_is_over_there_is_no_decision() {
             let answer = handle_within(
                 body.as_bytes(),
                 entry,
-                Known { snapshot: &snapshot, audience: Audience::Anyone },
+                SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone },
                 &Deadline::when(&over),
             );
             (answer, asked.load(Ordering::Relaxed))

@@ -1,7 +1,7 @@
 //! Decides on an object that is not a pod and makes none.
 
 use super::decision::Decision;
-use super::is_denied::judge;
+use super::is_denied::cap_and_sort_findings_then_set_verdict;
 use super::pod_request::Stage;
 use crate::facts::Mode;
 use crate::json::annotations_of_object::Annotated;
@@ -16,6 +16,6 @@ pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let suppressed =
         apply_ignores(Annotated::of(context.json).iter(), limit, &mut findings, context.deadline);
     let mut decision = Decision { in_scope: true, findings, suppressed, ..Decision::default() };
-    judge(&mut decision, Stage::Final, mode, true);
+    cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Final, mode, true);
     decision
 }

@@ -1,7 +1,7 @@
 //! Decides on a pod, or on the template of one.
 
 use super::is_pod_in_scope::scope;
-use super::{Decision, PodRequest, Stage, judge};
+use super::{Decision, PodRequest, Stage, cap_and_sort_findings_then_set_verdict};
 use crate::demands::{Demands, Subject};
 use crate::json::decode_with_place::DecodeError;
 use crate::json::null_as_absent::{Pairs, Quantities};
@@ -11,7 +11,8 @@ use crate::plan::overlay::Overlay;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
 use crate::pod::PodView;
 use crate::pod::list_length_limits::{
-    CLAIM, CONTAINER, ENTRIES_PER_VALUE, RESOURCE, RESOURCE_NAME, compared_claims,
+    COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, ENTRIES_PER_VALUE,
+    compared_claims,
 };
 use crate::profile::{Ignorable, Profile};
 use crate::resolve::why_steps_and_candidates::{Why, why};
@@ -88,7 +89,10 @@ impl<'p> Examined<'p> {
     pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
         let containers = pod.containers().len() + pod.init_containers().len();
         let claims = compared_claims(pod).0.len();
-        if !request.deadline.plans(containers.saturating_mul(CONTAINER) + claims.saturating_mul(CLAIM)) {
+        if !request
+            .deadline
+            .plans(containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM))
+        {
             return None;
         }
         let (mut subject, scope) = subject(pod, request, snapshot)?;
@@ -146,12 +150,12 @@ impl<'p> Examined<'p> {
             names.insert(name);
             (entries + 1, names)
         });
-        let resources = names.len() * RESOURCE_NAME + entries * RESOURCE;
-        let claims = compared_claims(pod).0.len() * CLAIM;
+        let resources = names.len() * COST_OF_RESOURCE_NAME + entries * COST_OF_RESOURCE;
+        let claims = compared_claims(pod).0.len() * COST_OF_CLAIM;
         let variables: usize = containers().map(|c| c.env().len()).sum();
         let profiles = self.also_held.len() + self.if_accelerated.holding.len();
         let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
-        let parts = [containers().count() * CONTAINER, resources, claims, variables, compared];
+        let parts = [containers().count() * COST_OF_CONTAINER, resources, claims, variables, compared];
         parts.into_iter().fold(self.planned(), usize::saturating_add)
     }
 
@@ -224,7 +228,7 @@ impl<'p> Examined<'p> {
             suppressed,
             ..Decision::default()
         };
-        judge(&mut decision, request.stage, request.mode, request.opted_in);
+        cap_and_sort_findings_then_set_verdict(&mut decision, request.stage, request.mode, request.opted_in);
         decision
     }
 }

@@ -5,7 +5,8 @@ use super::equal_templates_are_decided_once::{Pods, TemplateGroups};
 use super::template_progress::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{
-    Decision, Looked, Stage, findings_on_variables_of_mpi_launcher, judge, workloads_without_template,
+    Decision, Looked, Stage, cap_and_sort_findings_then_set_verdict, findings_on_variables_of_mpi_launcher,
+    workloads_without_template,
 };
 use crate::json::annotations_of_object::Annotated;
 use crate::json::decode_with_place::DecodeError;
@@ -55,7 +56,8 @@ pub(super) fn decide_each<'a, T: Clone>(
     let mut groups = TemplateGroups::new(result);
     let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
-        let (number, state) = groups.examine(pod, request.of_template(template, gang), snapshot);
+        let (number, state) =
+            groups.examine_unless_equal_to_earlier(pod, request.of_template(template, gang), snapshot);
         (number, SeenTemplate { template, pod: pod.1, gang, state })
     });
     let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();
@@ -65,7 +67,7 @@ pub(super) fn decide_each<'a, T: Clone>(
     let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
     let decisions = decisions.map(|(number, (template, pod, gang))| match pod {
         Err(error) => Some(Err(error.clone())),
-        Ok(_) => groups.result(number, request.of_template(template, gang)).map(Ok),
+        Ok(_) => groups.result_for_template(number, request.of_template(template, gang)).map(Ok),
     });
     // A template that is not checked has no decision: FAB820 names the first one, and counts them.
     let decisions: Vec<Option<Result<T, DecodeError>>> = decisions.collect();
@@ -121,7 +123,7 @@ fn own(
     let rules_only = looked.any && !looked.of_profile;
     let mut decision =
         Decision { in_scope: looked.any, rules_only, findings, suppressed, ..Decision::default() };
-    judge(&mut decision, Stage::Whole, request.mode, request.opted_in);
+    cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Whole, request.mode, request.opted_in);
     Some(decision)
 }
 

@@ -81,7 +81,7 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
     }
 
     /// Examines the pod of a template, unless one like it was examined before. The number of its group, and its state.
-    pub(super) fn examine(
+    pub(super) fn examine_unless_equal_to_earlier(
         &mut self,
         (text, pod): (usize, &'p Result<PodView<'p>, DecodeError>),
         request: PodRequest<'p>,
@@ -121,7 +121,7 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
     }
 
     /// The result for a template, once no state is in use any more; `None` if it was not checked.
-    pub(super) fn result(&mut self, number: usize, request: PodRequest<'_>) -> Option<T> {
+    pub(super) fn result_for_template(&mut self, number: usize, request: PodRequest<'_>) -> Option<T> {
         let group = self.groups.get_mut(number)?;
         if matches!(group.state, State::Unchecked) {
             return None;

@@ -4,14 +4,14 @@ use crate::snapshot::{Audience, Snapshot};
 
 /// The facts, and who gets the answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct SnapshotForAudience<'a> {
     /// All facts.
     pub snapshot: &'a Snapshot,
     /// Who sent the request, and gets an answer that depends only on facts for them.
     pub audience: Audience,
 }
 
-impl Known<'_> {
+impl SnapshotForAudience<'_> {
     /// What may count for a pod or workload of a namespace.
     pub(super) fn of(self, namespace: &str) -> Snapshot {
         self.snapshot.seen_from(namespace, self.audience)

@@ -125,7 +125,7 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
         return None;
     }
     let mut places = Places::default();
-    patches(spec, &mut set, &mut places, request.deadline)?;
+    apply_runtime_patches(spec, &mut set, &mut places, request.deadline)?;
     let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
     let trainer = spec.get("trainer").unwrap_or(&Value::Null);
     let jobs = set.get_mut("replicatedJobs")?.as_array_mut()?;
@@ -203,7 +203,12 @@ pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapsho
 
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`
 /// where one cannot be followed.
-fn patches(spec: &Value, set: &mut Value, places: &mut Places, deadline: &Deadline<'_>) -> Option<()> {
+fn apply_runtime_patches(
+    spec: &Value,
+    set: &mut Value,
+    places: &mut Places,
+    deadline: &Deadline<'_>,
+) -> Option<()> {
     let list = |key: &str| spec.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
     for (index, patch) in list("runtimePatches") {
         if index >= MAX_PARTS || deadline.is_over() {
@@ -282,18 +287,18 @@ fn lay_over(
         let at = format!("{at}/template/spec/template/spec/containers/{index}");
         for key in ["image", "command", "args"] {
             if let Some(value) = trainer.get(key).filter(|v| is_trainer && !v.is_null()) {
-                container.insert(key.to_owned(), places.copy(value)?);
+                container.insert(key.to_owned(), places.counted_copy(value)?);
                 places.add(format!("{at}/{key}"), format!("/spec/trainer/{key}"));
             }
         }
-        variables(container, &at, trainer, places)?;
-        both_say_resources |= resources(container, &at, trainer, reading, places)?;
+        set_variables_of_trainer(container, &at, trainer, places)?;
+        both_say_resources |= set_resources_of_trainer(container, &at, trainer, reading, places)?;
     }
     Some(both_say_resources)
 }
 
 /// Each variable of the trainer in the place of the one of its name.
-fn variables(
+fn set_variables_of_trainer(
     container: &mut Map<String, Value>,
     at: &str,
     trainer: &Value,
@@ -313,10 +318,10 @@ fn variables(
     }
     let mut elements = Elements::of(env, "name");
     for (number, variable) in given.iter().enumerate() {
-        let place = elements.place(variable, env.len());
+        let place = elements.place_of_element_or_next(variable, env.len());
         match env.get_mut(place) {
-            Some(own) => *own = places.copy(variable)?,
-            None => env.push(places.copy(variable)?),
+            Some(own) => *own = places.counted_copy(variable)?,
+            None => env.push(places.counted_copy(variable)?),
         }
         places.add(format!("{at}/env/{place}"), format!("/spec/trainer/env/{number}"));
     }
@@ -325,7 +330,7 @@ fn variables(
 
 /// Each quantity of the trainer in the place of the one of its name, or all of them in the place of all; whether there
 /// were any before.
-fn resources(
+fn set_resources_of_trainer(
     container: &mut Map<String, Value>,
     at: &str,
     trainer: &Value,

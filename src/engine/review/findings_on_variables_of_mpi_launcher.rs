@@ -131,14 +131,14 @@ impl Launch<'_> {
         for setting in direct {
             let before = setting.at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
             let word = words.get(setting.at).copied().unwrap_or_default();
-            of.take(setting.at, &setting, before.as_bytes(), word);
+            of.record_setting(setting.at, &setting, before.as_bytes(), word);
         }
         for (number, text) in words.iter().enumerate() {
             if !taken.contains(&number) && text.contains([' ', '\n', ';']) && mentions(text) {
                 for setting in script(text, is_prefixed).settings {
                     let start = setting.at.saturating_sub(24);
                     let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
-                    of.take(number, &setting, before, text.get(setting.at..).unwrap_or_default());
+                    of.record_setting(number, &setting, before, text.get(setting.at..).unwrap_or_default());
                 }
             }
         }
@@ -186,7 +186,7 @@ struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    fn take(&mut self, number: usize, setting: &Setting<'_>, before: &[u8], word: &str) {
+    fn record_setting(&mut self, number: usize, setting: &Setting<'_>, before: &[u8], word: &str) {
         if !is_prefixed(setting.name) || self.set.len().max(self.handed.len()) >= MAX_VARIABLES {
             return;
         }

@@ -8,7 +8,12 @@ use crate::rules::{self, Finding, Severity};
 
 /// Turns severities into a verdict. Where the namespace did not opt in nothing is refused, and nothing is
 /// louder than information.
-pub(super) fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in: bool) {
+pub(super) fn cap_and_sort_findings_then_set_verdict(
+    decision: &mut Decision,
+    stage: Stage,
+    mode: Mode,
+    opted_in: bool,
+) {
     if !opted_in {
         decision.findings.iter_mut().for_each(Finding::cap_at_info_without_opt_in);
     }
@@ -17,12 +22,12 @@ pub(super) fn judge(decision: &mut Decision, stage: Stage, mode: Mode, opted_in:
     let counts =
         |f: &Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
     let errors = decision.findings.iter().any(|f| f.severity == Severity::Error && counts(f));
-    decision.apply_verdict(errors, mode);
+    decision.set_verdict(errors, mode);
 }
 
 impl Decision {
     /// Sets the verdict. A denied object loses its patch and planned changes: nothing is done to it.
-    pub fn apply_verdict(&mut self, errors: bool, mode: Mode) {
+    pub fn set_verdict(&mut self, errors: bool, mode: Mode) {
         self.denied = errors && mode == Mode::Enforce;
         self.would_deny = errors && mode == Mode::Audit;
         if self.denied {

@@ -3,7 +3,7 @@
 use super::changes_in_words::injected;
 use super::decide_workload::decide_each;
 use super::only_new_findings_deny_updates::{self, Before, Below, Version};
-use super::{Decision, Stage, WorkloadRequest, judge};
+use super::{Decision, Stage, WorkloadRequest, cap_and_sort_findings_then_set_verdict};
 use crate::facts::Mode;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, MAX_PER_RULE, Severity};
@@ -84,23 +84,25 @@ impl WholeWorkload {
         let Self { mut decision, templates, parts, findings, suppressed } = self;
         let pointer = |part: usize| parts.get(part).map_or("", String::as_str);
         let (mut taken, mut set_aside) = (Counts::default(), Counts::default());
-        let placed =
-            findings.into_iter().filter(|(_, finding)| taken.takes(finding)).map(|(part, mut finding)| {
+        let placed = findings.into_iter().filter(|(_, finding)| taken.count_unless_full(finding)).map(
+            |(part, mut finding)| {
                 finding.path.insert_str(0, pointer(part));
                 finding
-            });
+            },
+        );
         decision.findings = placed.collect();
-        let placed =
-            suppressed.into_iter().filter(|(_, s)| set_aside.takes(&s.finding)).map(|(part, mut s)| {
+        let placed = suppressed.into_iter().filter(|(_, s)| set_aside.count_unless_full(&s.finding)).map(
+            |(part, mut s)| {
                 s.finding.path.insert_str(0, pointer(part));
                 s
-            });
+            },
+        );
         decision.suppressed = placed.collect();
         let mut profiles: Vec<&str> = templates.iter().filter_map(|t| t.profile.as_deref()).collect();
         profiles.sort_unstable();
         profiles.dedup();
         decision.profile = Some(profiles.join(",")).filter(|p| !p.is_empty());
-        judge(&mut decision, Stage::Whole, mode, true);
+        cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Whole, mode, true);
         (decision, templates)
     }
 }
@@ -110,7 +112,7 @@ impl WholeWorkload {
 struct Counts(BTreeMap<(&'static str, Severity), usize>);
 
 impl Counts {
-    fn takes(&mut self, finding: &Finding) -> bool {
+    fn count_unless_full(&mut self, finding: &Finding) -> bool {
         let count = self.0.entry((finding.rule, finding.severity)).or_default();
         *count += 1;
         *count <= MAX_PER_RULE

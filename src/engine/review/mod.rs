@@ -53,7 +53,7 @@ pub use decide_pod::{decide_pod, why_pod};
 pub use decide_workload::decide_workload;
 pub use decision::Decision;
 use decision::Looked;
-use is_denied::judge;
+use is_denied::cap_and_sort_findings_then_set_verdict;
 pub use pod_request::{PodRequest, Stage};
 pub use verdict_for_metrics::Verdict;
 pub use who_asked_for_what::RequestNames;

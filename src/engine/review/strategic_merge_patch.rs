@@ -32,21 +32,21 @@ impl Places {
     }
 
     /// The pointers of a member, counted by their lengths; `None` where there have been too many.
-    fn member(&mut self, at: &str, from: &str, key: &str) -> Option<(String, String)> {
-        self.spend(1 + (at.len() + from.len() + 2 * key.len()) / STEP)?;
+    fn pointers_of_member(&mut self, at: &str, from: &str, key: &str) -> Option<(String, String)> {
+        self.count_steps(1 + (at.len() + from.len() + 2 * key.len()) / STEP)?;
         Some((format!("{at}/{}", token(key)), format!("{from}/{}", token(key))))
     }
 
     /// Counts steps; `None` where there have been too many.
-    pub(super) fn spend(&mut self, steps: usize) -> Option<()> {
+    pub(super) fn count_steps(&mut self, steps: usize) -> Option<()> {
         self.steps += steps;
         (self.steps <= MAX_STEPS).then_some(())
     }
 
     /// A copy of a value, counted before it is made; `None` where there have been too many.
-    pub(super) fn copy(&mut self, value: &Value) -> Option<Value> {
+    pub(super) fn counted_copy(&mut self, value: &Value) -> Option<Value> {
         self.copied += values(value);
-        self.spend(values(value) + texts(value))?;
+        self.count_steps(values(value) + texts(value))?;
         (self.copied <= MAX_COPIED).then(|| value.clone())
     }
 
@@ -83,7 +83,7 @@ pub(super) fn merge(
     places: &mut Places,
 ) -> Option<()> {
     let (Some(own), Some(given)) = (target.as_object_mut(), patch.as_object()) else {
-        *target = places.copy(patch)?;
+        *target = places.counted_copy(patch)?;
         places.add(at.to_owned(), from.to_owned());
         return Some(());
     };
@@ -91,15 +91,15 @@ pub(super) fn merge(
         if key.starts_with('$') {
             return None;
         }
-        let (at, from) = places.member(at, from, key)?;
+        let (at, from) = places.pointers_of_member(at, from, key)?;
         match (own.get_mut(key), value) {
             (_, Value::Null) => drop(own.remove(key)),
             (Some(list @ Value::Array(_)), Value::Array(items)) if merge_key(key).is_some() => {
-                elements(list, items, merge_key(key)?, &at, &from, places)?;
+                merge_elements_by_key(list, items, merge_key(key)?, &at, &from, places)?;
             }
             (Some(known @ Value::Object(_)), Value::Object(_)) => merge(known, value, &at, &from, places)?,
             _ => {
-                own.insert(key.clone(), places.copy(value)?);
+                own.insert(key.clone(), places.counted_copy(value)?);
                 places.add(at, from);
             }
         }
@@ -136,19 +136,19 @@ impl Elements {
     pub(super) fn of(list: &[Value], key: &'static str) -> Self {
         let mut elements = Self { key, places: HashMap::new() };
         for (place, item) in list.iter().enumerate() {
-            elements.place(item, place);
+            elements.place_of_element_or_next(item, place);
         }
         elements
     }
 
     /// The place of the element that an item stands for; `next` if it is a new one.
-    pub(super) fn place(&mut self, item: &Value, next: usize) -> usize {
+    pub(super) fn place_of_element_or_next(&mut self, item: &Value, next: usize) -> usize {
         let key = item.get(self.key).map(Value::to_string);
         *self.places.entry(key).or_insert(next)
     }
 }
 
-fn elements(
+fn merge_elements_by_key(
     list: &mut Value,
     items: &[Value],
     key: &'static str,
@@ -165,16 +165,16 @@ fn elements(
     }
     // Each patch finds the elements anew.
     for item in own.iter().chain(items) {
-        places.spend(1 + item.get(key).map_or(0, texts))?;
+        places.count_steps(1 + item.get(key).map_or(0, texts))?;
     }
     let mut elements = Elements::of(own, key);
     for (number, item) in items.iter().enumerate() {
-        let place = elements.place(item, own.len());
+        let place = elements.place_of_element_or_next(item, own.len());
         let (at, from) = (format!("{at}/{place}"), format!("{from}/{number}"));
         match own.get_mut(place) {
             Some(known) => merge(known, item, &at, &from, places)?,
             None => {
-                own.push(places.copy(item)?);
+                own.push(places.counted_copy(item)?);
                 places.add(at, from);
             }
         }

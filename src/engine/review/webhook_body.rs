@@ -2,13 +2,13 @@
 
 use super::admission_review::{self, EnvelopeError, Request};
 use super::decide_pod::decide_view;
-pub use super::facts_for_request::Known;
+pub use super::facts_for_request::SnapshotForAudience;
 pub use super::join_template_decisions::TemplateOutcome;
 use super::join_template_decisions::WholeWorkload;
 use super::names_in_metadata::{Named, ObjectMeta};
 use super::{
-    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, change_of_pod_networks, decide_object, judge,
-    only_new_findings_deny_updates,
+    Decision, PodRequest, RequestNames, Stage, WorkloadRequest, cap_and_sort_findings_then_set_verdict,
+    change_of_pod_networks, decide_object, only_new_findings_deny_updates,
 };
 use crate::deadline::Deadline;
 use crate::facts::Mode;
@@ -61,7 +61,12 @@ pub struct Answer {
 /// # Errors
 /// [`EnvelopeError`] when the body is not a request that can be answered.
 pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
-    handle_within(body, entry, Known { snapshot, audience: Audience::Anyone }, &Deadline::without_clock())
+    handle_within(
+        body,
+        entry,
+        SnapshotForAudience { snapshot, audience: Audience::Anyone },
+        &Deadline::without_clock(),
+    )
 }
 
 /// The same for an audience, under a time limit.
@@ -71,7 +76,7 @@ pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<A
 pub fn handle_within(
     body: &[u8],
     entry: WebhookEntry,
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Answer, EnvelopeError> {
     let Found { uid, namespace, names, decision, templates } = match entry {
@@ -141,7 +146,7 @@ fn of_request(
 fn pod_of_body(
     body: &[u8],
     stage: Stage,
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Found, EnvelopeError> {
     let stage = (stage, Mode::Enforce);
@@ -162,7 +167,7 @@ fn pod_of_body(
 fn in_one_pass(
     text: &str,
     stage: (Stage, Mode),
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Option<Found>, EnvelopeError> {
     let request = admission_review::parse_with_pod(text).filter(is_for_pod);
@@ -181,7 +186,11 @@ fn is_for_pod<O>(request: &Request<'_, O>) -> bool {
 }
 
 /// The same for a pod or a workload of an auditing namespace.
-fn audit(body: &[u8], known: Known<'_>, deadline: &Deadline<'_>) -> Result<Found, EnvelopeError> {
+fn audit(
+    body: &[u8],
+    known: SnapshotForAudience<'_>,
+    deadline: &Deadline<'_>,
+) -> Result<Found, EnvelopeError> {
     let stage = (Stage::Whole, Mode::Audit);
     let text = admission_review::text(body)?;
     // The API server writes the kind so. What is read here as a pod and is none is read again.
@@ -199,7 +208,7 @@ fn audit(body: &[u8], known: Known<'_>, deadline: &Deadline<'_>) -> Result<Found
 fn raw_pod(
     request: &Request<'_>,
     stage: (Stage, Mode),
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let object = created_pod(request)?.filter(|object| may_have_signs(object.get()));
@@ -222,7 +231,7 @@ fn decide_created(
     pod: &PodView<'_>,
     namespace: &str,
     (stage, mode): (Stage, Mode),
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Decision {
     let snapshot = &known.of(namespace);
@@ -245,7 +254,7 @@ fn decide_created(
 fn object(
     request: &Request<'_>,
     mode: Mode,
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
@@ -277,7 +286,7 @@ fn object(
     let known = only_new_findings_deny_updates::Before { reported, ..Default::default() };
     only_new_findings_deny_updates::keep_new(&mut findings, &known, version(new), version(old));
     decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
-    judge(&mut decision, Stage::Final, mode, true);
+    cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Final, mode, true);
     Ok(decision)
 }
 
@@ -294,7 +303,7 @@ fn owned_by_reviewed(json: &str) -> bool {
 fn workload(
     request: &Request<'_>,
     mode: Mode,
-    known: Known<'_>,
+    known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Result<Decided, EnvelopeError> {
     let nothing = Decided::default();

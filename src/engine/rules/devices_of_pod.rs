@@ -167,7 +167,7 @@ impl<'a> Devices<'a> {
         let mut devices = Self::default();
         devices.read_networks(sources);
         if !devices.needs.is_empty() || sources.subject.snapshot.facts().has_resources() {
-            devices.walk(sources);
+            devices.collect_devices(sources);
         }
         let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
         // A network takes the first of them.
@@ -249,7 +249,7 @@ impl<'a> Devices<'a> {
         self.needs = needs.into_values().collect();
     }
 
-    fn walk(&mut self, sources: Sources<'a>) {
+    fn collect_devices(&mut self, sources: Sources<'a>) {
         let mut finder = Finder::of(&self.needs, sources.subject.snapshot);
         for (holder, container) in sources.subject.pod.holders() {
             let edits = match holder {
@@ -267,10 +267,10 @@ impl<'a> Devices<'a> {
             container.each_quantity(&mut |name, quantity| {
                 let of_plan = planned().find(|(planned, ..)| *planned == name).map(|(_, units, _)| units);
                 let amount = || of_plan.unwrap_or_else(|| units(quantity));
-                self.take(&mut finder, holder, name, &amount);
+                self.add_amount_of_resource(&mut finder, holder, name, &amount);
             });
             for (name, units, _) in planned().filter(|(.., present)| !present) {
-                self.take(&mut finder, holder, name, &|| units);
+                self.add_amount_of_resource(&mut finder, holder, name, &|| units);
             }
         }
         for (at, ending) in finder.full {
@@ -281,8 +281,14 @@ impl<'a> Devices<'a> {
         }
     }
 
-    fn take(&mut self, finder: &mut Finder<'a>, holder: Holder, name: &'a str, amount: &dyn Fn() -> i64) {
-        let (slot, held) = finder.slot(name);
+    fn add_amount_of_resource(
+        &mut self,
+        finder: &mut Finder<'a>,
+        holder: Holder,
+        name: &'a str,
+        amount: &dyn Fn() -> i64,
+    ) {
+        let (slot, held) = finder.slot_of_name(name);
         if slot.fact.is_none() && slot.needs.is_empty() && slot.ending.is_none() {
             return;
         }
@@ -354,7 +360,7 @@ impl<'a> Finder<'a> {
     }
 
     /// What a name is to the pod, and the resources of each ending.
-    fn slot(&mut self, name: &'a str) -> (&mut Slot<'a>, &mut [FirstTwo<'a>]) {
+    fn slot_of_name(&mut self, name: &'a str) -> (&mut Slot<'a>, &mut [FirstTwo<'a>]) {
         let Self { snapshot, by_name, by_suffix, endings, held, slots, .. } = self;
         let slot = slots.entry(name).or_insert_with(|| {
             let end = suffix(name);

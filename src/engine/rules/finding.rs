@@ -141,7 +141,7 @@ impl<'a> Findings<'a> {
 
     /// The same collector for findings whose severity is lower for this reason, instead of the reason that the rule
     /// declares for the severity.
-    pub(super) fn because(&mut self, reason: &'static str) -> Findings<'_> {
+    pub(super) fn with_reason_for_lower_severity(&mut self, reason: &'static str) -> Findings<'_> {
         let Findings { rule, severity, lesser, other, deadline, .. } = *self;
         Findings { rule, severity, lesser, because: Some(reason), other, deadline, out: self.out }
     }
@@ -167,7 +167,7 @@ impl<'a> Findings<'a> {
         fix: impl AsRef<str>,
     ) {
         if self.takes(severity) {
-            self.put(severity, path.into(), None, message.as_ref(), fix.as_ref());
+            self.push_finding(severity, path.into(), None, message.as_ref(), fix.as_ref());
         }
     }
 
@@ -193,7 +193,7 @@ impl<'a> Findings<'a> {
         fix: impl AsRef<str>,
     ) {
         if self.takes(severity) {
-            self.put(severity, path.into(), Some(spot()), message.as_ref(), fix.as_ref());
+            self.push_finding(severity, path.into(), Some(spot()), message.as_ref(), fix.as_ref());
         }
     }
 
@@ -218,7 +218,14 @@ impl<'a> Findings<'a> {
         self.deadline.compared(wanted, names)
     }
 
-    fn put(&mut self, severity: Severity, path: String, spot: Option<Spot>, message: &str, fix: &str) {
+    fn push_finding(
+        &mut self,
+        severity: Severity,
+        path: String,
+        spot: Option<Spot>,
+        message: &str,
+        fix: &str,
+    ) {
         let severity = severity.min(self.severity);
         let declared =
             || self.lesser.iter().find(|(lesser, _)| *lesser == severity).map(|(_, reason)| *reason);
@@ -273,8 +280,8 @@ mod tests {
             .with_reasons(&[(Severity::Warning, "declared"), (Severity::Info, "quiet")]);
         findings.add("", "a", "b");
         findings.add_as(Severity::Warning, "", "a", "b");
-        findings.because("given").add_as(Severity::Warning, "", "a", "b");
-        findings.because("given").add_as(Severity::Error, "", "a", "b");
+        findings.with_reason_for_lower_severity("given").add_as(Severity::Warning, "", "a", "b");
+        findings.with_reason_for_lower_severity("given").add_as(Severity::Error, "", "a", "b");
         findings.add_as(Severity::Info, "", "a", "b");
         let reasons: Vec<Option<&str>> = out.iter().map(|f| f.because).collect();
         assert_eq!(reasons, [None, Some("declared"), Some("given"), None, Some("quiet")]);

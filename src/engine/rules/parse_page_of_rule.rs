@@ -36,11 +36,11 @@ impl Page {
         for section in sections {
             let (name, body) = section.split_once('\n').unwrap_or((section, ""));
             let taken = match name {
-                "What it looks at" => paragraph(body, &mut page.what),
-                "Why it breaks" => paragraph(body, &mut page.why),
-                "Fix" => paragraph(body, &mut page.fix),
-                "Sources" => items(body, &mut page.sources),
-                "Catalogue" => ids(body, &mut page.catalogue),
+                "What it looks at" => parse_paragraph_into(body, &mut page.what),
+                "Why it breaks" => parse_paragraph_into(body, &mut page.why),
+                "Fix" => parse_paragraph_into(body, &mut page.fix),
+                "Sources" => parse_items_into(body, &mut page.sources),
+                "Catalogue" => parse_ids_into(body, &mut page.catalogue),
                 _ => Err("is not a section of a rule's page"),
             };
             taken.map_err(|fault| format!("{id}, section {name:?}: {fault}"))?;
@@ -54,7 +54,7 @@ impl Page {
     }
 }
 
-fn paragraph(body: &str, out: &mut String) -> Result<(), &'static str> {
+fn parse_paragraph_into(body: &str, out: &mut String) -> Result<(), &'static str> {
     if !out.is_empty() {
         return Err("is given twice");
     }
@@ -70,7 +70,7 @@ fn paragraph(body: &str, out: &mut String) -> Result<(), &'static str> {
     if out.is_empty() { Err("is empty") } else { Ok(()) }
 }
 
-fn items(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
+fn parse_items_into(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
     if !out.is_empty() {
         return Err("is given twice");
     }
@@ -81,9 +81,9 @@ fn items(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
     if out.is_empty() { Err("is empty") } else { Ok(()) }
 }
 
-fn ids(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
+fn parse_ids_into(body: &str, out: &mut Vec<String>) -> Result<(), &'static str> {
     let mut text = String::new();
-    paragraph(body, &mut text)?;
+    parse_paragraph_into(body, &mut text)?;
     if !out.is_empty() {
         return Err("is given twice");
     }

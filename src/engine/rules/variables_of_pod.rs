@@ -95,7 +95,7 @@ struct Budget<'d> {
 
 impl Budget<'_> {
     /// Takes the length of a text; not if less is left.
-    fn take(&mut self, length: usize) -> bool {
+    fn take_length_if_left(&mut self, length: usize) -> bool {
         let left = self.pod.checked_sub(length);
         self.pod = left.unwrap_or(self.pod);
         left.is_some()
@@ -103,7 +103,7 @@ impl Budget<'_> {
 
     /// The same for the text of a ConfigMap, which all pods of a workload may name.
     fn take_known(&mut self, length: usize) -> bool {
-        self.take(length) && self.deadline.reads(length)
+        self.take_length_if_left(length) && self.deadline.reads(length)
     }
 }
 
@@ -195,7 +195,7 @@ impl<'a> ContainerVariables<'a> {
             let values = || texts.data.values().map(|value| value.len().min(MAX_VALUE)).sum::<usize>();
             let entries = texts.data.len().saturating_mul(ENTRY + prefix.len());
             // A job can name the map in hundreds of templates, and each has a budget of its own.
-            if !budget.take(entries) || !budget.take_known(entries.saturating_add(values())) {
+            if !budget.take_length_if_left(entries) || !budget.take_known(entries.saturating_add(values())) {
                 self.open = true;
                 continue;
             }
@@ -221,7 +221,7 @@ impl<'a> ContainerVariables<'a> {
         budget: &mut Budget<'_>,
     ) {
         let parts = self.parts();
-        if !budget.take(parts.iter().map(|(_, _, text)| text.len()).sum()) {
+        if !budget.take_length_if_left(parts.iter().map(|(_, _, text)| text.len()).sum()) {
             (self.open, self.unread) = (true, true);
             return;
         }
@@ -291,7 +291,7 @@ impl<'a> ContainerVariables<'a> {
             let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
             let Some((name, texts)) = known else { continue };
             // Every word is searched for the path of the mount.
-            if !budget.take(searched + parts.len() * path.len()) {
+            if !budget.take_length_if_left(searched + parts.len() * path.len()) {
                 self.open = true;
                 return;
             }

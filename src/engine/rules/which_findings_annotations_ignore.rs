@@ -62,7 +62,7 @@ pub fn apply_ignores<'a>(
         }
         read.push(id);
         let path = pointers_in_pod::annotation(&printable(key, 317));
-        one(id, value, &path, limit, findings, &mut suppressed, &mut out);
+        apply_ignore_annotation(id, value, &path, limit, findings, &mut suppressed, &mut out);
     }
     if left > 0 {
         let (annotations, are) = (count(left, "annotation"), if left == 1 { "is" } else { "are" });
@@ -76,7 +76,7 @@ pub fn apply_ignores<'a>(
     suppressed
 }
 
-fn one(
+fn apply_ignore_annotation(
     id: &str,
     value: &str,
     path: &str,

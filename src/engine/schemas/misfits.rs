@@ -53,7 +53,7 @@ pub fn misfits<'t, 'v>(
     limit: usize,
 ) -> Vec<Misfit<'t, 'v>> {
     let mut walk = Walk { reader, limit, at: String::new(), found: Vec::new() };
-    walk.mapping(field, mapping);
+    walk.collect_misfits_of_mapping(field, mapping);
     walk.found
 }
 
@@ -65,7 +65,7 @@ struct Walk<'t, 'v> {
 }
 
 impl<'t, 'v> Walk<'t, 'v> {
-    fn value(&mut self, field: &'t Field, key: &'v str, value: &'v Value) {
+    fn collect_misfits_of_value(&mut self, field: &'t Field, key: &'v str, value: &'v Value) {
         if self.found.len() >= self.limit {
             return;
         }
@@ -77,31 +77,31 @@ impl<'t, 'v> Walk<'t, 'v> {
             (Takes::List, Value::Array(items)) => {
                 let Some(item) = field.item() else { return };
                 for (index, value) in items.iter().enumerate() {
-                    self.below(&index.to_string(), |walk| walk.value(item, key, value));
+                    self.below(&index.to_string(), |walk| walk.collect_misfits_of_value(item, key, value));
                 }
                 return;
             }
             (Takes::Map, Value::Object(map)) => {
                 let Some(item) = field.item() else { return };
                 for (key, value) in map {
-                    self.below(&token(key), |walk| walk.value(item, key, value));
+                    self.below(&token(key), |walk| walk.collect_misfits_of_value(item, key, value));
                 }
                 return;
             }
-            (Takes::Object, Value::Object(map)) => return self.mapping(field, map),
+            (Takes::Object, Value::Object(map)) => return self.collect_misfits_of_mapping(field, map),
             _ => Some(Fault::Type),
         };
         if let Some(fault) = fault {
-            self.put(field, key, value, fault);
+            self.push_misfit(field, key, value, fault);
         }
     }
 
-    fn mapping(&mut self, field: &'t Field, map: &'v Map<String, Value>) {
+    fn collect_misfits_of_mapping(&mut self, field: &'t Field, map: &'v Map<String, Value>) {
         let named = field.keys().next().is_some();
         for (key, value) in map {
             self.below(&token(key), |walk| match field.field(key) {
-                Some(known) => walk.value(known, key, value),
-                None if named && !field.open => walk.put(field, key, value, Fault::Unknown),
+                Some(known) => walk.collect_misfits_of_value(known, key, value),
+                None if named && !field.open => walk.push_misfit(field, key, value, Fault::Unknown),
                 None => {}
             });
         }
@@ -115,7 +115,7 @@ impl<'t, 'v> Walk<'t, 'v> {
         self.at.truncate(length);
     }
 
-    fn put(&mut self, field: &'t Field, key: &'v str, value: &'v Value, fault: Fault) {
+    fn push_misfit(&mut self, field: &'t Field, key: &'v str, value: &'v Value, fault: Fault) {
         let unread = fault == Fault::Unknown && self.reader == Reader::Go;
         if self.found.len() < self.limit && !unread {
             self.found.push(Misfit { pointer: self.at.clone(), key, value, field, fault });

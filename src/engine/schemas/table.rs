@@ -123,12 +123,12 @@ impl Field {
         field
     }
 
-    fn below(&mut self, lines: &mut Lines<'_>, depth: usize) {
+    fn add_fields_of_lines_below(&mut self, lines: &mut Lines<'_>, depth: usize) {
         while let Some((_, line)) = lines.next_if(|(at, _)| *at == depth) {
             let mut parts = line.split(' ');
             let name = parts.next().unwrap_or_default();
             let mut field = Self::parse(parts);
-            field.below(lines, depth + 1);
+            field.add_fields_of_lines_below(lines, depth + 1);
             if name == "*" {
                 self.item = Some(Box::new(field));
             } else {
@@ -155,11 +155,16 @@ impl Field {
     }
 
     /// Collects the mappings that have each key, those of lists aside.
-    fn places(&self, (group, kind): Name, at: &str, found: &mut HashMap<String, Vec<Place>>) {
+    fn collect_mappings_by_key(
+        &self,
+        (group, kind): Name,
+        at: &str,
+        found: &mut HashMap<String, Vec<Place>>,
+    ) {
         for (key, field) in &self.fields {
             let place = Place { group, kind, at: at.to_owned(), key };
             found.entry(key.to_ascii_lowercase()).or_default().push(place);
-            field.places((group, kind), &format!("{at}/{key}"), found);
+            field.collect_mappings_by_key((group, kind), &format!("{at}/{key}"), found);
         }
     }
 }
@@ -180,7 +185,7 @@ fn parse(text: &'static str) -> Vec<(Name, Schema)> {
         let name = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let versions = parts.next().map(|v| v.split(',').collect()).unwrap_or_default();
         let mut whole = Field::new(Takes::Object);
-        whole.below(&mut lines, 1);
+        whole.add_fields_of_lines_below(&mut lines, 1);
         found.push((name, Schema { versions, whole }));
     }
     found
@@ -220,7 +225,7 @@ static CRDS: LazyLock<Crds> = LazyLock::new(|| {
     let all = parse(include_str!("crds.txt"));
     let mut places = HashMap::new();
     for (name, schema) in &all {
-        schema.whole.places(*name, "", &mut places);
+        schema.whole.collect_mappings_by_key(*name, "", &mut places);
     }
     Crds { by_name: by_name(all), places }
 });

@@ -135,7 +135,7 @@ impl Builder {
         let free = layer != Layer::Live || !known.namespaced() || self.settings.trusts(&namespace);
         let counted = if free { Counted::Free } else { Counted::Tenants(json.len()) };
         let id = Id { kind: known, namespace: namespace.as_str().into(), name: name.as_str().into() };
-        match self.put(layer, id, fact, counted) {
+        match self.replace_fact(layer, id, fact, counted) {
             Ok(()) => Ok(Some(Identity { namespace, name, version })),
             Err(Full) => Err(FactError::Full { namespace }),
         }
@@ -143,13 +143,13 @@ impl Builder {
 
     fn add_node(&mut self, layer: Layer, node: &NodeObject<'_>) {
         let Some(name) = node.name() else { return };
-        if self.node_layers.wins(name, layer) {
+        if self.node_layers.record_if_nearest(name, layer) {
             self.changed |= self.nodes.add(node);
         }
     }
 
     /// Replaces the settings.
-    pub fn set(&mut self, settings: Settings) {
+    pub fn replace_settings(&mut self, settings: Settings) {
         self.changed = true;
         self.folded = None;
         self.settings = settings;
@@ -228,8 +228,14 @@ impl Builder {
         self.changed
     }
 
-    fn put(&mut self, layer: Layer, id: Id, fact: Option<Fact>, counted: Counted) -> Result<(), Full> {
-        let put = self.store.put(layer, id, fact, counted);
+    fn replace_fact(
+        &mut self,
+        layer: Layer,
+        id: Id,
+        fact: Option<Fact>,
+        counted: Counted,
+    ) -> Result<(), Full> {
+        let put = self.store.replace_fact(layer, id, fact, counted);
         if put != Ok(false) {
             self.folded = None;
             self.changed = true;
@@ -239,7 +245,7 @@ impl Builder {
 
     /// The same for what is not limited.
     fn put_free(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
-        let put = self.put(layer, id, fact, Counted::Free);
+        let put = self.replace_fact(layer, id, fact, Counted::Free);
         debug_assert_eq!(put, Ok(()), "only what is counted can be too much");
     }
 
@@ -251,7 +257,8 @@ impl Builder {
             Some(folded) => folded,
             None => {
                 let folded = self.store.fold(&self.settings);
-                self.nodes.ask(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
+                self.nodes
+                    .set_labels_of_profiles(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
                 // Most objects are not profiles: the catalog is reused while the profiles are unchanged.
                 self.catalog = self.catalog.take().filter(|(known, _)| known.is_of(&folded.profiles));
                 (Arc::new(folded.objects), folded.profiles)

@@ -18,15 +18,15 @@ type Question = (u64, u64);
 type Looks = (usize, usize);
 
 /// Answers of one kind.
-type Known<T> = Mutex<HashMap<Question, (T, Looks)>>;
+type AnswerCache<T> = Mutex<HashMap<Question, (T, Looks)>>;
 
 /// The answers so far.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     hashes: (RandomState, RandomState),
-    tolerated: Known<ClassSet>,
-    landings: Known<ClassSet>,
-    dropped: Known<Vec<Dropped>>,
+    tolerated: AnswerCache<ClassSet>,
+    landings: AnswerCache<ClassSet>,
+    dropped: AnswerCache<Vec<Dropped>>,
     /// Whether decisions of their own share them.
     of_decisions: bool,
 }
@@ -97,11 +97,11 @@ impl PartialEq for Landings {
 
 impl Eq for Landings {}
 
-fn get<T: Clone>(known: &Known<T>, question: Question) -> Option<(T, Looks)> {
+fn get<T: Clone>(known: &AnswerCache<T>, question: Question) -> Option<(T, Looks)> {
     known.lock().unwrap_or_else(PoisonError::into_inner).get(&question).cloned()
 }
 
-fn keep<T>(known: &Known<T>, question: Question, answer: T, looks: Looks) {
+fn keep<T>(known: &AnswerCache<T>, question: Question, answer: T, looks: Looks) {
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() < KEPT {
         known.insert(question, (answer, looks));
@@ -109,7 +109,7 @@ fn keep<T>(known: &Known<T>, question: Question, answer: T, looks: Looks) {
 }
 
 /// The answer to a question that may have been asked before.
-fn once<T: Clone>(known: &Known<T>, question: Question, find: impl FnOnce() -> T) -> T {
+fn once<T: Clone>(known: &AnswerCache<T>, question: Question, find: impl FnOnce() -> T) -> T {
     if let Some((answer, _)) = get(known, question) {
         return answer;
     }
@@ -120,7 +120,7 @@ fn once<T: Clone>(known: &Known<T>, question: Question, find: impl FnOnce() -> T
 
 /// The same for decisions of their own: each takes the looks of the answer, and finds its own if it has fewer.
 fn once_for_each<T: Clone>(
-    known: &Known<T>,
+    known: &AnswerCache<T>,
     question: Question,
     deadline: &Deadline<'_>,
     find: impl FnOnce() -> T,

@@ -51,7 +51,7 @@ impl Snapshot {
     /// A network's class by all that is known: its configuration, its resource, the nodes' interfaces.
     #[must_use]
     pub fn class_of<'a>(&'a self, network: &'a NetworkFact) -> NetworkClass<'a> {
-        self.facts().classify(network, true, &mut std::iter::empty())
+        self.facts().class_of_network(network, true, &mut std::iter::empty())
     }
     /// The class of a pod's network. A definition that the pod's author may have written gives no facts about the
     /// interface that it names: by a name of their choice, they could ask for the interfaces of nodes one by one. Only the
@@ -63,7 +63,7 @@ impl Snapshot {
         network: &'a NetworkFact,
         asked: &mut dyn Iterator<Item = &str>,
     ) -> NetworkClass<'a> {
-        self.facts().classify(network, self.is_from_others(namespace), asked)
+        self.facts().class_of_network(network, self.is_from_others(namespace), asked)
     }
     /// Who serves an extended resource, and what its devices are.
     #[must_use]

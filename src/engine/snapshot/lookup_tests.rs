@@ -61,7 +61,7 @@ fn a_shared_interface_has_the_device_that_the_pod_asks_for() {
     let name = |r: &ResourceFact| r.name.to_string();
     let class = found.class_of(network);
     assert_eq!((class.rdma, class.resource.map(name).as_deref()), (None, Some("rdma/a")));
-    let class = found.facts().classify(network, true, &mut ["nvidia.com/gpu", "rdma/b"].into_iter());
+    let class = found.facts().class_of_network(network, true, &mut ["nvidia.com/gpu", "rdma/b"].into_iter());
     assert_eq!((class.rdma, class.resource.map(name).as_deref()), (Some(true), Some("rdma/b")));
 }
 

@@ -28,7 +28,7 @@ impl Rooms {
         new <= old || self.with(&(kind, Arc::clone(namespace)), old, new) <= ROOM
     }
 
-    pub(super) fn replace(&mut self, kind: Kind, namespace: &Arc<str>, old: usize, new: usize) {
+    pub(super) fn change_used_memory(&mut self, kind: Kind, namespace: &Arc<str>, old: usize, new: usize) {
         let key = (kind, Arc::clone(namespace));
         match self.with(&key, old, new) {
             0 => drop(self.taken.remove(&key)),

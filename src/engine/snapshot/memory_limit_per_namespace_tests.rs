@@ -25,7 +25,7 @@ fn add(builder: &mut Builder, layer: Layer, namespace: &str, name: &str) -> Resu
 fn filled() -> (Builder, usize) {
     let mut builder = Builder::default();
     let operator_namespaces = Some(["ops".to_owned()].into());
-    builder.set(Settings { operator_namespaces, ..Settings::default() });
+    builder.replace_settings(Settings { operator_namespaces, ..Settings::default() });
     let number = (0..100_000).find(|i| add(&mut builder, Layer::Live, "team", &format!("t{i}")).is_err());
     (builder, number.unwrap())
 }
@@ -86,7 +86,7 @@ fn an_equal_object_keeps_the_fact_in_use() {
     let before = builder.build();
     add(&mut builder, Layer::Live, "team", "t").unwrap();
     builder.remove(Layer::Live, GROUP, TEMPLATE, "team", "another");
-    builder.set(Settings::default());
+    builder.replace_settings(Settings::default());
     assert_eq!(at(&before), at(&builder.build()));
 }
 

@@ -35,7 +35,7 @@ impl NodeLayers {
         self.0.get(name).copied().unwrap_or(Layer::Live)
     }
     /// Whether a node of a layer takes the place of the known one.
-    pub(super) fn wins(&mut self, name: &str, layer: Layer) -> bool {
+    pub(super) fn record_if_nearest(&mut self, name: &str, layer: Layer) -> bool {
         let wins = layer >= self.of(name);
         if wins && layer > Layer::Live {
             self.0.insert(name.to_owned(), layer);

@@ -213,19 +213,19 @@ impl Catalog {
 
     /// Number of the set of profiles that a class carries; 0 is none.
     #[must_use]
-    pub fn fabric_of(&self, class: usize) -> usize {
+    pub fn profile_set_of_class(&self, class: usize) -> usize {
         self.fabric_of.get(class).copied().unwrap_or(0)
     }
 
     /// A set of profiles by its number, the highest priority first.
     #[must_use]
-    pub fn fabric(&self, number: usize) -> &[Arc<Profile>] {
+    pub fn profile_set(&self, number: usize) -> &[Arc<Profile>] {
         self.fabrics.get(number).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Sets of profiles (count), the empty one included.
     #[must_use]
-    pub fn fabrics(&self) -> usize {
+    pub fn profile_sets(&self) -> usize {
         self.fabrics.len()
     }
 }

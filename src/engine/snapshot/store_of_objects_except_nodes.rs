@@ -82,7 +82,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Full`] if the namespace has no room for the fact; the object then has none.
-    pub(super) fn put(
+    pub(super) fn replace_fact(
         &mut self,
         layer: Layer,
         mut id: Id,
@@ -100,13 +100,13 @@ impl Store {
             _ => 0,
         };
         let full = !self.rooms.fits(id.kind, &id.namespace, old, bytes);
-        let fact = self.shared(layer, &mut id, fact.filter(|_| !full));
+        let fact = self.share_parts_with_previous(layer, &mut id, fact.filter(|_| !full));
         if full {
             bytes = 0;
             self.rooms.leave_out(id.kind, &id.namespace);
         }
         if old != bytes {
-            self.rooms.replace(id.kind, &id.namespace, old, bytes);
+            self.rooms.change_used_memory(id.kind, &id.namespace, old, bytes);
         }
         let object = self.objects.entry(id.clone()).or_default();
         if layer == Layer::Live {
@@ -129,7 +129,7 @@ impl Store {
 
     /// Lets an object share what it has in common with the one before it by name: the namespace, and the devices of claims
     /// that were made from one template.
-    fn shared(&self, layer: Layer, id: &mut Id, fact: Option<Fact>) -> Option<Fact> {
+    fn share_parts_with_previous(&self, layer: Layer, id: &mut Id, fact: Option<Fact>) -> Option<Fact> {
         let before = self.objects.range(..&*id).next_back();
         let Some((known, object)) = before.filter(|(known, _)| known.kind == id.kind) else { return fact };
         if known.namespace == id.namespace {
@@ -176,7 +176,7 @@ impl Store {
                     if layers.get(Layer::Cluster as usize).is_some_and(Option::is_some) {
                         objects.networks_in.insert(f.namespace.clone());
                     }
-                    if networks.wins(f, layer, id.kind) {
+                    if networks.record_if_it_makes_the_network(f, layer, id.kind) {
                         facts.add_network(f);
                     }
                 }
@@ -200,7 +200,7 @@ impl Store {
                 Fact::TrainingRuntime(f) => facts.add_training_runtime(&id.namespace, &id.name, f),
             }
         }
-        folded.objects.facts.finish();
+        folded.objects.facts.combine_facts_of_kinds();
         folded
     }
 }

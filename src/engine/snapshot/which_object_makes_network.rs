@@ -15,7 +15,12 @@ impl<'a> NearestNetworks<'a> {
     ///
     /// Several objects may make one network. The nearest layer's counts, in it a definition before a CR, and of the rest
     /// the last by kind and name, whatever came first.
-    pub(super) fn wins(&mut self, network: &'a Rendered, layer: Layer, kind: Kind) -> bool {
+    pub(super) fn record_if_it_makes_the_network(
+        &mut self,
+        network: &'a Rendered,
+        layer: Layer,
+        kind: Kind,
+    ) -> bool {
         let rank = (layer, kind == Kind::NetworkAttachmentDefinition);
         let best = self.0.entry((&network.namespace, &network.name)).or_insert(rank);
         let wins = rank.cmp(best) != Ordering::Less;

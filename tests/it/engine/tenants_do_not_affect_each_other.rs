@@ -11,7 +11,7 @@ use crate::support::suite::Suite;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response::render;
-use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Settings, Snapshot};
 use serde_json::{Value, json};
 
@@ -287,11 +287,15 @@ fn answers(case: &Value, snapshot: &Snapshot, audience: Audience) -> Vec<(String
             "uid": "u", "kind": {"group": group, "version": version, "kind": some["kind"]}, "namespace": some["metadata"]["namespace"],
             "operation": operation, "object": object, "oldObject": old,
         }});
-        let answer =
-            match handle_within(review.to_string().as_bytes(), entry, Known { snapshot, audience }, &NEVER) {
-                Ok(answer) => String::from_utf8_lossy(&render(&answer)).into_owned(),
-                Err(error) => error.to_string(),
-            };
+        let answer = match handle_within(
+            review.to_string().as_bytes(),
+            entry,
+            SnapshotForAudience { snapshot, audience },
+            &NEVER,
+        ) {
+            Ok(answer) => String::from_utf8_lossy(&render(&answer)).into_owned(),
+            Err(error) => error.to_string(),
+        };
         all.push((format!("{entry:?} {operation} of {some}"), answer));
     };
     for pod in within(case, "pods", MINE) {

@@ -64,7 +64,8 @@ impl Case {
         let ignores = Ignores::default();
         let setting =
             Setting { namespace, mode, profile, audience: None, ignores, why: false, estimate: None };
-        let (reviews, problems) = decide::all(&prepared.loaded, &setting, &prepared.snapshot, err)?;
+        let (reviews, problems) =
+            decide::decide_all_documents(&prepared.loaded, &setting, &prepared.snapshot, err)?;
         let unread = prepared.unread.len()
             + problems.unread.len()
             + reviews.iter().map(|r| r.unread.len()).sum::<usize>();

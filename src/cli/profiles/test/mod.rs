@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     // Profiles and cluster are read once. What is wrong with them is reported once, and not with every case.
     let mut reported = Vec::new();
     let shared = Inputs::of_files(Vec::new(), &files, &arguments.choice);
-    let given = match input::given(&shared, None, &mut reported)? {
+    let given = match input::read_profiles_and_fact_files(&shared, None, &mut reported)? {
         Ok(given) => given,
         Err(exit) => {
             err.write_all(&reported)?;

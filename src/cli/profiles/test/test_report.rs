@@ -18,16 +18,16 @@ pub(super) enum Format {
 
 pub(super) fn write(format: Format, results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Text => text(results, out),
-        Format::Junit => junit(results, out),
+        Format::Text => write_result(results, out),
+        Format::Junit => write_junit(results, out),
         Format::Github => {
-            text(results, out)?;
-            github(results, out)
+            write_result(results, out)?;
+            write_github(results, out)
         }
     }
 }
 
-fn text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+fn write_text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     for (case, outcome) in results {
         let name = log_text(&case.input.display().to_string());
         match outcome {
@@ -50,7 +50,7 @@ fn text(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+fn write_junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     let number = |is: fn(&Outcome) -> bool| results.iter().filter(|(_, outcome)| is(outcome)).count();
     let failures = number(|outcome| matches!(outcome, Outcome::Different(_)));
     let errors = number(|outcome| matches!(outcome, Outcome::Unreadable(_)));
@@ -81,7 +81,7 @@ fn junit(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </testsuite>\n</testsuites>")
 }
 
-fn github(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
+fn write_github(results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     for (case, outcome) in results {
         let (file, text) = match outcome {
             Outcome::Same | Outcome::Written => continue,

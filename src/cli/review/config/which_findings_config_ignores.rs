@@ -61,7 +61,7 @@ impl Ignores {
     }
 
     /// Sets the findings of a file aside that are ignored.
-    pub(in crate::cli) fn apply(&self, file: &str, results: &mut [Reviewed]) {
+    pub(in crate::cli) fn set_ignored_findings_aside(&self, file: &str, results: &mut [Reviewed]) {
         if self.entries.is_empty() || results.iter().all(|r| r.findings.is_empty()) {
             return;
         }

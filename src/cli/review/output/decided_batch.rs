@@ -38,12 +38,12 @@ impl<'a> Decided<'a> {
             }
             let length = parts.iter().map(|part| part.documents.len()).sum();
             let Some((own, behind)) = rest.split_at_mut_checked(length) else { break };
-            placeholders::report(own, reported);
+            placeholders::report_once_per_tool(own, reported);
             rest = behind;
         }
         // Findings on the placeholders of a file are known only now.
         for ((_, document), review) in documents.iter().zip(&mut reviews) {
-            setting.ignores.apply(&document.file, &mut review.results);
+            setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results);
         }
         Self { files, reviews, problems }
     }

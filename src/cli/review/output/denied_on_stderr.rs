@@ -40,7 +40,7 @@ pub(super) fn write(
             review_text::object(r)
         )?;
         for found in errors() {
-            review_text::finding(err, &r.decision, found, width, Some(lines))?;
+            review_text::write_finding(err, &r.decision, found, width, Some(lines))?;
         }
     }
     Ok(())

@@ -82,13 +82,13 @@ impl Tail {
         Self { summary, skipped: Vec::new(), unread: Vec::new(), comparison: None, kept, unreadable }
     }
 
-    pub(super) fn skip(&mut self, skipped: Vec<Skipped>) {
+    pub(super) fn add_skipped(&mut self, skipped: Vec<Skipped>) {
         self.summary.skipped += skipped.len();
         let room = self.kept.skipped.saturating_sub(self.skipped.len());
         self.skipped.extend(skipped.into_iter().take(room));
     }
 
-    pub(super) fn fail(&mut self, unread: Vec<Unread>) {
+    pub(super) fn add_unread(&mut self, unread: Vec<Unread>) {
         self.summary.errors += unread.len();
         for one in &unread {
             if !self.unreadable.contains(&one.file) {

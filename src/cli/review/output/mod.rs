@@ -124,8 +124,8 @@ impl<'w> Output<'w> {
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
         let Part { loaded, snapshot, setting, baseline, .. } = part;
-        self.baselines.covers(baseline, snapshot);
-        self.tail.fail(unread);
+        self.baselines.note_kinds_that_inputs_lack(baseline, snapshot);
+        self.tail.add_unread(unread);
         let (mut worst, mut pairs) = (None, Pairs::default());
         let mut reported = Reported::default();
         let mut batches = loaded.batches();
@@ -135,7 +135,7 @@ impl<'w> Output<'w> {
             // The next batch is decided while this one is written.
             rayon::in_place_scope(|scope| {
                 scope.spawn(|_| next = decide());
-                let of_batch = self.batch(decided, part, &mut pairs, err)?;
+                let of_batch = self.write_batch(decided, part, &mut pairs, err)?;
                 worst = worst.max(of_batch);
                 Ok::<_, io::Error>(())
             })?;
@@ -144,7 +144,7 @@ impl<'w> Output<'w> {
     }
 
     /// Writes the results of a batch.
-    fn batch(
+    fn write_batch(
         &mut self,
         decided: Decided<'_>,
         part: Part<'_>,
@@ -153,8 +153,8 @@ impl<'w> Output<'w> {
     ) -> io::Result<Option<Severity>> {
         let Decided { files, reviews, problems } = decided;
         report_unread(&problems.unread, err)?;
-        self.tail.fail(problems.unread.into_iter().map(|(unread, _)| unread).collect());
-        self.tail.skip(problems.skipped);
+        self.tail.add_unread(problems.unread.into_iter().map(|(unread, _)| unread).collect());
+        self.tail.add_skipped(problems.skipped);
         let mut worst = None;
         let mut reviews = reviews.into_iter();
         for file in &files {
@@ -182,10 +182,10 @@ impl<'w> Output<'w> {
         complain(&review.unread, err)?;
         self.tail.summary.documents += 1;
         for reviewed in &mut review.results {
-            pairs.fold(reviewed);
+            pairs.fold_repeated_findings(reviewed);
             self.tail.summary.count(reviewed);
             let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
-            self.baselines.take(baseline, reviewed, json.unwrap_or_default());
+            self.baselines.mark_and_keep_findings(baseline, reviewed, json.unwrap_or_default());
             worst = worst.max(match baseline {
                 None => reviewed.worst(),
                 Some(_) => reviewed.worst_new(),
@@ -198,12 +198,15 @@ impl<'w> Output<'w> {
         for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.selects()) {
             sheet.document(out, Page { file, document, review: &review, lines, fails })?;
         }
-        review.results.iter_mut().for_each(|reviewed| self.shown.filter.apply(reviewed));
+        review
+            .results
+            .iter_mut()
+            .for_each(|reviewed| self.shown.filter.drop_and_count_hidden_findings(reviewed));
         for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.selects()) {
             sheet.document(out, Page { file, document, review: &review, lines, fails })?;
         }
-        self.tail.skip(review.skipped);
-        self.tail.fail(review.unread);
+        self.tail.add_skipped(review.skipped);
+        self.tail.add_unread(review.unread);
         Ok(worst)
     }
 

@@ -24,7 +24,7 @@ impl Text {
     }
 
     /// A line for each workload of a document.
-    fn estimates(&self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+    fn write_estimates(&self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
         let Some(asked) = &self.estimate else { return Ok(()) };
         for of_one in page.review.estimated.chunk_by(|(one, _), (other, _)| one == other) {
             let templates: Vec<_> = of_one.iter().map(|(_, template)| *template).collect();
@@ -39,18 +39,18 @@ impl Text {
 impl Sheet for Text {
     fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
         for reviewed in &page.review.results {
-            self.hidden += review_text::result(out, reviewed, self.view, Some(page.lines))?;
+            self.hidden += review_text::write_result(out, reviewed, self.view, Some(page.lines))?;
             let shown = reviewed.findings.iter().filter(|found| self.view.shows(&found.item));
             shown.for_each(|found| self.rules.count(found));
         }
-        self.estimates(out, page)
+        self.write_estimates(out, page)
     }
 
     fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
         if !self.view.only_findings {
             let listed = tail.skipped.iter().take(MAX_SKIPPED);
             for skipped in listed.clone() {
-                review_text::skipped(out, skipped)?;
+                review_text::write_skipped(out, skipped)?;
             }
             if tail.summary.skipped > listed.len() {
                 writeln!(out, "SKIP   {} more", tail.summary.skipped - listed.len())?;
@@ -61,7 +61,7 @@ impl Sheet for Text {
             writeln!(out)?;
             baseline_comparison_text::write(out, comparison)?;
         }
-        review_text::summary(out, &tail.summary, self.hidden, self.view.width)
+        review_text::write_summary(out, &tail.summary, self.hidden, self.view.width)
     }
 }
 

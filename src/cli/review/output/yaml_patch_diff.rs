@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// A last line for outputs that have comments: documents are missing that could not be read.
-fn partial(out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+fn write_note_on_missing_documents(out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
     match tail.summary.unreadable {
         0 => Ok(()),
         inputs => writeln!(out, "# partial result: {} unreadable", count(inputs, "input")),
@@ -48,7 +48,7 @@ impl Sheet for Yaml {
         if self.begun && tail.summary.partial {
             writeln!(out, "---")?;
         }
-        partial(out, tail)
+        write_note_on_missing_documents(out, tail)
     }
 }
 
@@ -97,7 +97,7 @@ impl Sheet for Diff {
     }
 
     fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
-        partial(out, tail)
+        write_note_on_missing_documents(out, tail)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::plan::annotation_names_and_paths::NCCL_CONF;
 use crate::plan::{Edit, Plan, nccl_conf_and_small_files, which_lines_nccl_conf_gets};
 use crate::pod::which_containers_webhook_added::RUN_PATH;
 use crate::preflight::expectation_document::{Expectation, Policy};
-use crate::profile::{CheckVerdict, PreflightVerdict, Profile, mark};
+use crate::profile::{CheckVerdict, PreflightVerdict, Profile, injected_mark_of};
 
 /// The expectation for a pod that gets this plan.
 pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &Place<'_>) -> Expectation {
@@ -33,7 +33,7 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
     // Slices and shares of accelerators are not whole ones, and an unknown number is none.
     let gpus = subject.accelerators.filter(|_| plan.targets.iter().all(|t| t.nccl));
     Expectation {
-        profile: Some(mark(profile)),
+        profile: Some(injected_mark_of(profile)),
         transport: Some(profile.transport),
         devices: expected_devices(subject, profile, plan),
         interfaces: interfaces(subject, profile, plan),

@@ -90,7 +90,7 @@ const MAX_DEPTH: usize = 3;
 pub fn script(text: &str, matters: fn(&str) -> bool) -> Script<'_> {
     let mut found = Found::new(matters);
     read(text, 0, MAX_DEPTH, &mut found);
-    python(text, &mut found);
+    add_settings_of_python_text(text, &mut found);
     found.script
 }
 
@@ -105,7 +105,7 @@ pub fn arguments<'t>(list: &[&'t str]) -> Script<'t> {
     };
     let words: Vec<Word<'t>> = list.iter().enumerate().map(word).collect();
     let mut found = Found::new(|_| true);
-    command(&words, 0, 0, &mut found);
+    add_settings_of_command(&words, 0, 0, &mut found);
     found.script
 }
 
@@ -113,7 +113,7 @@ fn read<'t>(text: &'t str, offset: usize, depth: usize, found: &mut Found<'t>) {
     let mut commands = Commands::new(text);
     let mut words = Vec::new();
     while commands.next_into(&mut words) {
-        command(&words, offset, depth, found);
+        add_settings_of_command(&words, offset, depth, found);
     }
     found.script.unread |= commands.unread();
 }
@@ -156,13 +156,13 @@ fn default_of<'v>(value: &'v str, variable: &str) -> Option<&'v str> {
     inner.strip_prefix('-').or_else(|| inner.strip_prefix('='))
 }
 
-fn command<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
+fn add_settings_of_command<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
     let rest = before_program(words, offset, found);
     // Without a shell nothing interprets them.
     for word in rest.iter().filter(|_| depth > 0) {
-        defaults(word, offset, found);
+        add_defaults_in_word(word, offset, found);
     }
-    program(rest, offset, depth, found);
+    add_settings_of_program(rest, offset, depth, found);
 }
 
 /// `then export N=V`, `exec env N=V cmd`: the assignments for a command and the words before it; what follows them.
@@ -180,7 +180,7 @@ fn before_program<'t, 'w>(words: &'w [Word<'t>], offset: usize, found: &mut Foun
 }
 
 /// A program and its arguments, whose `${N:=V}` are known already.
-fn program<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
+fn add_settings_of_program<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
     let Some((program, arguments)) = words.split_first() else { return };
     let program = program.text.rsplit('/').next().unwrap_or_default();
     match program {
@@ -193,8 +193,8 @@ fn program<'t>(words: &[Word<'t>], offset: usize, depth: usize, found: &mut Foun
             found.extend(names.map(|(name, at)| gone(name, offset + at)));
         }
         "source" | "." => found.script.sources.extend(arguments.first().map(|w| w.text.clone())),
-        "env" => env(arguments, offset, depth, found),
-        _ => launcher(arguments, offset, found),
+        "env" => add_settings_of_env(arguments, offset, depth, found),
+        _ => add_settings_of_launcher_flags(arguments, offset, found),
     }
     if SHELLS.contains(&program) && depth > 0 {
         let flag = arguments
@@ -215,7 +215,7 @@ fn gone(name: &str, at: usize) -> Setting<'_> {
 }
 
 /// `${N:=V}` anywhere in a word.
-fn defaults<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t>) {
+fn add_defaults_in_word<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t>) {
     if !word.open {
         return;
     }
@@ -232,7 +232,7 @@ fn defaults<'t>(word: &Word<'t>, offset: usize, found: &mut Found<'t>) {
 }
 
 /// `env [-i] [-u N] [N=V]… cmd`.
-fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
+fn add_settings_of_env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, found: &mut Found<'t>) {
     let mut rest = arguments;
     while let Some((first, after)) = rest.split_first() {
         if let Some(setting) = assignment(first, offset) {
@@ -248,9 +248,9 @@ fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, found: &mut Foun
             found.extend(name(unset).map(|(n, _)| gone(n, offset + first.at)));
         } else if !first.raw.starts_with('-') {
             return if depth > 0 {
-                program(before_program(rest, offset, found), offset, depth - 1, found)
+                add_settings_of_program(before_program(rest, offset, found), offset, depth - 1, found)
             } else {
-                launcher(rest, offset, found)
+                add_settings_of_launcher_flags(rest, offset, found)
             };
         }
         rest = after;
@@ -259,7 +259,7 @@ fn env<'t>(arguments: &[Word<'t>], offset: usize, depth: usize, found: &mut Foun
 
 /// Flags by which launchers set variables for the ranks, or pass them on: Open MPI's `-x`, Hydra's `-genv` and
 /// `-envlist`, `--env` and `--export` of others.
-fn launcher<'t>(arguments: &[Word<'t>], offset: usize, found: &mut Found<'t>) {
+fn add_settings_of_launcher_flags<'t>(arguments: &[Word<'t>], offset: usize, found: &mut Found<'t>) {
     let mut words = arguments.iter().peekable();
     while let Some(word) = words.next() {
         let flag = word.raw;
@@ -304,7 +304,7 @@ fn handed<'t>(word: &Word<'t>, offset: usize) -> Option<Setting<'t>> {
 }
 
 /// `os.environ["N"] = …` in a program's text: it shows that the variable is set, not its value.
-fn python<'t>(text: &'t str, found: &mut Found<'t>) {
+fn add_settings_of_python_text<'t>(text: &'t str, found: &mut Found<'t>) {
     const FOUND: &str = "os.environ";
     let places =
         code(text).flat_map(|(at, part)| part.match_indices(FOUND).map(move |(start, _)| at + start));

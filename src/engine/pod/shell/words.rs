@@ -80,9 +80,9 @@ impl<'t> Commands<'t> {
                 b'\\' if self.byte(self.at + 1) == Some(b'\n') => self.at += 2,
                 b'\\' if self.slice(self.at + 1, self.at + 3) == "\r\n" => self.at += 3,
                 b'#' => self.at = self.find(self.at, "\n"),
-                b'<' | b'>' => self.redirect(),
+                b'<' | b'>' => self.skip_redirect(),
                 _ => {
-                    let word = self.word();
+                    let word = self.read_word();
                     if words.len() < MAX_WORDS {
                         words.push(word);
                     } else {
@@ -99,7 +99,7 @@ impl<'t> Commands<'t> {
         self.text.get(from..).and_then(|rest| rest.find(what)).map_or(self.text.len(), |i| from + i)
     }
 
-    fn redirect(&mut self) {
+    fn skip_redirect(&mut self) {
         if self.slice(self.at, self.at + 2) != "<<" || self.byte(self.at + 2) == Some(b'<') {
             while matches!(self.byte(self.at), Some(b'<' | b'>' | b'&')) {
                 self.at += 1;
@@ -113,7 +113,7 @@ impl<'t> Commands<'t> {
             self.at += 1;
         }
         if self.byte(self.at).is_some_and(|b| !ends_word(b)) {
-            let end = self.word();
+            let end = self.read_word();
             if self.documents.len() < MAX_DOCUMENTS {
                 self.documents.push((end.text, tabs));
             } else {
@@ -136,7 +136,7 @@ impl<'t> Commands<'t> {
         }
     }
 
-    fn word(&mut self) -> Word<'t> {
+    fn read_word(&mut self) -> Word<'t> {
         let start = self.at;
         let mut open = false;
         // The characters before `kept` are in `text`; from `kept` on the word is unchanged.

@@ -7,7 +7,7 @@ use crate::profile::schema::Spec;
 const DEFAULT_ACCELERATORS: u32 = 8;
 
 /// The number of accelerators (count), or its default.
-pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<u32, ProfileError> {
+pub(in crate::profile) fn checked_or_default(spec: &Spec, fail: &Fail<'_>) -> Result<u32, ProfileError> {
     let accelerators_per_node = spec.accelerators_per_node.unwrap_or(DEFAULT_ACCELERATORS);
     if !(1..=64).contains(&accelerators_per_node) {
         return Err(fail("/spec/acceleratorsPerNode", "expected 1 to 64".into()));

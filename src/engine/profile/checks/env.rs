@@ -11,7 +11,7 @@ use crate::profile::schema::{EnvPolicy, Spec};
 pub(in crate::profile) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 
 /// Names a profile may never set: they would change the programs of a container rather than its fabric.
-fn is_fabric_variable(name: &str) -> bool {
+fn may_profile_set(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -36,11 +36,14 @@ fn pinned() -> EnvEntry {
 }
 
 /// Checks the variables of a profile.
-pub(in crate::profile) fn check(spec: &Spec, fail: &Fail<'_>) -> Result<Vec<EnvEntry>, ProfileError> {
+pub(in crate::profile) fn checked_variables(
+    spec: &Spec,
+    fail: &Fail<'_>,
+) -> Result<Vec<EnvEntry>, ProfileError> {
     let mut entries: Vec<EnvEntry> = Vec::new();
     for (i, entry) in spec.env.iter().flatten().enumerate() {
         let at = |field: &str| format!("/spec/env/{i}/{field}");
-        if !is_fabric_variable(&entry.name) {
+        if !may_profile_set(&entry.name) {
             return Err(fail(&at("name"), format!("a profile may not set the variable {:?}", entry.name)));
         }
         if entries.iter().any(|e| *e.name == *entry.name) {

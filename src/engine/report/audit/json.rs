@@ -255,13 +255,13 @@ impl Document {
         let mut suppressions = Vec::new();
         for (object, workload) in &tallies.workloads {
             let mode = mode(object);
-            count(&mut summary, workload);
+            count_workload(&mut summary, workload);
             if workload.makes_pods {
                 let entry = namespaces.entry(object.namespace.clone()).or_insert_with(|| {
                     let known = object.namespace.as_deref().is_some_and(|n| snapshot.namespace(n).is_some());
                     NamespaceEntry::new(object.namespace.clone(), mode, known)
                 });
-                entry.count(workload);
+                entry.count_workload(workload);
             }
             for suppression in workload.suppressions.values() {
                 summary.stale_suppressions += usize::from(suppression.needs_attention());
@@ -329,7 +329,7 @@ impl Document {
     }
 }
 
-fn count(summary: &mut Summary, workload: &Workload) {
+fn count_workload(summary: &mut Summary, workload: &Workload) {
     if !workload.makes_pods {
         summary.other_objects += usize::from(!workload.findings.is_empty());
         return;
@@ -349,7 +349,7 @@ impl NamespaceEntry {
         Self { name, mode, known, workloads: 0, pods: 0, refused: 0, changed: 0, restart: 0 }
     }
 
-    fn count(&mut self, workload: &Workload) {
+    fn count_workload(&mut self, workload: &Workload) {
         self.workloads += 1;
         self.pods += workload.pods + workload.unreadable_pods;
         self.refused += usize::from(workload.would_be_refused());

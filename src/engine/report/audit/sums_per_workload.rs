@@ -144,7 +144,7 @@ impl Tallies {
     }
 
     /// Puts one workload's results under another's name.
-    pub fn rename(&mut self, from: &ObjectName, to: ObjectName) {
+    pub fn move_results_to_workload(&mut self, from: &ObjectName, to: ObjectName) {
         if let Some(workload) = self.workloads.remove(from) {
             self.workloads.entry(to).or_default().merge(workload);
         }

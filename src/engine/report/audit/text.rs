@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// # Errors
 /// Those of the writer.
 pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
-    partial(out, audit)?;
+    write_note_on_partial_result(out, audit)?;
     if let Some(comparison) = &audit.comparison {
         baseline_comparison_text::write(out, comparison)?;
     }
@@ -22,17 +22,17 @@ pub fn write(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result
         let shown: Vec<&WorkloadEntry> = of_it.filter(|w| verbose || is_shown(w)).collect();
         if !shown.is_empty() {
             namespace_line(out, namespace)?;
-            shown.iter().try_for_each(|workload| self::workload(out, workload, verbose))?;
+            shown.iter().try_for_each(|workload| self::write_workload(out, workload, verbose))?;
         }
     }
     let others = audit.workloads.iter().filter(|w| !w.makes_pods && (verbose || is_shown(w)));
     let others: Vec<&WorkloadEntry> = others.collect();
     if !others.is_empty() {
         writeln!(out, "\n{BOLD}Networks, policies and profiles{BOLD:#}")?;
-        others.iter().try_for_each(|workload| self::workload(out, workload, verbose))?;
+        others.iter().try_for_each(|workload| self::write_workload(out, workload, verbose))?;
     }
-    suppressions(out, audit)?;
-    summary(out, audit, verbose)
+    write_suppressions(out, audit)?;
+    write_summary(out, audit, verbose)
 }
 
 fn is_shown(workload: &WorkloadEntry) -> bool {
@@ -43,7 +43,7 @@ fn is_shown(workload: &WorkloadEntry) -> bool {
         || workload.unreadable_pods > 0
 }
 
-fn partial(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
+fn write_note_on_partial_result(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     if !audit.partial {
         return Ok(());
     }
@@ -80,7 +80,7 @@ fn namespace_line(out: &mut dyn Write, n: &NamespaceEntry) -> io::Result<()> {
     )
 }
 
-fn workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::Result<()> {
+fn write_workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::Result<()> {
     let (style, verdict) = match (w.makes_pods, w.verdict, w.findings.first().map(|f| f.severity)) {
         (true, "deny", _) => (RED, "REFUSE"),
         (true, "unknown", _) => (YELLOW, "UNREAD"),
@@ -103,10 +103,10 @@ fn workload(out: &mut dyn Write, w: &WorkloadEntry, verbose: bool) -> io::Result
         _ => writeln!(out)?,
     }
     for finding in w.findings.iter().filter(|f| verbose || !is_quiet(f)) {
-        self::finding(out, finding)?;
+        self::write_finding(out, finding)?;
     }
-    changes(out, &w.changes, verbose)?;
-    restart(out, w)?;
+    write_changes(out, &w.changes, verbose)?;
+    write_differences_after_restart(out, w)?;
     if w.unreadable_pods > 0 {
         writeln!(out, "  {RED}{} cannot be read{RED:#}", count(w.unreadable_pods, "pod"))?;
     }
@@ -120,7 +120,7 @@ fn is_quiet(finding: &FindingEntry) -> bool {
     finding.severity == Severity::Info && find(finding.rule).is_some_and(|rule| rule.quiet)
 }
 
-fn finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
+fn write_finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
     let style = match f.severity {
         Severity::Error => RED,
         Severity::Warning => YELLOW,
@@ -137,7 +137,7 @@ fn finding(out: &mut dyn Write, f: &FindingEntry) -> io::Result<()> {
     writeln!(out, "      fix {}", f.fix)
 }
 
-fn changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) -> io::Result<()> {
+fn write_changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) -> io::Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
@@ -157,7 +157,7 @@ fn changes(out: &mut dyn Write, changes: &[ChangeEntry], verbose: bool) -> io::R
     Ok(())
 }
 
-fn restart(out: &mut dyn Write, w: &WorkloadEntry) -> io::Result<()> {
+fn write_differences_after_restart(out: &mut dyn Write, w: &WorkloadEntry) -> io::Result<()> {
     if w.restart.pods == 0 {
         return Ok(());
     }
@@ -176,7 +176,7 @@ fn restart(out: &mut dyn Write, w: &WorkloadEntry) -> io::Result<()> {
     writeln!(out, "  {YELLOW}~{YELLOW:#} {condition}, {some} of {all} differ: {}", parts.join(", "))
 }
 
-fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
+fn write_suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     let stale: Vec<_> =
         audit.suppressions.iter().filter(|s| s.state != super::suppressions::State::Used).collect();
     if stale.is_empty() {
@@ -190,7 +190,7 @@ fn suppressions(out: &mut dyn Write, audit: &Document) -> io::Result<()> {
     Ok(())
 }
 
-fn summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
+fn write_summary(out: &mut dyn Write, audit: &Document, verbose: bool) -> io::Result<()> {
     let s = &audit.summary;
     let style = if s.refused > 0 { RED } else { BOLD };
     let hidden = audit.workloads.iter().filter(|w| !verbose && !is_shown(w)).count();

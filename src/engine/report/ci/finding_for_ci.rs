@@ -69,7 +69,7 @@ impl<'a> Issue<'a> {
             region: Region::new(found.place, lines),
             fails: found.fails(fails),
             baseline: found.baseline,
-            fingerprint: fingerprints.of(r, finding, file, paths),
+            fingerprint: fingerprints.next_fingerprint(r, finding, file, paths),
         }
     }
 

@@ -14,7 +14,13 @@ pub struct Fingerprints {
 
 impl Fingerprints {
     /// Rule, file, object, and path with list items by name; with a number for findings that have all these in common.
-    pub(super) fn of(&mut self, r: &Reviewed, finding: &Finding, file: &str, paths: &NamedPaths) -> String {
+    pub(super) fn next_fingerprint(
+        &mut self,
+        r: &Reviewed,
+        finding: &Finding,
+        file: &str,
+        paths: &NamedPaths,
+    ) -> String {
         let path = paths.name(&finding.path);
         let template = r.template.as_deref().unwrap_or("-");
         let name = r.name.as_deref().or(r.generate_name.as_deref()).unwrap_or_default();

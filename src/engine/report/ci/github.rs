@@ -39,7 +39,7 @@ impl Level {
         writeln!(out, "{}", log_text(plain))
     }
 
-    fn end(&self, out: &mut dyn Write, name: &str, noun: &str) -> io::Result<()> {
+    fn write_count_beyond_limit(&self, out: &mut dyn Write, name: &str, noun: &str) -> io::Result<()> {
         match &self.last {
             Some(last) if self.count == MOST => writeln!(out, "{last}"),
             Some(_) => {
@@ -102,7 +102,7 @@ impl GitHub {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn annotate(
+    pub fn write_annotation_or_plain_line(
         &mut self,
         out: &mut dyn Write,
         annotation: &Annotation<'_>,
@@ -144,7 +144,7 @@ impl CiFormat for GitHub {
                     log_text(&format!("{name} {plain} {}", issue.text().replace('\n', " ")))
                 )?;
             } else {
-                self.annotate(out, &at, &plain, &issue.text())?;
+                self.write_annotation_or_plain_line(out, &at, &plain, &issue.text())?;
             }
         }
         Ok(())
@@ -157,9 +157,9 @@ impl CiFormat for GitHub {
                 format!("::error file={},line={line},col={column}::{}", property(file), data(&text));
             self.errors.add(out, command, &format!("error {file}:{line}:{column} {text}"))?;
         }
-        self.errors.end(out, "error", "error")?;
-        self.warnings.end(out, "warning", "warning")?;
-        self.notices.end(out, "notice", "notice")
+        self.errors.write_count_beyond_limit(out, "error", "error")?;
+        self.warnings.write_count_beyond_limit(out, "warning", "warning")?;
+        self.notices.write_count_beyond_limit(out, "notice", "notice")
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
             for at in 1..=number {
                 level.add(&mut out, format!("::error::{at}"), "plain").unwrap();
             }
-            level.end(&mut out, "error", "error").unwrap();
+            level.write_count_beyond_limit(&mut out, "error", "error").unwrap();
             let text = String::from_utf8(out).unwrap();
             let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("::")).collect();
             assert_eq!(commands.len(), number.min(MOST));

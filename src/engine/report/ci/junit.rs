@@ -30,7 +30,7 @@ struct Case {
 
 impl Suite {
     /// The name of a case that is not the name of another one.
-    fn unique(&mut self, name: String) -> String {
+    fn unique_case_name(&mut self, name: String) -> String {
         let number = self.names.entry(name.clone()).or_default();
         *number += 1;
         if *number > 1 { format!("{name} ({number})") } else { name }
@@ -102,7 +102,7 @@ impl CiFormat for JUnit {
             );
             if issue.fails { &mut failure } else { &mut output }.push_str(&text);
         }
-        let name = self.suite.unique(object(r));
+        let name = self.suite.unique_case_name(object(r));
         self.suite.cases.push(Case { name, failure, output });
         Ok(())
     }
@@ -117,7 +117,7 @@ impl CiFormat for JUnit {
             )?;
             for Unread { file, line, column, message } in unread {
                 let place = format!("{line}:{column}");
-                let name = escaped(&self.suite.unique(format!("{file}:{place}")));
+                let name = escaped(&self.suite.unique_case_name(format!("{file}:{place}")));
                 let file = escaped(file);
                 writeln!(
                     out,

@@ -205,7 +205,7 @@ impl<'a> Document<'a> {
         let of = |severity| findings.iter().filter(|f| f.severity == severity).count();
         let mut room = MAX_GROUPS;
         let communicators: Vec<CommunicatorEntry<'_>> =
-            log.communicators().iter().map(|c| communicator(log, c, &mut room)).collect();
+            log.communicators().iter().map(|c| communicator_entry_within_room(log, c, &mut room)).collect();
         let skipped = log.skipped;
         Self {
             schema: SCHEMA,
@@ -262,7 +262,11 @@ fn finding(log: &Log, files: &[String], finding: Finding) -> FindingEntry {
 }
 
 /// `room`: number of groups that may still be listed.
-fn communicator<'a>(log: &'a Log, communicator: &Communicator, room: &mut usize) -> CommunicatorEntry<'a> {
+fn communicator_entry_within_room<'a>(
+    log: &'a Log,
+    communicator: &Communicator,
+    room: &mut usize,
+) -> CommunicatorEntry<'a> {
     let hosts = log.hosts(communicator).into_iter().take(MAX_HOSTS).collect();
     let mut groups = groups(log, &log.ranks(communicator));
     let listed = groups.len().min(*room);

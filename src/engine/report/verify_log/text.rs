@@ -23,7 +23,7 @@ const INDENT: usize = 6;
 /// Those of the writer.
 pub fn write(out: &mut dyn Write, document: &Document<'_>, width: usize) -> io::Result<()> {
     for communicator in document.communicators.iter().take(MAX_COMMUNICATORS) {
-        self::communicator(out, communicator, width)?;
+        self::write_communicator(out, communicator, width)?;
     }
     let more = document.communicators.len().saturating_sub(MAX_COMMUNICATORS);
     if more > 0 {
@@ -33,7 +33,7 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>, width: usize) -> io::
         writeln!(out)?;
     }
     for finding in document.findings.iter().take(MAX_FINDINGS) {
-        self::finding(out, finding, width)?;
+        self::write_finding(out, finding, width)?;
     }
     let more = document.findings.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
@@ -45,7 +45,7 @@ pub fn write(out: &mut dyn Write, document: &Document<'_>, width: usize) -> io::
     if !document.communicators.is_empty() || !document.findings.is_empty() {
         writeln!(out)?;
     }
-    summary(out, document)
+    write_summary(out, document)
 }
 
 fn quoted(text: &str) -> String {
@@ -53,7 +53,11 @@ fn quoted(text: &str) -> String {
     if text.contains(' ') { format!("\"{text}\"") } else { text.to_owned() }
 }
 
-fn communicator(out: &mut dyn Write, communicator: &CommunicatorEntry<'_>, width: usize) -> io::Result<()> {
+fn write_communicator(
+    out: &mut dyn Write,
+    communicator: &CommunicatorEntry<'_>,
+    width: usize,
+) -> io::Result<()> {
     let size = communicator
         .size
         .map_or_else(|| "unknown number of ranks".to_owned(), |size| count(size as usize, "rank"));
@@ -70,7 +74,7 @@ fn communicator(out: &mut dyn Write, communicator: &CommunicatorEntry<'_>, width
         writeln!(out, "  NVLink connects the nodes (MNNVL)")?;
     }
     for group in communicator.groups.iter().take(MAX_GROUPS) {
-        self::group(out, group, communicator.crosses_network, width)?;
+        self::write_group(out, group, communicator.crosses_network, width)?;
     }
     let more = communicator.groups.len().saturating_sub(MAX_GROUPS) + communicator.more_groups;
     if more > 0 {
@@ -83,7 +87,7 @@ fn communicator(out: &mut dyn Write, communicator: &CommunicatorEntry<'_>, width
     Ok(())
 }
 
-fn group(out: &mut dyn Write, group: &Group<'_>, crosses: bool, width: usize) -> io::Result<()> {
+fn write_group(out: &mut dyn Write, group: &Group<'_>, crosses: bool, width: usize) -> io::Result<()> {
     let noun = if group.count == 1 { "rank" } else { "ranks" };
     let network = group
         .network
@@ -149,7 +153,7 @@ fn names<'a>(all: impl Iterator<Item = &'a str>, number: usize) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-fn finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> io::Result<()> {
+fn write_finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> io::Result<()> {
     let (style, name) = match finding.severity {
         Severity::Error => (RED, "error"),
         Severity::Warning => (YELLOW, "warning"),
@@ -179,7 +183,7 @@ fn finding(out: &mut dyn Write, finding: &FindingEntry, width: usize) -> io::Res
 ///
 /// # Errors
 /// Those of the writer.
-pub fn summary(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
+pub fn write_summary(out: &mut dyn Write, document: &Document<'_>) -> io::Result<()> {
     let (counts, skipped) = (document.summary, document.skipped);
     let style = match document.result {
         "pass" => GREEN,

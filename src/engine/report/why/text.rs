@@ -2,7 +2,7 @@
 
 use super::beginning;
 use crate::report::Reviewed;
-use crate::report::review_text::{BOLD, DIM, GREEN, View, body, head};
+use crate::report::review_text::{BOLD, DIM, GREEN, View, write_changes_and_findings, write_verdict_line};
 use crate::resolve::why_steps_and_candidates::Candidate;
 use crate::text::count;
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Those of the writer.
-pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
-    head(out, reviewed)?;
+pub fn write_result(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
+    write_verdict_line(out, reviewed)?;
     let Some(why) = &reviewed.why else { return Ok(()) };
     if let Some(then) = &why.then {
         writeln!(out, "{BOLD}created with{BOLD:#}  {}", then.mark)?;
@@ -47,7 +47,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     }
     let width = why.profiles.shown.iter().map(|p| p.name.len()).max().unwrap_or(0).min(40);
     for profile in &why.profiles.shown {
-        candidate(out, profile, width)?;
+        write_candidate(out, profile, width)?;
     }
     if why.profiles.more > 0 {
         writeln!(out, "     {} more profiles", why.profiles.more)?;
@@ -68,7 +68,7 @@ pub fn text(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> {
     if !plain {
         writeln!(out, "{BOLD}changes and findings{BOLD:#}")?;
     }
-    body(out, reviewed, View::WHOLE, None).map(drop)
+    write_changes_and_findings(out, reviewed, View::WHOLE, None).map(drop)
 }
 
 /// The line for the reasons that are not listed.
@@ -84,7 +84,7 @@ fn more_reasons(out: &mut dyn Write, before: &str, nodes: usize, reasons: usize)
     )
 }
 
-fn candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
+fn write_candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
     let mark = if profile.chosen { "->" } else { "  " };
     let nodes = match profile.nodes {
         Some((all, fits)) => format!("the pod can run on {fits} of the profile's {}", count(all, "node")),

@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        note(text, self.pointer, self.found);
+        push_placeholders_of_text(text, self.pointer, self.found);
         Ok(self.is_name && nccl::find(text).is_none())
     }
 
@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             }
             pointer.push('/');
             pointer.push_str(&token(&key));
-            note(&key, pointer, found);
+            push_placeholders_of_text(&key, pointer, found);
             let (before, is_name) = (found.len(), &*key == "name");
             is_foreign |= object.next_value_seed(Walk { pointer, found, is_name })?;
             if &*key == "value" {
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-fn note(text: &str, pointer: &str, found: &mut Vec<Placeholder>) {
+fn push_placeholders_of_text(text: &str, pointer: &str, found: &mut Vec<Placeholder>) {
     if found.len() < MAX_PLACEHOLDERS
         && let Some(text) = first(text)
     {

@@ -7,7 +7,7 @@ use super::{
     many_templates, repeated_in_workloads, shared_lists_and_texts, verdict, workloads_and_updates,
 };
 use crate::support::suite::Outcome;
-use fabric_admission::review::webhook_body::{Known, WebhookEntry};
+use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -162,7 +162,7 @@ pub(super) fn proportionate() -> Outcome {
                 let known = made.iter().find(|((_, body), _)| body == input);
                 let decide = |_| {
                     known.map_or(Duration::MAX, |((entry, _), snapshot)| {
-                        once_for(input, *entry, Known { snapshot, audience })
+                        once_for(input, *entry, SnapshotForAudience { snapshot, audience })
                     })
                 };
                 (0..times).map(decide).min().unwrap_or_default()

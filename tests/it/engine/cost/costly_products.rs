@@ -5,7 +5,7 @@ use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response;
-use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -205,10 +205,10 @@ fn review(group: &str, kind: &str, object: Value, old: Option<Value>) -> Vec<u8>
 }
 
 pub(super) fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Duration {
-    once_for(input, entry, Known { snapshot, audience: Audience::Anyone })
+    once_for(input, entry, SnapshotForAudience { snapshot, audience: Audience::Anyone })
 }
 
-pub(super) fn once_for(input: &[u8], entry: WebhookEntry, known: Known<'_>) -> Duration {
+pub(super) fn once_for(input: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> Duration {
     let started = now();
     if let Ok(answer) = handle_within(input, entry, known, &Deadline::without_clock()) {
         drop(admission_response::render(&answer));

@@ -4,7 +4,7 @@
 use super::{beside_known_objects, costly_products, given, now};
 use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
-use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
 use fabric_admission::snapshot::Audience;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const SIZE: usize = 800;
 pub(super) fn asked_often() -> Outcome {
     let only: Option<String> = given("FABRIC_ADMISSION_COST_ONLY");
     let mut found: Vec<(Duration, String)> = Vec::new();
-    let mut add = |what: &str, entry, body: &[u8], known: Known<'_>| {
+    let mut add = |what: &str, entry, body: &[u8], known: SnapshotForAudience<'_>| {
         if only.as_ref().is_none_or(|part| what.contains(part)) {
             let (longest, all) = (0..3).map(|_| longest(body, entry, known)).min().unwrap_or_default();
             found.push((longest, format!("{longest:.1?} of {all:.1?} for {} bytes: {what}", body.len())));
@@ -28,11 +28,16 @@ pub(super) fn asked_often() -> Outcome {
     for ((what, make), audience) in beside_known_objects::all() {
         let (object, objects) = make(SIZE);
         let (entry, body) = beside_known_objects::request(object);
-        add(what, entry, &body, Known { snapshot: &beside_known_objects::snapshot(&objects), audience });
+        add(
+            what,
+            entry,
+            &body,
+            SnapshotForAudience { snapshot: &beside_known_objects::snapshot(&objects), audience },
+        );
     }
     let snapshot = costly_products::snapshot()?;
     for (group, kind, what, make) in costly_products::SHAPES {
-        let known = Known { snapshot: &snapshot, audience: Audience::Anyone };
+        let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
         add(
             what,
             costly_products::entry(group, kind),
@@ -53,7 +58,7 @@ pub(super) fn asked_often() -> Outcome {
 }
 
 /// The longest time between two looks at the deadline, and the time of the decision.
-fn longest(body: &[u8], entry: WebhookEntry, known: Known<'_>) -> (Duration, Duration) {
+fn longest(body: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> (Duration, Duration) {
     let started = now();
     let looked = Mutex::new((started, Duration::ZERO));
     let over = || {

@@ -8,7 +8,7 @@ use super::{
     grown, now, shared_lists_and_texts, trials, workloads_and_updates,
 };
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::review::webhook_body::Known;
+use fabric_admission::review::webhook_body::SnapshotForAudience;
 use fabric_admission::server::DecodedSize;
 use fabric_admission::snapshot::Audience;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn of_known() -> Outcome {
         let (entry, input) = beside_known_objects::request(object);
         let snapshot = beside_known_objects::snapshot(&objects);
         // What is made once in a process, or for a snapshot, is made now.
-        let known = Known { snapshot: &snapshot, audience };
+        let known = SnapshotForAudience { snapshot: &snapshot, audience };
         costly_products::once_for(&beside_known_objects::request(make(2).0).1, entry, known);
         let mut weight = DecodedSize::default();
         weight.add(&input);

@@ -5,7 +5,7 @@ use crate::support::generated_world::World;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::pod::prescan_for_fabric_signs::may_have_signs;
-use fabric_admission::review::webhook_body::{Known, WebhookEntry, handle_within};
+use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
 use fabric_admission::review::{Decision, Stage, admission_response, admission_review};
 use fabric_admission::snapshot::Audience;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(super) fn webhook_agrees(world: &World) -> Result<(), String> {
         (WebhookEntry::Validate, Stage::Final, Mode::Enforce),
         (WebhookEntry::Audit, Stage::Whole, Mode::Audit),
     ] {
-        let known = Known { snapshot: &world.snapshot, audience: Audience::Tenant };
+        let known = SnapshotForAudience { snapshot: &world.snapshot, audience: Audience::Tenant };
         let answered = handle_within(&body, entry, known, &NEVER);
         match (answered, world.decide_as(&world.pod, stage, mode)) {
             (Ok(outcome), Some(mut decision)) => {

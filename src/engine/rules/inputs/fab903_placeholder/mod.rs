@@ -37,7 +37,12 @@ pub fn unsubstituted(at: &Placeholder, severity: Severity, known: bool) -> Optio
     let fix = format!("Render the file with {tools}, and then review the result.");
     match known {
         true => findings.add_as(severity.max(Severity::Warning), at.pointer.as_str(), message, fix),
-        false => findings.because(UNKNOWN_KIND).add_as(Severity::Warning, at.pointer.as_str(), message, fix),
+        false => findings.with_reason_for_lower_severity(UNKNOWN_KIND).add_as(
+            Severity::Warning,
+            at.pointer.as_str(),
+            message,
+            fix,
+        ),
     }
     out.pop()
 }

@@ -75,7 +75,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     for volume in context.shm_volumes() {
         if volume.users.iter().any(|index| needs_shm(context, *index)) {
-            judge(context, volume, findings);
+            report_wrong_size(context, volume, findings);
         }
     }
 }
@@ -144,11 +144,11 @@ fn recommend(context: &PodContext<'_>, users: &[usize], limit: Option<i64>) -> O
     recommended_shm(accelerators(context, users), profile.unwrap_or(RECOMMENDED_PER_RANK), limit)
 }
 
-fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
+fn report_wrong_size(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Findings<'_>) {
     let Some((index, volume)) = mounted.volume else { return };
     let path = pointers_in_pod::volume(index);
     if volume.host_path.is_some() {
-        findings.because(UNKNOWN_SIZE).add_as(
+        findings.with_reason_for_lower_severity(UNKNOWN_SIZE).add_as(
             Severity::Info,
             path,
             format!("{SHM_PATH} is a hostPath: the size is not known, and all jobs on the node share this directory"),
@@ -157,7 +157,7 @@ fn judge(context: &PodContext<'_>, mounted: &Mounted<'_>, findings: &mut Finding
         return;
     }
     let Some(empty_dir) = &volume.empty_dir else {
-        findings.because(UNKNOWN_MEDIUM).add_as(
+        findings.with_reason_for_lower_severity(UNKNOWN_MEDIUM).add_as(
             Severity::Info,
             path,
             format!("the volume at {SHM_PATH} may be on disk instead of in memory"),

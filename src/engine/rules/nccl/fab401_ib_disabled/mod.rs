@@ -62,7 +62,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ),
         };
         let (value, place) = (printable(text, 20), variables.place(given));
-        findings.because(because).add_as(
+        findings.with_reason_for_lower_severity(because).add_as(
             severity,
             variables.path(given),
             format!("NCCL_IB_DISABLE={value}{place}, but the container has an RDMA device: NCCL runs over TCP{rest}"),

@@ -163,7 +163,7 @@ pub(super) struct Setters(Option<Vec<usize>>);
 
 impl Setters {
     /// Keeps those that set a value, if the value is refused. Whether any is left.
-    pub(super) fn keep(&mut self, variable: &Variable<'_, '_, '_>) -> bool {
+    pub(super) fn keep_refused_values(&mut self, variable: &Variable<'_, '_, '_>) -> bool {
         let mut refusing = variable.refusing().peekable();
         if refusing.peek().is_none() {
             return true;

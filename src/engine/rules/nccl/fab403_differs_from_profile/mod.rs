@@ -52,7 +52,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let as_named = |held: &Held<'_>, unread: bool| {
         let mut setters = Setters::default();
         let mut places = places(context).filter(|place| unread || !place.only_unread);
-        let mut keep = |place: Place<'_>| held.variables(context, &place).all(|v| setters.keep(&v));
+        let mut keep =
+            |place: Place<'_>| held.variables(context, &place).all(|v| setters.keep_refused_values(&v));
         own.is_none() && places.all(|place| !context.deadline.is_over() && keep(place))
     };
     let held = held.filter(|held| !as_named(held, false));
@@ -62,7 +63,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             return;
         }
         if let Some(perhaps) = &perhaps {
-            of_nodes(context, perhaps, (&place, Severity::Warning), &mut findings.because(UNREAD));
+            of_nodes(
+                context,
+                perhaps,
+                (&place, Severity::Warning),
+                &mut findings.with_reason_for_lower_severity(UNREAD),
+            );
         }
         if place.only_unread {
             continue;
@@ -85,13 +91,13 @@ fn of_own(context: &PodContext<'_>, profile: &Profile, place: &Place<'_>, findin
                 && unused_interface(entry, &context.plan.unused_interfaces).is_none()
         };
         for own in own_variables(context, place, &entry.name).filter(|_| compared()) {
-            compare(profile, entry, (own, &place.path()), findings);
+            report_difference_from_profile(profile, entry, (own, &place.path()), findings);
         }
     }
 }
 
 /// Compares a variable of a container with the pod's profile.
-fn compare(
+fn report_difference_from_profile(
     profile: &Profile,
     entry: &EnvEntry,
     (own, container): (Own<'_>, &str),
@@ -113,7 +119,12 @@ fn compare(
         let fix = format!("Remove {name}{}, or set it to {}.", value.entry.origin(), entry.value);
         match value.earlier {
             false => findings.add(path, message, fix),
-            true => findings.because(OPTIONAL).add_as(Severity::Warning, path, message, fix),
+            true => findings.with_reason_for_lower_severity(OPTIONAL).add_as(
+                Severity::Warning,
+                path,
+                message,
+                fix,
+            ),
         }
     } else if value.entry != Entry::File {
         let message = format!(
@@ -164,7 +175,12 @@ fn of_nodes(
                 (value.entry.path(&place.path()), format!("Set {name} to {}, or {away}.", entry.value));
             match value.earlier {
                 false => findings.add_as(severity, path, message, fix),
-                true => findings.because(OPTIONAL).add_as(Severity::Warning, path, message, fix),
+                true => findings.with_reason_for_lower_severity(OPTIONAL).add_as(
+                    Severity::Warning,
+                    path,
+                    message,
+                    fix,
+                ),
             }
         }
     }

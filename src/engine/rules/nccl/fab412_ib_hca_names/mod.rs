@@ -44,11 +44,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if list.excludes || list.fault().is_some() {
             continue;
         }
-        judge(context, variables, given, list, attachments, findings);
+        report_unmatched_names(context, variables, given, list, attachments, findings);
     }
 }
 
-fn judge(
+fn report_unmatched_names(
     context: &PodContext<'_>,
     variables: &ContainerVariables<'_>,
     given: &Given<'_>,

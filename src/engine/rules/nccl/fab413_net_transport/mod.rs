@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let ways = Ways::of(context);
     for variables in context.variables() {
         if let Some(net) = pins_verbs(variables) {
-            pinned(&ways, variables, net, findings);
+            report_pinned_net(&ways, variables, net, findings);
             continue;
         }
         let socket = variables.said("NCCL_NET");
@@ -55,7 +55,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn pinned(
+fn report_pinned_net(
     ways: &Ways<'_, '_>,
     variables: &ContainerVariables<'_>,
     net: &Given<'_>,
@@ -68,7 +68,7 @@ fn pinned(
         let severity =
             if sure(net) && sure(off) && !variables.open { Severity::Error } else { Severity::Warning };
         let value = leading_number(value);
-        findings.because(OTHER_VALUES).add_as(
+        findings.with_reason_for_lower_severity(OTHER_VALUES).add_as(
             severity,
             variables.path(off),
             format!(
@@ -80,7 +80,7 @@ fn pinned(
         return;
     }
     if ways.lack(variables) {
-        findings.because(HIDDEN).add_as(
+        findings.with_reason_for_lower_severity(HIDDEN).add_as(
             Severity::Warning,
             variables.path(net),
             format!(

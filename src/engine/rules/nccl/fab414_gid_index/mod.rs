@@ -40,7 +40,7 @@ const ROCE_ALONE: [&str; 5] =
     [NAME, "NCCL_IB_TC", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"];
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    absent(context, findings);
+    report_missing_index(context, findings);
     for variables in context.variables() {
         if ROCE_ALONE.iter().all(|n| variables.last(n).is_none())
             || has_plugin(variables)
@@ -52,7 +52,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if attachments.link == Some(LinkLayer::InfiniBand) {
             on_infiniband(variables, findings);
         } else {
-            fixed(context, variables, attachments, findings);
+            report_fixed_index(context, variables, attachments, findings);
         }
     }
 }
@@ -71,7 +71,7 @@ fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>
     let set: Vec<_> = set.collect();
     let Some(first) = set.first() else { return };
     let names: Vec<&str> = set.iter().map(|g| &*g.name).collect();
-    findings.because(HARMLESS).add_as(
+    findings.with_reason_for_lower_severity(HARMLESS).add_as(
         Severity::Info,
         variables.path(first),
         format!(
@@ -83,7 +83,7 @@ fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>
     );
 }
 
-fn fixed(
+fn report_fixed_index(
     context: &PodContext<'_>,
     variables: &ContainerVariables<'_>,
     attachments: &Attachments<'_>,
@@ -128,7 +128,7 @@ fn fixed(
 }
 
 /// RoCE without an index, where the version of NCCL is known to need one.
-fn absent(context: &PodContext<'_>, findings: &mut Findings<'_>) {
+fn report_missing_index(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Each of its commands may set the index.
     if has_long_commands(context.pod()) {
         return;

@@ -37,7 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 );
             }
         }
-        loud(variables, findings);
+        report_verbose_logging(variables, findings);
         let several = context.subject.demands.app(variables.index).whole > 1;
         let one_file = |g: &&Given<'_>| {
             g.value
@@ -58,7 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn loud(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
+fn report_verbose_logging(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
     let Some(given) = variables.said("NCCL_DEBUG") else { return };
     let level = given.value.as_deref().unwrap_or_default();
     let trace = level.eq_ignore_ascii_case("TRACE");

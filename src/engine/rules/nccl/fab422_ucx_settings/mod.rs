@@ -14,7 +14,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         let own = |name: &str| variables.said(name);
         if let Some(given) = own("UCX_NET_DEVICES") {
-            devices(variables, given, findings);
+            report_devices_not_in_pod(variables, given, findings);
         }
         let set = |name: &str| {
             own(name).filter(|g| g.value.as_deref().is_some_and(|v| !v.is_empty() && v != "auto"))
@@ -51,7 +51,11 @@ fn is_transport(item: &str, transport: &str) -> bool {
     item.strip_prefix(transport).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-fn devices(variables: &ContainerVariables<'_>, given: &Given<'_>, findings: &mut Findings<'_>) {
+fn report_devices_not_in_pod(
+    variables: &ContainerVariables<'_>,
+    given: &Given<'_>,
+    findings: &mut Findings<'_>,
+) {
     let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else { return };
     let place = variables.place(given);
     let mut say = |problem: String, fix: &str| {

@@ -92,7 +92,7 @@ fn check_item(
     };
     let asked = planned.get(label.key).copied().or_else(|| context.pod().node_selector_value(label.key));
     if let Some(other) = asked.filter(|value| *value != label.value) {
-        findings.because(OTHER_NODES).add_as(
+        findings.with_reason_for_lower_severity(OTHER_NODES).add_as(
             Severity::Warning,
             format!("/spec/nodeSelector/{}", token(label.key)),
             format!(

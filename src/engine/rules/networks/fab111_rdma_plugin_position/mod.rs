@@ -54,7 +54,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         } else {
             (MOVES, "Write \"rdmaIsolation\": true in plugin ib-sriov, and remove plugin rdma.")
         };
-        let findings = &mut findings.because(because);
+        let findings = &mut findings.with_reason_for_lower_severity(because);
         definition.report(findings, Severity::Warning, &place, message, fix);
     }
 }

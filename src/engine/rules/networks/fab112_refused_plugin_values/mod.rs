@@ -49,7 +49,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             let pointer = format!("{}/{key}", plugin.pointer());
             match lower {
                 Some(reason) => {
-                    let findings = &mut findings.because(reason);
+                    let findings = &mut findings.with_reason_for_lower_severity(reason);
                     definition.report(findings, Severity::Warning, &pointer, message, fix);
                 }
                 None => definition.report(findings, Severity::Error, &pointer, message, fix),

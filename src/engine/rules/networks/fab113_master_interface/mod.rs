@@ -37,12 +37,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let has = fact(context).is_some_and(|f| f.class.interface.is_some());
         let judged = judge(context, plugin.cni_type, plugin.text("master").filter(|_| has));
         if let Some(fault) = judged {
-            let findings = &mut findings.because(fault.because);
+            let findings = &mut findings.with_reason_for_lower_severity(fault.because);
             let pointer = format!("{}/master", plugin.pointer());
             definition.report(findings, fault.severity, &pointer, fault.message, fault.fix);
         }
         if let Some((message, fix)) = mtu(context, &plugin) {
-            let findings = &mut findings.because(MTU);
+            let findings = &mut findings.with_reason_for_lower_severity(MTU);
             definition.report(
                 findings,
                 Severity::Warning,

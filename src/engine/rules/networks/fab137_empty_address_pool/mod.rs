@@ -130,8 +130,8 @@ fn ip_pool(spec: &Value, faults: &mut PoolFaults) {
             }
         }
     }
-    exclusions(spec, subnet, faults);
-    routes(spec, subnet, (!gateway.is_empty()).then_some("gateway").ok_or("gateway"), faults);
+    check_exclusions(spec, subnet, faults);
+    check_routes(spec, subnet, (!gateway.is_empty()).then_some("gateway").ok_or("gateway"), faults);
 }
 
 fn cidr_pool(spec: &Value, faults: &mut PoolFaults) {
@@ -172,15 +172,15 @@ fn cidr_pool(spec: &Value, faults: &mut PoolFaults) {
         }
     }
     if let (Some(net), Some(p)) = (net, node_prefix) {
-        allocations(spec, net, p, faults);
+        check_static_allocations(spec, net, p, faults);
         let hosts = 1_i64.checked_shl(u32::from(net.width().saturating_sub(p))).filter(|n| *n > 0);
         per_node_exclusions(spec, hosts.map_or(i64::MAX, |n| n - 1), faults);
     }
-    exclusions(spec, net, faults);
-    routes(spec, net, index.map(|_| "gatewayIndex").ok_or("gatewayIndex"), faults);
+    check_exclusions(spec, net, faults);
+    check_routes(spec, net, index.map(|_| "gatewayIndex").ok_or("gatewayIndex"), faults);
 }
 
-fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut PoolFaults) {
+fn check_static_allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut PoolFaults) {
     let (mut nodes, mut prefixes) = (BTreeSet::new(), BTreeSet::new());
     faults.of_each(spec, "staticAllocations", |faults, i, allocation| {
         let written = text(allocation, "prefix");
@@ -209,7 +209,7 @@ fn allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut PoolFaults) {
 }
 
 /// Addresses that are not handed out (api/v1alpha1/validate_exclusions.go).
-fn exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) {
+fn check_exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) {
     let Some(net) = net else { return };
     faults.of_each(spec, "exclusions", |faults, i, exclusion| {
         let mut ends = [None; 2];
@@ -258,7 +258,7 @@ fn per_node_exclusions(spec: &Value, last: i64, faults: &mut PoolFaults) {
 }
 
 /// `gateway`: the field that sets a gateway; `Err` with the name of the field if it is not set.
-fn routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut PoolFaults) {
+fn check_routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, faults: &mut PoolFaults) {
     let default = spec.get("defaultGateway").and_then(Value::as_bool) == Some(true);
     if let Err(missing) = gateway {
         if default {

@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if wanted == 0 {
         let refused =
             if webhook == Some(false) { "" } else { ", and the operator's webhook refuses the policy" };
-        findings.because(NO_VFS).add_as(
+        findings.with_reason_for_lower_severity(NO_VFS).add_as(
             Severity::Warning,
             path,
             format!("numVfs: 0 creates no VFs{refused}"),
@@ -79,7 +79,7 @@ fn above_webhook(
     );
     match webhook {
         Some(true) if known => findings.add("/spec/numVfs", refuses, fix(NVIDIA_MOST)),
-        Some(true) => findings.because("no NIC of the policy is known").add_as(
+        Some(true) => findings.with_reason_for_lower_severity("no NIC of the policy is known").add_as(
             Severity::Warning,
             "/spec/numVfs",
             refuses,
@@ -95,14 +95,16 @@ fn above_webhook(
                 ),
                 None => format!("numVfs is {wanted}, but the NIC's firmware may offer fewer VFs"),
             };
-            findings.because("the operator raises the number of VFs in the firmware").add_as(
-                Severity::Warning,
-                "/spec/numVfs",
-                message,
-                "Set numVfs to at most the value of NUM_OF_VFS in the NIC's firmware settings.",
-            );
+            findings
+                .with_reason_for_lower_severity("the operator raises the number of VFs in the firmware")
+                .add_as(
+                    Severity::Warning,
+                    "/spec/numVfs",
+                    message,
+                    "Set numVfs to at most the value of NUM_OF_VFS in the NIC's firmware settings.",
+                );
         }
-        None => findings.because(WEBHOOK_OFF).add_as(
+        None => findings.with_reason_for_lower_severity(WEBHOOK_OFF).add_as(
             Severity::Warning,
             "/spec/numVfs",
             format!("{refuses}, and the NIC's firmware may offer even fewer VFs"),

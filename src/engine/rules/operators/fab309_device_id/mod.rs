@@ -39,7 +39,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         let path = format!("/spec/nicSelector/{field}");
         let (shown, plain) = (printable(id, 40), plain(id));
         if !is_hexadecimal(&plain) {
-            findings.because(PLACEHOLDER).add_as(
+            findings.with_reason_for_lower_severity(PLACEHOLDER).add_as(
                 Severity::Warning,
                 path,
                 format!("{field} {shown} is a placeholder or not an ID, so it matches no NIC"),
@@ -84,7 +84,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let (severity, why) = why_a_function(context, policy.num_vfs);
     let fix = if listed { "On virtual machines, set numVfs: 1. On physical nodes, write" } else { "Write" };
-    findings.because(VIRTUAL_MACHINES).add_as(
+    findings.with_reason_for_lower_severity(VIRTUAL_MACHINES).add_as(
         severity,
         path,
         format!("deviceID {device} is an ID of VFs, not of NICs: {why}"),

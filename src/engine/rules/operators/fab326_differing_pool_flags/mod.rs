@@ -79,7 +79,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                     "one of the two policies sets no priority, so either policy may win".to_owned(),
                 ),
             };
-            findings.because(because).add_as(
+            findings.with_reason_for_lower_severity(because).add_as(
                 severity,
                 format!("/spec/{flag}"),
                 format!(
@@ -91,7 +91,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             );
         }
         if own.exclude_topology != policy.exclude_topology {
-            findings.because(HINT).add_as(
+            findings.with_reason_for_lower_severity(HINT).add_as(
                 Severity::Warning,
                 "/spec/excludeTopology",
                 format!(

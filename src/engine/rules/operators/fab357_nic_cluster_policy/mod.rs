@@ -57,10 +57,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Set autoUpgrade: true, or remove safeLoad.",
         );
     }
-    guids(object, findings);
+    check_guid_ranges(object, findings);
 }
 
-fn guids(object: &Value, findings: &mut Findings<'_>) {
+fn check_guid_ranges(object: &Value, findings: &mut Findings<'_>) {
     let Some(ib) = object.pointer("/spec/ibKubernetes").filter(|v| v.is_object()) else { return };
     let mut read = Vec::new();
     for key in ["pKeyGUIDPoolRangeStart", "pKeyGUIDPoolRangeEnd"] {

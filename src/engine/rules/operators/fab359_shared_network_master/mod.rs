@@ -35,7 +35,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let cni_type = if context.kind == "IPoIBNetwork" { "ipoib" } else { "macvlan" };
     let master = master.and_then(Value::as_str).filter(|m| !m.is_empty());
     if let Some(fault) = judge(context, cni_type, master) {
-        findings.because(fault.because).add_as(fault.severity, "/spec/master", fault.message, fault.fix);
+        findings.with_reason_for_lower_severity(fault.because).add_as(
+            fault.severity,
+            "/spec/master",
+            fault.message,
+            fault.fix,
+        );
     }
 }
 

@@ -42,7 +42,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         if !several || served || !without || asked.subject.demands.whole().is_none_or(|n| n == 0) {
             continue;
         }
-        let offered = offers.to(asked.subject);
+        let offered = offers.resources_of_nodes_for(asked.subject);
         let Some(first) = offered.first() else { continue };
         let more = match offered.len() {
             1 => String::new(),
@@ -82,7 +82,7 @@ impl<'s> Offers<'s> {
     }
 
     /// RDMA resources of the nodes that a pod can run on; none where one kind of those nodes has none.
-    fn to(&mut self, subject: &Subject<'_>) -> &[&'s str] {
+    fn resources_of_nodes_for(&mut self, subject: &Subject<'_>) -> &[&'s str] {
         let (snapshot, constraints) = (subject.snapshot, &subject.constraints);
         if constraints.is_partial() {
             return &[];

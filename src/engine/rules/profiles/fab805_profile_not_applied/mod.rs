@@ -188,7 +188,7 @@ fn other_fabric(profile: &str, other: &OtherFabric, findings: &mut Findings<'_>)
             "the pod already requests RDMA devices ({what}), so profile {profile:?} adds no networks, resources or variables"
         )
     };
-    let findings = &mut findings.because(HAS_FABRIC);
+    let findings = &mut findings.with_reason_for_lower_severity(HAS_FABRIC);
     match other {
         OtherFabric::Unit(resource) => findings.add_as(
             Severity::Info,

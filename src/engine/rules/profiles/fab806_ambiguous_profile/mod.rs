@@ -108,7 +108,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         _ if beside.is_some() => (Severity::Warning, OTHER_LABEL),
         _ => (Severity::Error, ""),
     };
-    findings.because(reason).add_as(severity, "", message, fix);
+    findings.with_reason_for_lower_severity(reason).add_as(severity, "", message, fix);
 }
 
 /// A label that the pod requires and no profile selects, if the pod asks for no profile otherwise.

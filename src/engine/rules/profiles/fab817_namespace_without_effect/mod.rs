@@ -54,7 +54,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 "label fabric-admission.dev/profile has no effect: an annotation of the namespace sets the default profile",
                 "Remove the label, and write fabric-admission.dev/profile as an annotation.",
             ),
-            _ => unknown(key, "label", path, findings),
+            _ => report_unknown_name(key, "label", path, findings),
         }
     }
     for (key, _) in metadata.annotations.iter().flat_map(Pairs::iter) {
@@ -65,12 +65,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 "annotation fabric-admission.dev/mode has no effect: the API server selects namespaces by label",
                 "Remove the annotation, and write fabric-admission.dev/mode as a label.",
             ),
-            _ => unknown(key, "annotation", pointers_in_pod::annotation(key), findings),
+            _ => report_unknown_name(key, "annotation", pointers_in_pod::annotation(key), findings),
         }
     }
 }
 
-fn unknown(key: &str, what: &str, path: String, findings: &mut Findings<'_>) {
+fn report_unknown_name(key: &str, what: &str, path: String, findings: &mut Findings<'_>) {
     let Some(name) = key.strip_prefix(OWN_DOMAIN) else { return };
     let known = [MODE_LABEL, PROFILE_ANNOTATION];
     let near = nearest(name, known.into_iter().filter_map(|key| key.strip_prefix(OWN_DOMAIN)));

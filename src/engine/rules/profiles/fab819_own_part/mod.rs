@@ -21,7 +21,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
     let name = &profile.name;
     if let Some(brought) = &context.plan.user_fabric {
-        networks(name, brought, findings);
+        report_networks_in_place_of_rails(name, brought, findings);
     }
     for kept in &context.plan.kept {
         let (path, message, fix) = part(name, kept);
@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Reports networks that stand in for rails.
-fn networks(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
+fn report_networks_in_place_of_rails(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     let why = match brought.completeness {
         _ if brought.own >= brought.rails => return,
         Completeness::Complete => "the pod's own networks replace the rails",

@@ -21,7 +21,7 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
             if let Some((what, fix)) = refused(parsed) {
                 findings.add(path(), format!("{}: {:?} {what}", shown(), printable(&text.0, 40)), fix);
             } else if !is_supported(name) {
-                findings.because(REASON).add_as(
+                findings.with_reason_for_lower_severity(REASON).add_as(
                     Severity::Warning,
                     path(),
                     format!("spec.resources has {}, but the API server accepts only cpu, memory and huge pages in spec.resources", shown()),
@@ -31,7 +31,12 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
                 && field == "requests"
                 && let Some((message, fix)) = above_limit(name, (request, &text.0), limits)
             {
-                findings.because(REASON).add_as(Severity::Warning, path(), message, fix);
+                findings.with_reason_for_lower_severity(REASON).add_as(
+                    Severity::Warning,
+                    path(),
+                    message,
+                    fix,
+                );
             }
         }
     }

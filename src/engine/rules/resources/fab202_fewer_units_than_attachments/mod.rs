@@ -112,7 +112,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
         (false, 0) => ": attaching the networks fails unless another webhook adds units",
         (false, _) => ": a network may get no device",
     };
-    findings.because(if units == 0 { OTHER_WEBHOOK } else { UNCERTAIN }).add_as(
+    findings.with_reason_for_lower_severity(if units == 0 { OTHER_WEBHOOK } else { UNCERTAIN }).add_as(
         severity,
         annotation_path(),
         format!("the networks need {takes} of {shown}, but the containers request {units}{why}"),

@@ -163,7 +163,7 @@ fn report(
         ),
         None => "Add a network over this NIC to k8s.v1.cni.cncf.io/networks.".to_owned(),
     };
-    findings.because(because).add_as(
+    findings.with_reason_for_lower_severity(because).add_as(
         severity,
         held.path(),
         format!(

@@ -45,7 +45,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
             (false, _) => (Severity::Warning, NO_NEED, "the nodes", "the pod cannot use RDMA"),
         };
-        findings.because(because).add_as(
+        findings.with_reason_for_lower_severity(because).add_as(
             severity,
             annotation_path(),
             format!("network {network} does not move the RDMA device to the pod, but {nodes} are in exclusive RDMA mode: {so}"),

@@ -79,7 +79,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "the devices have no GID unless both interfaces belong to one NIC",
             ),
         };
-        findings.because(because).add_as(
+        findings.with_reason_for_lower_severity(because).add_as(
             severity,
             annotation_path(),
             format!(

@@ -68,7 +68,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if known.is_some_and(|k| *reach.get(k, || reaches_every_container(k, context))) {
                 continue;
             }
-            findings.because(UNUSED).add_as(
+            findings.with_reason_for_lower_severity(UNUSED).add_as(
                 Severity::Warning,
                 path(),
                 format!(
@@ -87,7 +87,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let has = |request: &str| names.contains(request.split('/').next().unwrap_or_default());
         for (_, request) in requests.range((name, "")..).take_while(|(of, _)| *of == name) {
             if !has(request) {
-                findings.because(NEWER).add_as(
+                findings.with_reason_for_lower_severity(NEWER).add_as(
                     Severity::Warning,
                     path(),
                     format!(
