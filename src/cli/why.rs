@@ -27,7 +27,7 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let prepared = match input::prepare(&arguments.input, None, err)? {
+    let prepared = match input::read_inputs_and_facts(&arguments.input, None, err)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };

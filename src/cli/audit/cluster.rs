@@ -140,7 +140,7 @@ pub(super) fn audit_files(
             return Ok(Err(Exit::Usage));
         }
     };
-    input::report(&problems, err)?;
+    input::write_unread_facts(&problems, err)?;
     let (owners, kinds) = seen.into_parts();
     if kinds.is_empty() && problems.errors.is_empty() {
         writeln!(err, "error: --cluster: the files have no Kubernetes object")?;

@@ -96,7 +96,7 @@ pub(super) fn read(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Res
     if let Some(path) = &arguments.profiles {
         input::profiles::add_all_profiles_or_none(path, &bases, &mut builder, &mut problems.errors);
         if !problems.errors.is_empty() {
-            input::report(&problems, err)?;
+            input::write_unread_facts(&problems, err)?;
             return Ok(Err(Exit::Usage));
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
         let (_, read) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(read.unread);
     }
-    input::report(&problems, err)?;
+    input::write_unread_facts(&problems, err)?;
     for object in sources.read_twice() {
         writeln!(err, "warning: {object} is in the files more than once, with different content")?;
         unreadable = true;

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             let mut problems = documents_to_objects::Problems::default();
             let read = profiles::read_profiles_and_faults(path, &bases, &mut problems.errors);
             if !problems.errors.is_empty() {
-                super::input::report(&problems, err)?;
+                super::input::write_unread_facts(&problems, err)?;
                 return Ok(Exit::Usage);
             }
             Some(read)

@@ -51,7 +51,7 @@ pub(in crate::cli) fn read_inputs_and_facts(
     err: &mut dyn Write,
 ) -> io::Result<Result<Prepared, Exit>> {
     match read_profiles_and_fact_files(arguments, operator_namespaces, err)? {
-        Ok(given) => prepare_with(arguments, given, err),
+        Ok(given) => read_inputs_with_given(arguments, given, err),
         Err(exit) => Ok(Err(exit)),
     }
 }
@@ -98,7 +98,7 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
 }
 
 /// Reads the inputs, and the cluster where it is live.
-pub(in crate::cli) fn prepare_with(
+pub(in crate::cli) fn read_inputs_with_given(
     arguments: &Inputs,
     given: Given,
     err: &mut dyn Write,

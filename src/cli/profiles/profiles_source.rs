@@ -85,7 +85,7 @@ impl Source {
         problems.errors = errors;
         let (mut live, mut forbidden) = (Vec::new(), Vec::new());
         if self.live {
-            match look(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
+            match add_facts_of_live_cluster(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
                 Ok(seen) => {
                     (builder, live) = (seen.builder, seen.objects);
                     forbidden = seen.unread;
@@ -93,7 +93,7 @@ impl Source {
                 Err(exit) => return Ok(Err(exit)),
             }
         }
-        input::report(&problems, err)?;
+        input::write_unread_facts(&problems, err)?;
         let unread = problems.errors.into_iter().map(|(unread, _)| unread).chain(forbidden).collect();
         let built_in = BASES.iter().flat_map(|(name, text)| {
             let items = manifest::read(&format!("policies/{name}.yaml"), text.as_bytes());

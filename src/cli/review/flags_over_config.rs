@@ -47,7 +47,7 @@ pub(super) fn read_inputs_with_config(
     let audience = arguments.audience.or(config.audience);
     let operators = audience.map(|_| arguments.operator_namespaces.iter().cloned().collect());
     let inputs = arguments.input.with(paths, config.inputs);
-    let mut prepared = match input::read_inputs_with_config(&inputs, operators, err)? {
+    let mut prepared = match input::read_inputs_and_facts(&inputs, operators, err)? {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(Err(exit)),
     };

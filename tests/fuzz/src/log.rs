@@ -12,7 +12,7 @@ fn json(data: &[u8], size: usize) -> String {
             log.add(cut, Place { input: 0, line });
         });
     }
-    lines.end(|cut| {
+    lines.end_with_unfinished_line(|cut| {
         line += 1;
         log.add(cut, Place { input: 0, line });
     });

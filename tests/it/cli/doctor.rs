@@ -169,7 +169,7 @@ pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
         ..Facts::default()
     };
     let mut builder = Builder::new(crate::support::generated_world::bases().to_vec());
-    builder.set(Settings {
+    builder.replace_settings(Settings {
         operator_namespaces: Some(["kube-system".to_owned()].into()),
         ..Settings::default()
     });
@@ -297,7 +297,7 @@ fn examples() -> Result<BTreeMap<String, String>, String> {
         let Some(case) = cases.into_iter().find(fails) else { continue };
         let mut shown = Vec::new();
         let mut plain = anstream::StripStream::new(&mut shown);
-        report_table::line(&mut plain, &entry(check.id, &case)?).map_err(|e| e.to_string())?;
+        report_table::write_check(&mut plain, &entry(check.id, &case)?).map_err(|e| e.to_string())?;
         let shown = String::from_utf8(shown).map_err(|e| e.to_string())?;
         // The page is the one that is read.
         let lines = shown.lines().filter(|line| !line.trim_start().starts_with("page: "));

@@ -245,7 +245,7 @@ fn pod(dice: &mut Dice<'_>) -> Value {
 fn snapshot(objects: &[Value], live: bool) -> Snapshot {
     let mut builder = Builder::new(bases().to_vec());
     let operator_namespaces = Some([OPERATOR.to_owned()].into());
-    builder.set(Settings { operator_namespaces, ..Settings::default() });
+    builder.replace_settings(Settings { operator_namespaces, ..Settings::default() });
     let layer = if live { Layer::Live } else { Layer::Cluster };
     for object in objects {
         let api = object["apiVersion"].as_str().unwrap_or_default();

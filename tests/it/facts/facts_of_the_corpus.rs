@@ -264,7 +264,7 @@ fn shared_pool(corpus: &Path) -> Result<(), String> {
     let network = facts.network("default", "macvlan-network").ok_or("the network is not known")?;
     let resource = facts.class_of(network).resource.map(|r| r.name.to_string());
     same("pool over the master", Some("rdma/rdma_shared_device_a"), resource.as_deref())?;
-    let class = facts.facts().classify(network, true, &mut ["rdma/rdma_shared_device_a"].into_iter());
+    let class = facts.facts().class_of_network(network, true, &mut ["rdma/rdma_shared_device_a"].into_iter());
     same("RDMA of a pod that asks for it", Some(true), class.rdma)
 }
 

@@ -207,7 +207,7 @@ impl World<'_> {
         add("", "Namespace", &json!({"metadata": metadata}));
         // A cluster whose nodes were listed: it has no others.
         builder.set_listed(Kind::Node, true);
-        builder.set(Settings {
+        builder.replace_settings(Settings {
             accelerators: Accelerators::default(),
             ambiguity: self.ambiguity,
             default_profile: cluster,

@@ -56,7 +56,7 @@ impl Case {
                 return Ok(Outcome::Unreadable(message));
             }
         };
-        let prepared = match input::prepare_with(inputs, given, err)? {
+        let prepared = match input::read_inputs_with_given(inputs, given, err)? {
             Ok(prepared) => prepared,
             Err(_) => return Ok(Outcome::Unreadable("the case cannot be reviewed".to_owned())),
         };

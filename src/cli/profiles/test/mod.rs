@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         }
     };
     let cases = given.again();
-    let prepared = input::prepare_with(&shared, given, &mut reported)?;
+    let prepared = input::read_inputs_with_given(&shared, given, &mut reported)?;
     err.write_all(&reported)?;
     match prepared {
         Err(exit) => return Ok(exit),

@@ -18,10 +18,10 @@ pub(super) enum Format {
 
 pub(super) fn write(format: Format, results: &[(Case, Outcome)], out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Text => write_result(results, out),
+        Format::Text => write_text(results, out),
         Format::Junit => write_junit(results, out),
         Format::Github => {
-            write_result(results, out)?;
+            write_text(results, out)?;
             write_github(results, out)
         }
     }

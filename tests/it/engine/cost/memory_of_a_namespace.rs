@@ -46,7 +46,7 @@ fn room(kind: &str, make: Make) -> Outcome {
     let taken = allocation_counter::measure(|| {
         let mut builder = Builder::default();
         let operator_namespaces = Some(["ops".to_owned()].into());
-        builder.set(Settings { operator_namespaces, ..Settings::default() });
+        builder.replace_settings(Settings { operator_namespaces, ..Settings::default() });
         let mut put = |nth: usize| {
             let object = make(nth).to_string();
             builder.add(Layer::Live, group, kind, &object, "team").map(drop)
