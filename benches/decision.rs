@@ -249,7 +249,7 @@ fn many_networks(size: usize) -> Value {
 /// Reads the fields that a decision reads, and nothing more. Returns how many variables there are.
 fn floor(body: &[u8]) -> usize {
     let request = admission_review::parse(body).unwrap();
-    let pod: PodView<'_> = decode_with_place::object(request.object.unwrap().get()).unwrap();
+    let pod: PodView<'_> = decode_with_place::decode_object(request.object.unwrap().get()).unwrap();
     black_box(&pod).containers().iter().map(|c| c.env().len()).sum()
 }
 

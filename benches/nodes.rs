@@ -74,7 +74,7 @@ fn slope(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("decision", &size), |b| {
             b.iter(|| decide(black_box(&body), &snapshot));
         });
-        let view: PodView<'_> = decode_with_place::object(&text).unwrap();
+        let view: PodView<'_> = decode_with_place::decode_object(&text).unwrap();
         group.bench_function(BenchmarkId::new("candidates", &size), |b| {
             b.iter(|| candidates(black_box(&view), &snapshot));
         });
@@ -113,7 +113,7 @@ fn count(nodes: usize, profiles: usize, networks: usize) {
     let snapshot = snapshot(nodes, profiles, networks);
     let pod = training_pod();
     let (text, body) = (pod.to_string(), review(&pod));
-    let view: PodView<'_> = decode_with_place::object(&text).unwrap();
+    let view: PodView<'_> = decode_with_place::decode_object(&text).unwrap();
     // What is made once for a Snapshot is made now.
     decide(&body, &snapshot);
     for _ in 0..COUNTED {

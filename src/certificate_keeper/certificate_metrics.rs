@@ -125,7 +125,7 @@ impl Metrics {
         self.emergencies.inc();
     }
     /// Counts a write conflict: another writer changed the object first.
-    pub fn certificate_outrun(&self, call: &'static str) {
+    pub fn count_write_conflict(&self, call: &'static str) {
         self.conflicts.get_or_create_owned(&CallLabel { call }).inc();
     }
     /// Counts a back-off from writes that did not converge.

@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// Why not.
-pub fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) -> Result<(), String> {
+pub fn verify_chain_with_ca_bundle(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) -> Result<(), String> {
     if bundle.is_empty() {
         return Err("the caBundle is empty".to_owned());
     }
@@ -22,9 +22,9 @@ pub fn chain(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) 
     let mut found = 0;
     // As Go does: unreadable certificates are skipped, and the dates of roots count too (crypto/x509, isValid).
     for der in CertificateDer::pem_slice_iter(bundle).filter_map(Result::ok) {
-        let Some(root) = Authority::of(&der) else { continue };
+        let Some(root) = Authority::from_der(&der) else { continue };
         found += 1;
-        if root.valid(now) && root.signs {
+        if root.is_valid_at(now) && root.signs {
             let _ = roots.add(der);
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn authority(now: i64, lives: &Lifetimes) -> Result<Signer, String> {
     let mut params = parameters(&name);
     (params.not_before, params.not_after) = (date(now - lives.backdate())?, date(now + lives.ca)?);
     let made = params.self_signed(&key).map_err(failed)?;
-    let authority = Authority::of(made.der()).ok_or_else(|| failed("it cannot be read back"))?;
+    let authority = Authority::from_der(made.der()).ok_or_else(|| failed("it cannot be read back"))?;
     Ok(Signer { authority, key: Key(key.serialize_pem()) })
 }
 
@@ -64,7 +64,7 @@ pub(super) fn check_authority(authority: &Authority, key: &Key) -> Result<(), St
     let middle = authority.from + (authority.until - authority.from) / 2;
     let names = ["trial".to_owned()];
     let (certified, _) = sign(&issuer, &names, (authority.from, authority.until))?;
-    does_ca_bundle_trust::chain(&certified.cert, authority.pem.as_bytes(), "trial", middle)
+    does_ca_bundle_trust::verify_chain_with_ca_bundle(&certified.cert, authority.pem.as_bytes(), "trial", middle)
         .map_err(|why| format!("cannot be used as a CA for servers: {why}"))
 }
 
@@ -120,7 +120,7 @@ mod tests {
         let (leaf, known) = leaf(&a, &names, NOW, 500, &lives).unwrap();
         assert_eq!((known.until, known.renewal), (NOW + lives.leaf, NOW + lives.leaf * 2 / 3));
         let check = |bundle: &str, name: &str, at: i64| {
-            does_ca_bundle_trust::chain(&leaf.cert, bundle.as_bytes(), name, at)
+            does_ca_bundle_trust::verify_chain_with_ca_bundle(&leaf.cert, bundle.as_bytes(), name, at)
         };
         let (one, two) = (&a.authority.pem, &b.authority.pem);
         check(one, "x.y.svc", NOW).unwrap();
@@ -154,7 +154,7 @@ mod tests {
         params.distinguished_name = DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, "x");
         let made = params.self_signed(&key).unwrap();
-        let leaf = Authority::of(made.der()).unwrap();
+        let leaf = Authority::from_der(made.der()).unwrap();
         let why = check_authority(&leaf, &Key(key.serialize_pem())).unwrap_err();
         assert!(why.contains("cannot be used as a CA for servers"), "{why}");
     }

@@ -234,7 +234,7 @@ async fn a_port_that_serves_another_certificate_is_not_ready() {
     let mut scene = Scene::with(Some(port));
     scene.rounds(8).await;
     assert!(scene.described().contains("does not answer TLS handshakes"), "{}", scene.described());
-    assert_eq!(scene.keeper.redial(), Some(Duration::from_secs(10)));
+    assert_eq!(scene.keeper.pause_before_recheck_of_own_port(), Some(Duration::from_secs(10)));
 }
 
 /// While we stop nobody listens any more, and that is as it should be.
@@ -247,7 +247,7 @@ async fn our_own_port_is_not_asked_while_we_stop() {
     scene.stop.send(true).unwrap();
     scene.rounds(8).await;
     assert!(!scene.described().contains("own port"), "{}", scene.described());
-    assert_eq!(scene.keeper.redial(), None);
+    assert_eq!(scene.keeper.pause_before_recheck_of_own_port(), None);
 }
 
 #[tokio::test]

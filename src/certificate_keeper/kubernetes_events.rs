@@ -65,7 +65,7 @@ impl Events {
     }
 
     /// Creates the Event, unless the same was created recently. A refused one is only counted: Events are a courtesy.
-    pub(super) fn emit(&mut self, reason: Reason, note: &str) {
+    pub(super) fn emit_unless_recent(&mut self, reason: Reason, note: &str) {
         if self.last.get(&reason).is_some_and(|at| at.elapsed() < reason.pause()) {
             return;
         }
@@ -73,7 +73,7 @@ impl Events {
         let event = self.event(reason, note, Timestamp::now());
         let (objects, metrics) = (self.objects.clone(), Arc::clone(&self.metrics));
         tokio::spawn(async move {
-            if let Err(error) = objects.event(&event).await {
+            if let Err(error) = objects.create_event(&event).await {
                 metrics.certificate_call_failed("event");
                 tracing::debug!(%error, "creating a Kubernetes Event failed");
             }

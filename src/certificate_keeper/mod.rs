@@ -24,16 +24,16 @@ mod round;
 pub(crate) use certificate_lines_of_readyz::CertificateReadiness;
 pub use certificate_metrics::Metrics;
 pub use clock::Clock;
-pub use does_ca_bundle_trust::chain as verify_chain;
+pub use does_ca_bundle_trust::verify_chain_with_ca_bundle as verify_chain;
 pub use keeper_settings::{Mode, Settings};
 pub(crate) use memory_across_restarts_of_task::KeptMemory;
 pub(crate) use own_port_answers_that_end_readiness::Port;
-pub use own_port_handshake::{Silence, chain as served_chain};
+pub use own_port_handshake::{Silence, fetch_served_chain as served_chain};
 pub(crate) use readiness_while_task_is_down::Expiry;
 
 use crate::cluster::certificate_objects::Objects;
 use crate::tls::Served;
-use pause_between_rounds::{BackOff, GATHER};
+use pause_between_rounds::{BackOff, MIN_TIME_BETWEEN_CHECKS};
 use round::Keeper;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,16 +59,16 @@ pub(crate) async fn run(
             let again = keeper.run_one_round().await;
             let pause = back_off.pause_after_round(again, tick);
             if pause.is_back_off {
-                keeper.record_back_off();
+                keeper.record_back_off_and_update_readiness();
             }
             // A missing answer bypasses the back-off.
-            let soon = keeper.redial().filter(|_| !pause.is_back_off);
+            let soon = keeper.pause_before_recheck_of_own_port().filter(|_| !pause.is_back_off);
             let length = soon.map_or(pause.length, |soon| pause.length.min(soon));
             tokio::select! {
-                () = changed.notified(), if pause.listens => tokio::time::sleep(GATHER).await,
+                () = changed.notified(), if pause.listens => tokio::time::sleep(MIN_TIME_BETWEEN_CHECKS).await,
                 () = tokio::time::sleep(length) => {}
             }
         }
     };
-    tokio::select! { () = keep => {}, () = following.follow(&changed) => {} }
+    tokio::select! { () = keep => {}, () = following.signal_changes(&changed) => {} }
 }

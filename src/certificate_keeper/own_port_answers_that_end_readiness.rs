@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Handshakes in a row without an answer after which we are not ready.
-const PATIENCE: u32 = 2;
+const UNANSWERED_BEFORE_NOT_READY: u32 = 2;
 
 /// The last handshakes with ourselves.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(super) fn closes(&self) -> bool {
+    pub(super) fn is_server_stopping(&self) -> bool {
         (self.closes)()
     }
 }
@@ -71,7 +71,7 @@ impl Dialed {
             Err(Silence::Deaf) => {
                 self.unanswered += 1;
                 let text = format!("the server's own port {address} does not answer TLS handshakes");
-                let place = if self.unanswered >= PATIENCE { &mut self.problem } else { &mut self.remark };
+                let place = if self.unanswered >= UNANSWERED_BEFORE_NOT_READY { &mut self.problem } else { &mut self.remark };
                 *place = Some(text);
             }
             Err(Silence::Unasked(_)) => {}

@@ -67,7 +67,7 @@ impl ServerCertVerifier for AnyChain {
 
 /// Addresses of our own port, the best first. A machine may listen on `::` without `::1`: IPv6 can be off for an interface
 /// (sysctl net.ipv6.conf.*.disable_ipv6) while calls arrive over IPv4.
-pub(super) fn loopback(bound: SocketAddr) -> Vec<SocketAddr> {
+pub(super) fn addresses_to_reach_own_port(bound: SocketAddr) -> Vec<SocketAddr> {
     let ips = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()],
         IpAddr::V6(ip) if ip.is_unspecified() => vec![Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into()],
@@ -83,7 +83,7 @@ pub(super) fn loopback(bound: SocketAddr) -> Vec<SocketAddr> {
 }
 
 /// The chain at the first of these addresses that can be reached.
-pub async fn chain(
+pub async fn fetch_served_chain(
     addresses: &[SocketAddr],
     deadline: Duration,
 ) -> Result<Vec<CertificateDer<'static>>, Silence> {
@@ -156,7 +156,7 @@ pub(super) mod tests {
             issue_certificates::leaf(&signer, &["x".to_owned()], 1_800_000_000, 0, &lives).unwrap();
         let leaf = certified.cert[0].clone();
         let served = Arc::<Served>::default();
-        served.serve(certified);
+        served.replace_certificate(certified);
         let acceptor = TlsAcceptor::from(server_config(served, false, None).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -169,7 +169,7 @@ pub(super) mod tests {
     }
 
     async fn one(address: SocketAddr, deadline: Duration) -> Result<Vec<CertificateDer<'static>>, Silence> {
-        chain(&[address], deadline).await
+        fetch_served_chain(&[address], deadline).await
     }
 
     #[tokio::test]
@@ -211,7 +211,7 @@ pub(super) mod tests {
         let nowhere: SocketAddr = "[fe80::1]:1".parse().unwrap();
         let answer = one(nowhere, SOON).await;
         assert!(matches!(answer, Err(Silence::Unasked(_))), "{answer:?}");
-        assert_eq!(chain(&[nowhere, address], Duration::from_secs(5)).await, Ok(vec![leaf]));
+        assert_eq!(fetch_served_chain(&[nowhere, address], Duration::from_secs(5)).await, Ok(vec![leaf]));
     }
 
     #[test]
@@ -223,7 +223,7 @@ pub(super) mod tests {
             ("[fe80::1%3]:1", &["[fe80::1%3]:1"]),
         ] {
             let reached: Vec<SocketAddr> = reached.iter().map(|text| text.parse().unwrap()).collect();
-            assert_eq!(loopback(bound.parse().unwrap()), reached);
+            assert_eq!(addresses_to_reach_own_port(bound.parse().unwrap()), reached);
         }
     }
 }

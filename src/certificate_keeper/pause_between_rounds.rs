@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 /// Maximum of rounds in a row that request another at once. More do not converge.
-pub(super) const IN_A_ROW: u32 = 12;
+pub(super) const MAX_IMMEDIATE_ROUNDS: u32 = 12;
 /// Minimum time between two checks, whatever the number of reported changes.
-pub(super) const GATHER: Duration = Duration::from_millis(50);
+pub(super) const MIN_TIME_BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 
 /// Longest pause after a write conflict (milliseconds).
-pub(super) const CONFLICT: u64 = 300;
+pub(super) const MAX_PAUSE_AFTER_CONFLICT_MS: u64 = 300;
 /// Write conflicts of one object in a row that are more than a race.
-pub(super) const PATIENCE: u32 = 5;
+pub(super) const CONFLICTS_BEFORE_FAULT: u32 = 5;
 
 /// The pause after a round.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl BackOff {
             return Pause { length: tick, listens: true, is_back_off: false };
         };
         self.row += 1;
-        if self.row < IN_A_ROW {
-            return Pause { length, listens: length >= GATHER, is_back_off: false };
+        if self.row < MAX_IMMEDIATE_ROUNDS {
+            return Pause { length, listens: length >= MIN_TIME_BETWEEN_CHECKS, is_back_off: false };
         }
         self.row = 0;
         // Our own writes are changes as well, and would end the pause at once.
@@ -56,15 +56,15 @@ mod tests {
         let usual = Pause { length: tick, listens: true, is_back_off: false };
         assert_eq!(back_off.pause_after_round(None, tick), usual);
         for _ in 0..3 {
-            for _ in 1..IN_A_ROW {
+            for _ in 1..MAX_IMMEDIATE_ROUNDS {
                 let at_once = Pause { length: Duration::ZERO, listens: false, is_back_off: false };
                 assert_eq!(back_off.pause_after_round(Some(Duration::ZERO), tick), at_once);
             }
             let backing_off = Pause { length: tick, listens: false, is_back_off: true };
             assert_eq!(back_off.pause_after_round(Some(Duration::ZERO), tick), backing_off);
         }
-        back_off.pause_after_round(Some(GATHER), tick);
+        back_off.pause_after_round(Some(MIN_TIME_BETWEEN_CHECKS), tick);
         assert_eq!(back_off.pause_after_round(None, tick), usual);
-        assert!(back_off.pause_after_round(Some(GATHER), tick).listens);
+        assert!(back_off.pause_after_round(Some(MIN_TIME_BETWEEN_CHECKS), tick).listens);
     }
 }

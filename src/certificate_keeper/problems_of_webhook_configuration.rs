@@ -34,12 +34,12 @@ impl WebhookConfigurationState {
         }
     }
 
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn kind_and_name(&self) -> String {
         format!("{} {}", self.kind.name(), self.name)
     }
 
     /// The input of the state machine: only the result of the latest read.
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn latest_read_result(&self) -> Look {
         match (&self.read, &self.unread) {
             (Some(Some(read)), None) => {
                 Look::Present(read.webhooks.iter().map(|w| w.bundle.clone()).collect())
@@ -59,23 +59,23 @@ impl WebhookConfigurationState {
     pub(super) fn problem(&self, chain: &[CertificateDer<'_>], now: i64) -> Option<String> {
         let Some(read) = &self.read else {
             let why = self.unread.as_deref().unwrap_or("no response from the API server yet");
-            return Some(format!("reading {} failed: {why}", self.shown()));
+            return Some(format!("reading {} failed: {why}", self.kind_and_name()));
         };
         let webhooks = read.iter().flat_map(|read| &read.webhooks);
         let wrong = webhooks.filter_map(|w| {
-            let why = does_ca_bundle_trust::chain(chain, &w.bundle, &w.host, now).err()?;
+            let why = does_ca_bundle_trust::verify_chain_with_ca_bundle(chain, &w.bundle, &w.host, now).err()?;
             Some((&w.name, why))
         });
         let (webhook, why) = wrong.into_iter().next()?;
-        Some(format!("{}, webhook {webhook}: {why}", self.shown()))
+        Some(format!("{}, webhook {webhook}: {why}", self.kind_and_name()))
     }
 
     /// The message about repeated external changes.
-    pub(super) fn fought(&self) -> String {
+    pub(super) fn fight_message(&self) -> String {
         format!(
             "{}: another client keeps changing the caBundle; the server restores the caBundle every 30 s. Configure the tool \
              that applies this object to ignore /webhooks/*/clientConfig/caBundle",
-            self.shown()
+            self.kind_and_name()
         )
     }
 
@@ -85,23 +85,23 @@ impl WebhookConfigurationState {
         if matches!(self.read, Some(None)) {
             remarks.push(format!(
                 "{} does not exist, so the API server does not call its webhooks",
-                self.shown()
+                self.kind_and_name()
             ));
         }
         if let (Some(_), Some(why)) = (&self.read, &self.unread) {
             remarks.push(format!(
                 "reading {} failed; the result of the last successful read stays in use: {why}",
-                self.shown()
+                self.kind_and_name()
             ));
         }
         if let Some((why, _)) = &self.unwritten {
             remarks.push(format!(
                 "{} has a wrong caBundle, and correcting the caBundle failed: {why}",
-                self.shown()
+                self.kind_and_name()
             ));
         }
         if self.drift.is_fight(now) {
-            remarks.push(self.fought());
+            remarks.push(self.fight_message());
         }
         remarks
     }

@@ -29,7 +29,7 @@ impl Expiry {
         let Some(served) = self.served.load() else { return false };
         let Some(leaf) = served.cert.first().and_then(|der| fields(der)) else { return false };
         let now = self.clock.now();
-        let early = self.lives.map_or(0, |lives| lives.ending(leaf.until - leaf.from));
+        let early = self.lives.map_or(0, |lives| lives.last_seconds_of_leaf(leaf.until - leaf.from));
         now < leaf.from || now >= leaf.until - early
     }
 }
@@ -41,7 +41,7 @@ impl Expiry {
         let (served, lives) = (Arc::<Served>::default(), Lifetimes::DEFAULT);
         let then = Clock::default().now() - seconds;
         let signer = super::issue_certificates::authority(then, &lives).unwrap();
-        served.serve(super::issue_certificates::leaf(&signer, &["x".to_owned()], then, 0, &lives).unwrap().0);
+        served.replace_certificate(super::issue_certificates::leaf(&signer, &["x".to_owned()], then, 0, &lives).unwrap().0);
         Self { served, clock: Clock::default(), lives: Some(lives) }
     }
 }

@@ -14,10 +14,10 @@ use super::keeper_settings::{Mode, Settings};
 use super::kubernetes_events::{self, Events};
 use super::memory_across_restarts_of_task::{KeptMemory, Memory};
 use super::own_port_answers_that_end_readiness::{Dialed, Port};
-use super::pause_between_rounds::{CONFLICT, PATIENCE};
+use super::pause_between_rounds::{MAX_PAUSE_AFTER_CONFLICT_MS, CONFLICTS_BEFORE_FAULT};
 use super::problems_of_webhook_configuration::WebhookConfigurationState;
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, advance, next, secret_fields,
+    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, record_after_change, next, secret_fields,
 };
 use crate::cluster::CallFault;
 use crate::cluster::certificate_objects::{Kind, Objects, Written};
@@ -190,7 +190,7 @@ impl Keeper {
         };
         self.backing_off &= again.is_some();
         self.check_own_port(now).await;
-        let settling = self.update_standing(now);
+        let settling = self.update_readiness(now);
         // Last, and reported by the next check: a volume that hangs must not delay other reports.
         if let (Some(out), Some(ca)) = (&mut self.ca_out, &self.ca) {
             let written = out.write(ca).await;
@@ -200,7 +200,7 @@ impl Keeper {
     }
 
     /// Stores the state for the next run of this task, in case this one panics.
-    fn remember(&self) {
+    fn keep_memory_across_restarts(&self) {
         let Self { leaf, signer, known, emergencies, verified, .. } = self;
         self.kept.store(Memory {
             leaf: leaf.clone(),
@@ -212,16 +212,16 @@ impl Keeper {
     }
 
     /// Counts a back-off from writes that do not converge, and shows it in `/readyz`. `pause_between_rounds` has the pause.
-    pub(super) fn record_back_off(&mut self) {
+    pub(super) fn record_back_off_and_update_readiness(&mut self) {
         self.metrics.certificates_backed_off();
         self.backing_off = true;
-        self.update_standing(self.settings.clock.now());
+        self.update_readiness(self.settings.clock.now());
     }
 
     /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
     async fn advance_own_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
-        let looks: Vec<Look> = self.sights.iter().map(WebhookConfigurationState::look).collect();
+        let looks: Vec<Look> = self.sights.iter().map(WebhookConfigurationState::latest_read_result).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
             self.record = found
@@ -233,7 +233,7 @@ impl Keeper {
             self.ca = Some(record.bundle());
             self.record_trust(&record, &looks);
             self.sign_leaf_if_due(&record, &looks, fresh, now);
-            self.record_drift(&record, now);
+            self.record_and_report_drift(&record, now);
         }
         if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
             self.sign_leaf_with_ca_in_memory_as_last_resort(&looks, now);
@@ -243,7 +243,7 @@ impl Keeper {
         }
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
-        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.observe(r, &looks, steady));
+        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.record_and_measure(r, &looks, steady));
         let held: Vec<bool> = self.sights.iter().map(|sight| sight.are_writes_held_back(now)).collect();
         let calm = !self.emergencies.are_writes_held_back(now);
         let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
@@ -258,10 +258,10 @@ impl Keeper {
     }
 
     /// Counts external changes of caBundles and reports them; writes nothing to the cluster.
-    fn record_drift(&mut self, record: &Record, now: i64) {
+    fn record_and_report_drift(&mut self, record: &Record, now: i64) {
         let bundle = record.bundle();
         for sight in &mut self.sights {
-            let look = sight.look();
+            let look = sight.latest_read_result();
             if look == Look::Unknown {
                 continue;
             }
@@ -273,13 +273,13 @@ impl Keeper {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
                 let note =
-                    format!("{}: another client changed the caBundle; the server restores it", sight.shown());
-                self.events.emit(kubernetes_events::Reason::Reverted, &note);
+                    format!("{}: another client changed the caBundle; the server restores it", sight.kind_and_name());
+                self.events.emit_unless_recent(kubernetes_events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
             self.metrics.cabundle_fight(sight.kind.name(), fight);
             if fight {
-                self.events.emit(kubernetes_events::Reason::Fight, &sight.fought());
+                self.events.emit_unless_recent(kubernetes_events::Reason::Fight, &sight.fight_message());
             }
         }
     }
@@ -287,7 +287,7 @@ impl Keeper {
     /// Writes the Secret with a change of the CA. Returns a pause if the write must be tried again.
     async fn write_secret(&mut self, change: Change, found: Option<&Value>, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
-        let made = if change.makes() {
+        let made = if change.creates_ca() {
             match issue_certificates::authority(now, &lives) {
                 Ok(made) => Some(made),
                 Err(why) => {
@@ -299,19 +299,19 @@ impl Keeper {
             None
         };
         let why = self.record.as_ref().and_then(|record| record.signer(now).err());
-        let trusted = self.trusted_by_somebody(found);
-        let record = advance(self.record.as_ref(), change, made, &trusted, now)?;
+        let trusted = self.cas_that_may_still_be_trusted(found);
+        let record = record_after_change(self.record.as_ref(), change, made, &trusted, now)?;
         let object = secret_fields::write(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
             self.emergencies.record_write(now);
-            self.remember();
+            self.keep_memory_across_restarts();
         }
         let fault = match self.objects.write_secret(&object).await {
             Ok(Written::Done) => {
                 self.refused = 0;
                 if change.is_emergency() {
                     self.emergencies.count_external_change(now);
-                    self.remember();
+                    self.keep_memory_across_restarts();
                 }
                 self.metrics.rotated("ca", change.name());
                 let (generation, change_name) = (record.generation, change.name());
@@ -320,7 +320,7 @@ impl Keeper {
                     let note = format!(
                         "the CA in the Secret could not sign certificates; the server replaced this CA with CA number {generation}"
                     );
-                    self.events.emit(kubernetes_events::Reason::Replaced, &note);
+                    self.events.emit_unless_recent(kubernetes_events::Reason::Replaced, &note);
                     let why = why.unwrap_or_default();
                     tracing::warn!(
                         change = change_name,
@@ -333,17 +333,17 @@ impl Keeper {
                         let note = format!(
                             "CA number {generation} now signs certificates; the previous CA stays in the caBundles for a while"
                         );
-                        self.events.emit(kubernetes_events::Reason::Rotated, &note);
+                        self.events.emit_unless_recent(kubernetes_events::Reason::Rotated, &note);
                     }
                     tracing::info!(change = change_name, generation, "wrote the CA to the Secret");
                 }
                 return Some(Duration::ZERO);
             }
             Ok(Written::Outrun(fault)) => {
-                self.metrics.certificate_outrun("secret");
+                self.metrics.count_write_conflict("secret");
                 self.refused += 1;
-                if self.refused < PATIENCE {
-                    return Some(Duration::from_millis(random(CONFLICT)));
+                if self.refused < CONFLICTS_BEFORE_FAULT {
+                    return Some(Duration::from_millis(random(MAX_PAUSE_AFTER_CONFLICT_MS)));
                 }
                 fault
             }
@@ -358,13 +358,13 @@ impl Keeper {
 
     /// CAs whose leaves somebody may serve though the Secret does not say so: our own, what stands in the Secret beside
     /// a key that is lost, and what API servers trust by our name.
-    fn trusted_by_somebody(&self, found: Option<&Value>) -> Vec<Authority> {
+    fn cas_that_may_still_be_trusted(&self, found: Option<&Value>) -> Vec<Authority> {
         let mut all = self.known.clone();
-        all.extend(found.map(secret_fields::leftover).unwrap_or_default());
+        all.extend(found.map(secret_fields::certificates_in_current_field).unwrap_or_default());
         let read = self.sights.iter().filter_map(|sight| sight.read.as_ref()?.as_ref());
         for webhook in read.flat_map(|read| &read.webhooks) {
             let ours =
-                Authority::all(&webhook.bundle).unwrap_or_default().into_iter().filter(Authority::is_ours);
+                Authority::read_all(&webhook.bundle).unwrap_or_default().into_iter().filter(Authority::is_ours);
             all.extend(ours);
         }
         all

@@ -11,7 +11,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Identity of this replica: host name (a pod's name) and process id.
-pub(super) fn identity() -> String {
+pub(super) fn replica_identity() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_default();
     format!("{host}_{}", std::process::id())
 }

@@ -3,7 +3,7 @@
 
 use super::{Exit, answer_to_dry_run};
 use crate::cluster::api_client::connect;
-use crate::doctor::is_webhook_called::{Answer, Wrong, bad, good, not_changed, not_refused};
+use crate::doctor::is_webhook_called::{Answer, Wrong, pod_to_be_refused, pod_to_be_changed, not_changed, not_refused};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let end = Instant::now() + Duration::from_secs_f64(arguments.timeout);
     let profile = &arguments.profile;
     let expectations: [(Value, &str, Judge); 2] = [
-        (good(profile), "the webhook fits a pod with GPUs", not_changed),
-        (bad(profile), "the webhook refuses a pod with two interfaces of one name", not_refused),
+        (pod_to_be_changed(profile), "the webhook fits a pod with GPUs", not_changed),
+        (pod_to_be_refused(profile), "the webhook refuses a pod with two interfaces of one name", not_refused),
     ];
     for (pod, what, judge) in expectations {
         let problem = loop {

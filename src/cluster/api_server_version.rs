@@ -32,11 +32,11 @@ impl VersionInfo {
 }
 
 /// Reads the version now and then, until the task is dropped.
-pub(super) async fn forever(client: Client, shared: Arc<Shared>) {
+pub(super) async fn check_version_repeatedly(client: Client, shared: Arc<Shared>) {
     loop {
         let pause = match read(&client).await {
             Ok(version) => {
-                let problem = version.version().ok().and_then(missing_prerequisites::outdated);
+                let problem = version.version().ok().and_then(missing_prerequisites::message_if_version_is_too_old);
                 if shared.sync.set_outdated(problem.clone())
                     && let Some(problem) = problem
                 {

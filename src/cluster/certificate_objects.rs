@@ -162,7 +162,7 @@ impl Objects {
             .header(http::header::CONTENT_TYPE, kind)
             .body(bytes)
             .map_err(kube::Error::HttpError)?;
-        CallFault::of(self.client.request::<Value>(request)).await
+        CallFault::await_with_deadline(self.client.request::<Value>(request)).await
     }
 
     async fn get(&self, path: &str) -> Result<Option<Value>, CallFault> {
@@ -225,14 +225,14 @@ impl Objects {
     }
 
     /// Makes an Event in our namespace.
-    pub(crate) async fn event(&self, event: &Value) -> Result<(), CallFault> {
+    pub(crate) async fn create_event(&self, event: &Value) -> Result<(), CallFault> {
         let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", self.names.namespace);
         self.call("POST", &path, "application/json", Some(event)).await.map(drop)
     }
 
     /// Signals every change of the objects, until aborted. The receiver reads the objects itself, so a broken watch delays
     /// changes and hides none.
-    pub(crate) async fn follow(&self, changed: &Notify) {
+    pub(crate) async fn signal_changes(&self, changed: &Notify) {
         let one = |collection: String, name: &str| {
             let selector: String =
                 form_urlencoded::byte_serialize(format!("metadata.name={name}").as_bytes()).collect();

@@ -25,7 +25,7 @@ pub async fn create_pod(client: &Client, namespace: &str, pod: &Value) -> Result
         .header(http::header::CONTENT_TYPE, "application/json")
         .body(pod.to_string().into_bytes())
         .map_err(kube::Error::HttpError)?;
-    match CallFault::of(client.request::<Value>(request)).await {
+    match CallFault::await_with_deadline(client.request::<Value>(request)).await {
         Ok(pod) => Ok(Answer::Created(pod)),
         Err(CallFault::Api(kube::Error::Api(status))) => {
             Ok(Answer::Refused { message: status.message.clone(), reason: status.reason.clone() })

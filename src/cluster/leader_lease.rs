@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const LASTS: u32 = 15;
 /// Age at which ours is renewed. With the deadline of one call it stays below `LASTS`, so that what is begun under a
 /// lease ends under it.
-const FRESH: Duration = Duration::from_secs(4);
+const RENEW_AFTER: Duration = Duration::from_secs(4);
 /// Age at which we give up our lease if it cannot be renewed (client-go's renew deadline).
 const GIVEN_UP: Duration = Duration::from_secs(10);
 
@@ -37,9 +37,9 @@ impl Lease {
 
     /// Acquires the lease if it is free, and renews it if that is due. Returns whether this replica holds it.
     pub(super) async fn acquire_or_renew(&mut self) -> Result<bool, CallFault> {
-        let Some((ours, renewed)) = &self.held else { return self.acquire().await };
+        let Some((ours, renewed)) = &self.held else { return self.acquire_if_free().await };
         let age = renewed.elapsed();
-        if age < FRESH {
+        if age < RENEW_AFTER {
             return Ok(true);
         }
         let ours = ours.clone();
@@ -50,8 +50,8 @@ impl Lease {
         done
     }
 
-    async fn acquire(&mut self) -> Result<bool, CallFault> {
-        let Some(found) = CallFault::of(self.api.get_opt(self.name)).await? else {
+    async fn acquire_if_free(&mut self) -> Result<bool, CallFault> {
+        let Some(found) = CallFault::await_with_deadline(self.api.get_opt(self.name)).await? else {
             let metadata = ObjectMeta { name: Some(self.name.to_owned()), ..ObjectMeta::default() };
             return self.write(Object { metadata, spec: None }).await;
         };
@@ -91,8 +91,8 @@ impl Lease {
         });
         let params = PostParams::default();
         let done = match found.metadata.resource_version {
-            None => CallFault::of(self.api.create(&params, &found)).await,
-            Some(_) => CallFault::of(self.api.replace(self.name, &params, &found)).await,
+            None => CallFault::await_with_deadline(self.api.create(&params, &found)).await,
+            Some(_) => CallFault::await_with_deadline(self.api.replace(self.name, &params, &found)).await,
         };
         match done {
             Ok(written) => {
@@ -111,13 +111,13 @@ impl Lease {
         if self.held.take().is_none() {
             return Ok(());
         }
-        let Some(mut found) = CallFault::of(self.api.get_opt(self.name)).await? else { return Ok(()) };
+        let Some(mut found) = CallFault::await_with_deadline(self.api.get_opt(self.name)).await? else { return Ok(()) };
         let Some(spec) = found.spec.as_mut() else { return Ok(()) };
         if spec.holder_identity.as_ref() != Some(&self.identity) {
             return Ok(());
         }
         spec.holder_identity = None;
-        CallFault::of(self.api.replace(self.name, &PostParams::default(), &found)).await.map(drop)
+        CallFault::await_with_deadline(self.api.replace(self.name, &PostParams::default(), &found)).await.map(drop)
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
         let (mut a, mut b) = (store.lease("a"), store.lease("b"));
         assert!(a.acquire_or_renew().await.unwrap() && !b.acquire_or_renew().await.unwrap());
         b.seen = b.seen.map(|(version, at)| (version, at.checked_sub(Duration::from_secs(16)).unwrap()));
-        a.held = a.held.map(|(object, at)| (object, at.checked_sub(FRESH).unwrap()));
+        a.held = a.held.map(|(object, at)| (object, at.checked_sub(RENEW_AFTER).unwrap()));
         assert!(a.acquire_or_renew().await.unwrap() && !b.acquire_or_renew().await.unwrap());
         assert_eq!(store.spec()["holderIdentity"], "a");
     }

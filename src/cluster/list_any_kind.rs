@@ -17,7 +17,7 @@ const MAX_PAGE: usize = 32 << 20;
 /// Times that a list is begun again because its past is gone, before it counts as failed.
 const MAX_RESTARTS: usize = 3;
 /// Times that a page is asked for again, where the request fails.
-const TRIES: u32 = 2;
+const MAX_RETRIES: u32 = 2;
 /// Times in a row that the API server may say that it is busy.
 const MAX_BUSY: usize = 30;
 /// Items without their fields, but for `metadata`.
@@ -183,7 +183,7 @@ async fn request_page_until_it_fits(
             }
             Failure::Other(why) => {
                 failed += 1;
-                if failed > TRIES {
+                if failed > MAX_RETRIES {
                     return Err(Failure::Other(why));
                 }
                 tokio::time::sleep(PAGE_RETRY.saturating_mul(failed)).await;

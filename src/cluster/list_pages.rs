@@ -149,7 +149,7 @@ pub(super) async fn replace_kind_by_list(
         let page: Page<'_> = serde_json::from_str(&text)
             .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
         // Facts that cannot be read are as old as the last ones that could.
-        shared.heard(kind.name());
+        shared.record_contact(kind.name());
         for object in page.items.iter().flatten() {
             let Identity { namespace, name, .. } = add_object(kind, shared, object);
             if !name.is_empty() {
@@ -186,9 +186,9 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
         Err(error) => {
             let identity = identify(kind, object);
             match error {
-                FactError::Full { .. } => left_out(kind, shared, &identity, &error),
+                FactError::Full { .. } => report_object_not_stored(kind, shared, &identity, &error),
                 FactError::Decode { .. } | FactError::Profile(_) => {
-                    malformed(kind, shared, &identity, &error)
+                    report_unreadable_object(kind, shared, &identity, &error)
                 }
             }
             identity
@@ -196,13 +196,13 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
     }
 }
 
-fn left_out(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
+fn report_object_not_stored(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_left_out(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
     tracing::warn!(kind = kind.name(), namespace, name, %error, "the server did not store an object, and treats this object as unknown");
 }
 
-fn malformed(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
+fn report_unreadable_object(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_malformed(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
     // Keys of the object are texts of its author, of any length.

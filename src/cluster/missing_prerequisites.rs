@@ -12,7 +12,7 @@ pub const CRD: &str = "the CRD fabricprofiles.fabric-admission.dev is not instal
 
 /// The right to read objects of a resource is missing.
 #[must_use]
-pub fn right(resource: &str) -> String {
+pub fn missing_right_message(resource: &str) -> String {
     format!(
         "no permission to list and watch {resource}, so the server does not see changes of these objects; \
          bind the ClusterRole fabric-admission of deploy/base/rbac.yaml to the server's ServiceAccount"
@@ -27,16 +27,16 @@ pub fn version(found: &str) -> String {
 
 /// The sentence for the state of a kind, if something is missing. Other CRDs belong to operators that a cluster may not
 /// have.
-pub(super) fn missing(kind: &Watched, phase: Phase) -> Option<String> {
+pub(super) fn missing_kind_message(kind: &Watched, phase: Phase) -> Option<String> {
     match phase {
         Phase::Absent if kind.kind == Kind::FabricProfile => Some(CRD.to_owned()),
-        Phase::Forbidden if kind.group.is_empty() => Some(right(kind.plural)),
-        Phase::Forbidden => Some(right(&format!("{}.{}", kind.plural, kind.group))),
+        Phase::Forbidden if kind.group.is_empty() => Some(missing_right_message(kind.plural)),
+        Phase::Forbidden => Some(missing_right_message(&format!("{}.{}", kind.plural, kind.group))),
         _ => None,
     }
 }
 
 /// The sentence for the version of the API server, if it is too old.
-pub(super) fn outdated(found: Version) -> Option<String> {
+pub(super) fn message_if_version_is_too_old(found: Version) -> Option<String> {
     (!found.is_supported()).then(|| version(&found.to_string()))
 }

@@ -38,7 +38,7 @@ pub mod write_profile_status;
 pub use call_deadline::CallFault;
 pub use default_watch_pauses_and_timeouts::Pace;
 pub use page_size::PageSize;
-pub use read_watched_kinds::{OnceError, Seen, each, once, pod, some};
+pub use read_watched_kinds::{OnceError, Seen, read_all_despite_failures, read_all_or_fail, pod, read_wanted_kinds};
 pub use watch_metrics::Metrics;
 pub use when_is_kind_synced_or_silent::{Phase, Phases};
 
@@ -71,17 +71,17 @@ impl Watches {
     }
 
     /// Lists and watches a kind.
-    pub async fn follow(self, kind: &'static watched_kinds::Watched) {
-        watch_one_kind::forever(kind, self.client, self.shared).await;
+    pub async fn list_and_watch_kind(self, kind: &'static watched_kinds::Watched) {
+        watch_one_kind::list_and_watch(kind, self.client, self.shared).await;
     }
 
     /// Compares the version of the API server with the versions that are supported.
     pub async fn check_version(self) {
-        api_server_version::forever(self.client, self.shared).await;
+        api_server_version::check_version_repeatedly(self.client, self.shared).await;
     }
 
     /// Hands over each new Snapshot: the first once every kind has been listed, or is known to be absent or forbidden.
     pub async fn publish(self, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
-        publish_snapshots::forever(self.shared, publish).await;
+        publish_snapshots::publish_when_facts_change(self.shared, publish).await;
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Least time between two Snapshots.
 const PUBLISH: Duration = Duration::from_millis(100);
 /// How many times as long as the last fold took it rests, so that folds take at most a twentieth of one core.
-const REST: u32 = 20;
+const PAUSE_PER_BUILD_TIME: u32 = 20;
 
 /// Longest rest: a change counts within a second.
 const LONGEST: Duration = Duration::from_millis(800);
@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_millis(800);
 /// Time between two checks of the age of facts.
 const LOOK: Duration = Duration::from_secs(1);
 
-pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
+pub(super) async fn publish_when_facts_change(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
     // Changes that an earlier run of this task was about to hand over.
     shared.changed.notify_one();
     loop {
@@ -38,7 +38,7 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
             Ok((snapshot, took)) => {
                 shared.metrics.watch_ignored(snapshot.ignored());
                 publish(snapshot);
-                shared.sync.published();
+                shared.sync.mark_published();
                 shared.metrics.snapshot_published();
                 took
             }
@@ -48,13 +48,13 @@ pub(super) async fn forever(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Se
                 Err(_) => return,
             },
         };
-        tokio::time::sleep(rest(took)).await;
+        tokio::time::sleep(pause_after_build(took)).await;
     }
 }
 
 /// Time until the next Snapshot, after one that took so long.
-fn rest(took: Duration) -> Duration {
-    PUBLISH.max((took * REST).min(LONGEST))
+fn pause_after_build(took: Duration) -> Duration {
+    PUBLISH.max((took * PAUSE_PER_BUILD_TIME).min(LONGEST))
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_rest_grows_with_the_cost_of_a_fold() {
-        let rests = [1, 5, 40, 5_000].map(|took| rest(Duration::from_millis(took)).as_millis());
+        let rests = [1, 5, 40, 5_000].map(|took| pause_after_build(Duration::from_millis(took)).as_millis());
         assert_eq!(rests, [100, 100, 800, 800]);
     }
 
@@ -81,10 +81,10 @@ mod tests {
         });
         shared.changed.notify_one();
         let mut first = tokio::task::JoinSet::new();
-        first.spawn(forever(Arc::clone(&shared), |_| panic!("a bug")));
+        first.spawn(publish_when_facts_change(Arc::clone(&shared), |_| panic!("a bug")));
         assert!(first.join_next().await.unwrap().unwrap_err().is_panic());
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-        first.spawn(forever(shared, move |_| sender.send(()).unwrap()));
+        first.spawn(publish_when_facts_change(shared, move |_| sender.send(()).unwrap()));
         // Sooner than the next look at how old facts are.
         assert!(tokio::time::timeout(LOOK / 2, receiver.recv()).await.unwrap().is_some());
     }

@@ -130,7 +130,7 @@ pub async fn allows(client: &Client, kind: &str, spec: &Value) -> Result<bool, S
         .header(http::header::CONTENT_TYPE, "application/json")
         .body(body.to_string().into_bytes())
         .map_err(|error| error.to_string())?;
-    match CallFault::of(client.request::<Value>(request)).await {
+    match CallFault::await_with_deadline(client.request::<Value>(request)).await {
         Ok(answer) => Ok(answer.pointer("/status/allowed") == Some(&Value::Bool(true))),
         Err(CallFault::Api(kube::Error::Api(status))) => Err(status.message.clone()),
         Err(fault) => Err(fault.to_string()),

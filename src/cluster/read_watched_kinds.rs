@@ -26,7 +26,7 @@ pub struct Seen {
 impl Seen {
     /// Forgets the refusals of kinds that the cluster does not have. The API server authorizes before it looks for the
     /// resource (k8s.io/apiserver pkg/server/config.go, `DefaultBuildHandlerChain`), so it answers 403 and not 404.
-    pub fn forget_absent(&mut self, served: &Served) {
+    pub fn drop_forbidden_kinds_not_served(&mut self, served: &Served) {
         let exists =
             |name: &str| watched_kinds::WATCHED.iter().any(|w| w.name() == name && served.has(w.group, name));
         self.forbidden.retain(|(kind, _)| exists(kind));
@@ -91,18 +91,18 @@ async fn list_again_if_busy_or_expired(
 ///
 /// # Errors
 /// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
-pub async fn once(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
+pub async fn read_all_or_fail(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
     let mut seen = Box::pin(read(client, builder, Pace::ONCE, true, &|_| true)).await;
     if seen.failed.is_empty() { Ok(seen) } else { Err(seen.failed.swap_remove(0)) }
 }
 
 /// Lists every kind into a builder, also those after one whose list fails.
-pub async fn each(client: &kube::Client, builder: Builder, pace: Pace) -> Seen {
+pub async fn read_all_despite_failures(client: &kube::Client, builder: Builder, pace: Pace) -> Seen {
     Box::pin(read(client, builder, pace, false, &|_| true)).await
 }
 
 /// Lists the wanted kinds into a builder; those of other kinds stay in it.
-pub async fn some(
+pub async fn read_wanted_kinds(
     client: &kube::Client,
     builder: Builder,
     wanted: &dyn Fn(&watched_kinds::Watched) -> bool,

@@ -24,7 +24,7 @@ const SLACK: Duration = Duration::from_secs(10);
 const STEADY: Duration = Duration::from_secs(5);
 
 /// Keeps a kind up to date until the task is dropped.
-pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<Shared>) {
+pub(super) async fn list_and_watch(kind: &'static Watched, client: Client, shared: Arc<Shared>) {
     let mut version: Option<String> = None;
     let mut pause = FIRST_PAUSE;
     // Watches in a row that failed from one version; after some the history counts as lost.
@@ -36,7 +36,7 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
         let outcome = match version.take() {
             None => replace_kind_by_list(kind, &client, &shared).await.map(|listed| {
                 shared.change_builder_and_publish(|builder| builder.set_listed(kind.kind, true));
-                phase(kind, &shared, Phase::Synced, "");
+                set_phase(kind, &shared, Phase::Synced, "");
                 failed = 0;
                 version = Some(listed);
             }),
@@ -75,36 +75,36 @@ pub(super) async fn forever(kind: &'static Watched, client: Client, shared: Arc<
                 anew = longer(anew, &shared);
             }
             Err(Failure::Absent) => {
-                shared.heard(kind.name());
+                shared.record_contact(kind.name());
                 // Without its CRD a kind has no objects.
                 shared.change_builder_and_publish(|builder| {
                     builder.retain(Layer::Live, kind.kind, |_, _| false);
                     builder.set_listed(kind.kind, false);
                 });
                 shared.metrics.watch_objects(kind.name(), 0);
-                phase(kind, &shared, Phase::Absent, "CRD not installed");
+                set_phase(kind, &shared, Phase::Absent, "CRD not installed");
                 pause_until_served(&shared).await;
             }
             Err(Failure::Forbidden(why)) => {
-                shared.heard(kind.name());
+                shared.record_contact(kind.name());
                 // Known facts stay, but they no longer prove that an object does not exist.
                 shared.change_builder_and_publish(|builder| builder.set_listed(kind.kind, false));
-                phase(kind, &shared, Phase::Forbidden, &why);
+                set_phase(kind, &shared, Phase::Forbidden, &why);
                 pause_until_served(&shared).await;
             }
             Err(Failure::Other(why) | Failure::Busy(_, why)) => {
-                phase(kind, &shared, Phase::Failing, &why);
+                set_phase(kind, &shared, Phase::Failing, &why);
                 sleep_and_double_pause(&mut pause, &shared).await;
             }
         }
     }
 }
 
-fn phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
+fn set_phase(kind: &'static Watched, shared: &Shared, phase: Phase, why: &str) {
     shared.metrics.watch_phase(kind.name(), phase);
     let before = shared.sync.settled();
     let changed = shared.sync.set(kind.name(), phase);
-    let missing = missing_prerequisites::missing(kind, phase);
+    let missing = missing_prerequisites::missing_kind_message(kind, phase);
     shared.sync.set_missing(kind.name(), missing.clone());
     if shared.sync.settled() != before {
         shared.changed.notify_one();
@@ -134,10 +134,10 @@ async fn watch_until_stream_ends(
     path.push_str("&resourceVersion=");
     path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
     let mut body = get(client, &path).await?.into_body();
-    shared.heard(kind.name());
+    shared.record_contact(kind.name());
     // The list that it continues from was complete.
     shared.change_builder_and_publish(|builder| builder.set_listed(kind.kind, true));
-    phase(kind, shared, Phase::Synced, "");
+    set_phase(kind, shared, Phase::Synced, "");
     let opened = Instant::now();
     let mut heard = false;
     let mut line: Vec<u8> = Vec::new();
@@ -193,7 +193,7 @@ fn apply_event_line(
         );
         Failure::Gone
     })?;
-    shared.heard(kind.name());
+    shared.record_contact(kind.name());
     if event.kind == "ERROR" {
         let status: Status = serde_json::from_str(event.object.get()).unwrap_or_default();
         return Err(match status.code {

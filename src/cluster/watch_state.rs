@@ -24,8 +24,8 @@ impl Shared {
     }
 
     /// Notes that the API server answered for a kind.
-    pub(super) fn heard(&self, kind: &'static str) {
-        self.sync.heard(kind);
+    pub(super) fn record_contact(&self, kind: &'static str) {
+        self.sync.record_contact(kind);
         self.metrics.watch_contact(kind);
     }
 

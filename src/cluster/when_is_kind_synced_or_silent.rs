@@ -42,8 +42,8 @@ impl Phase {
     fn settles(self, essential: bool, failures: u32) -> bool {
         match self {
             Self::Synced | Self::Absent => true,
-            Self::Forbidden => !essential || failures >= PATIENCE,
-            Self::Failing => !essential && failures >= PATIENCE,
+            Self::Forbidden => !essential || failures >= FAILURES_BEFORE_SETTLED,
+            Self::Failing => !essential && failures >= FAILURES_BEFORE_SETTLED,
             Self::Listing => false,
         }
     }
@@ -51,7 +51,7 @@ impl Phase {
 
 /// Failures in a row after which readiness does not wait for a kind: a broken conversion webhook, or a right that is
 /// withheld on purpose, must not prevent serving. Essential kinds whose calls fail are always waited for.
-const PATIENCE: u32 = 5;
+const FAILURES_BEFORE_SETTLED: u32 = 5;
 
 #[derive(Debug, Default)]
 struct State {
@@ -109,12 +109,12 @@ impl Phases {
 
     /// What the server needs and does not have, for `/readyz`.
     #[must_use]
-    pub fn missing(&self) -> Vec<String> {
+    pub fn missing_prerequisites(&self) -> Vec<String> {
         self.with(|state| state.outdated.iter().chain(state.missing.values()).cloned().collect())
     }
 
     /// Notes a contact with the API server.
-    pub(super) fn heard(&self, kind: &'static str) {
+    pub(super) fn record_contact(&self, kind: &'static str) {
         self.with(|state| state.heard.insert(kind, Instant::now()));
     }
 
@@ -137,7 +137,7 @@ impl Phases {
     }
 
     /// Notes that a Snapshot of everything is in use.
-    pub(super) fn published(&self) {
+    pub(super) fn mark_published(&self) {
         self.with(|state| state.published = true);
     }
 

@@ -135,7 +135,7 @@ impl Writer {
     }
 
     async fn write_changed_statuses(&mut self, snapshot: Arc<Snapshot>) {
-        if !self.holds_lease().await || self.last.is_enough_for(&snapshot) {
+        if !self.acquire_lease_or_forget_statuses().await || self.last.is_enough_for(&snapshot) {
             return;
         }
         let listed = self.list().await;
@@ -155,7 +155,7 @@ impl Writer {
                 continue;
             }
             // The Lease must outlast each write.
-            if !self.holds_lease().await {
+            if !self.acquire_lease_or_forget_statuses().await {
                 return;
             }
             let patched = self.patch(&wanted).await;
@@ -171,7 +171,7 @@ impl Writer {
     }
 
     /// Whether the Lease is ours.
-    async fn holds_lease(&mut self) -> bool {
+    async fn acquire_lease_or_forget_statuses(&mut self) -> bool {
         let held = self.lease.acquire_or_renew().await;
         let leads = self.log_error_once("lease", held).unwrap_or(false);
         self.metrics.status_leader(leads);
@@ -195,7 +195,7 @@ impl Writer {
         let mut params = ListParams::default().limit(LIMIT);
         loop {
             let request = kube::core::Request::new(PATH).list(&params).map_err(kube::Error::BuildRequest)?;
-            let text = CallFault::of(self.client.request_text(request)).await?;
+            let text = CallFault::await_with_deadline(self.client.request_text(request)).await?;
             let Page { metadata: ListMeta { next, .. }, .. } = serde_json::from_str(&text)?;
             pages.push(text);
             match next.filter(|token| !token.is_empty()) {
@@ -231,7 +231,7 @@ impl Writer {
         let request = kube::core::Request::new(PATH)
             .patch_subresource("status", &wanted.name, &params, &Patch::Merge(&body))
             .map_err(kube::Error::BuildRequest)?;
-        match CallFault::of(self.client.request::<Shape>(request)).await {
+        match CallFault::await_with_deadline(self.client.request::<Shape>(request)).await {
             Ok(shape) => Ok(shape.status),
             // The object was deleted meanwhile.
             Err(fault) if fault.code() == Some(404) => Ok(None),

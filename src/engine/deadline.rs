@@ -7,25 +7,25 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Pairs of letters that one decision compares in search of the name that somebody probably meant. They are enough for
 /// 1,000 names of 20 letters; each takes about two nanoseconds.
-const PAIRS: usize = 500_000;
+const MAX_LETTER_PAIRS: usize = 500_000;
 
 /// Pairs of letters that take as long as the question whether a profile is for a namespace.
-const LOOKUP: usize = 32;
+const LETTER_PAIRS_PER_LOOKUP: usize = 32;
 
 /// Looks at single nodes, and at values of profiles, that one decision takes for what pods ask of their nodes: the
 /// templates of a workload share them. Each takes about 70 nanoseconds.
-const LOOKS: usize = 1 << 18;
+const MAX_LOOKS: usize = 1 << 18;
 
 /// The same on a thread that other connections wait for, which takes half a millisecond. A decision that needs more is
 /// made on a thread of its own.
-const FEW_LOOKS: usize = 1 << 13;
+const MAX_LOOKS_OF_BRIEF_DECISION: usize = 1 << 13;
 
 /// Values that a profile sets in the containers of a pod, which a thread that other connections wait for plans and judges.
 /// Each takes about 0.7 microseconds. Eight containers with thirty variables are 368.
-const FEW_VALUES: usize = 2_048;
+const MAX_VALUES_OF_BRIEF_DECISION: usize = 2_048;
 
 /// Text of known ConfigMaps that one decision reads (bytes): the templates of a workload may all name the same ones.
-const TEXT: usize = 1 << 20;
+const MAX_CONFIG_MAP_TEXT_BYTES: usize = 1 << 20;
 
 /// The time limit of one decision. A decision that it cut short is incomplete and must not be used.
 pub struct Deadline<'a> {
@@ -59,30 +59,30 @@ pub static NEVER: Deadline<'static> = Deadline {
 impl<'a> Deadline<'a> {
     /// A time limit that is over when the answer is true.
     #[must_use]
-    pub fn when(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
+    pub fn ends_when(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self { over: Some(over), ..Self::without_clock() }
     }
 
     /// The same for a decision that others wait for: it is cut short too where it needs more than a few looks or values.
     #[must_use]
-    pub fn brief(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        let [looks, looks_for_reasons] = [(); 2].map(|()| AtomicUsize::new(FEW_LOOKS));
-        let values = AtomicUsize::new(FEW_VALUES);
-        Self { looks, looks_for_reasons, values, brief: true, ..Self::when(over) }
+    pub fn brief_and_ends_when(over: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        let [looks, looks_for_reasons] = [(); 2].map(|()| AtomicUsize::new(MAX_LOOKS_OF_BRIEF_DECISION));
+        let values = AtomicUsize::new(MAX_VALUES_OF_BRIEF_DECISION);
+        Self { looks, looks_for_reasons, values, brief: true, ..Self::ends_when(over) }
     }
 
     /// The same time limit for another object of the same decision, which may take as many looks again.
     #[must_use]
     pub fn for_another(&self) -> Deadline<'a> {
         match self.over {
-            Some(over) if self.brief => Self::brief(over),
-            Some(over) => Self::when(over),
+            Some(over) if self.brief => Self::brief_and_ends_when(over),
+            Some(over) => Self::ends_when(over),
             None => Self::without_clock(),
         }
     }
 
     /// Ends this decision too if the other one was cut short.
-    pub fn join(&self, other: &Deadline<'_>) {
+    pub fn cut_short_if_over(&self, other: &Deadline<'_>) {
         if other.is_over() {
             self.cut.store(true, Ordering::Relaxed);
         }
@@ -94,19 +94,19 @@ impl<'a> Deadline<'a> {
         Self {
             over: None,
             cut: AtomicBool::new(false),
-            pairs: AtomicUsize::new(PAIRS),
-            looks: AtomicUsize::new(LOOKS),
-            looks_for_reasons: AtomicUsize::new(LOOKS),
+            pairs: AtomicUsize::new(MAX_LETTER_PAIRS),
+            looks: AtomicUsize::new(MAX_LOOKS),
+            looks_for_reasons: AtomicUsize::new(MAX_LOOKS),
             values: AtomicUsize::new(usize::MAX),
             short: AtomicBool::new(false),
             brief: false,
-            text: AtomicUsize::new(TEXT),
+            text: AtomicUsize::new(MAX_CONFIG_MAP_TEXT_BYTES),
         }
     }
 
     /// The names to compare with a wanted one, as long as this decision may compare. A hint may thus be missing; findings
     /// do not depend on it.
-    pub fn compared<'n>(
+    pub fn names_within_compare_budget<'n>(
         &self,
         wanted: &str,
         names: impl Iterator<Item = &'n str>,
@@ -120,9 +120,9 @@ impl<'a> Deadline<'a> {
 
     /// Whether one of these fits. Each question counts as `LOOKUP` pairs of letters; `None` where this decision may
     /// compare no more.
-    pub fn any<T>(&self, all: &[T], fits: impl Fn(&T) -> bool) -> Option<bool> {
+    pub fn any_fits_within_compare_budget<T>(&self, all: &[T], fits: impl Fn(&T) -> bool) -> Option<bool> {
         for one in all {
-            if !take(&self.pairs, LOOKUP) {
+            if !take(&self.pairs, LETTER_PAIRS_PER_LOOKUP) {
                 return None;
             }
             if fits(one) {
@@ -134,23 +134,23 @@ impl<'a> Deadline<'a> {
 
     /// Whether this decision may read so much text of a known ConfigMap (bytes).
     #[must_use]
-    pub fn reads(&self, length: usize) -> bool {
+    pub fn take_config_map_text(&self, length: usize) -> bool {
         take(&self.text, length)
     }
 
     /// Whether this decision may take so many more looks. If not, what would be looked at counts as fitting the pod.
     #[must_use]
-    pub fn looks(&self, looks: usize) -> bool {
-        self.takes(&self.looks, looks)
+    pub fn take_looks(&self, looks: usize) -> bool {
+        self.take_looks_or_cut_brief_decision(&self.looks, looks)
     }
 
     /// Whether it may take so many more looks for a reason that people read. If not, the reason is left out.
     #[must_use]
-    pub fn looks_for_reasons(&self, looks: usize) -> bool {
-        self.takes(&self.looks_for_reasons, looks)
+    pub fn take_looks_for_reasons(&self, looks: usize) -> bool {
+        self.take_looks_or_cut_brief_decision(&self.looks_for_reasons, looks)
     }
 
-    fn takes(&self, left: &AtomicUsize, looks: usize) -> bool {
+    fn take_looks_or_cut_brief_decision(&self, left: &AtomicUsize, looks: usize) -> bool {
         let enough = take(left, looks);
         if !enough {
             self.short.store(true, Ordering::Relaxed);
@@ -169,14 +169,14 @@ impl<'a> Deadline<'a> {
     }
 
     /// Takes the looks of an answer that is known already, so that a decision depends on no other; not if fewer are left.
-    pub(crate) fn takes_again(&self, (looks, for_reasons): (usize, usize)) -> bool {
+    pub(crate) fn take_looks_of_known_answer(&self, (looks, for_reasons): (usize, usize)) -> bool {
         let enough = self.looks_left().is_some_and(|(l, r)| looks <= l && for_reasons <= r);
         enough && take(&self.looks, looks) && take(&self.looks_for_reasons, for_reasons)
     }
 
     /// Whether this decision may plan and judge so many more values here. If not, it is cut short.
     #[must_use]
-    pub fn plans(&self, values: usize) -> bool {
+    pub fn take_values_or_cut_short(&self, values: usize) -> bool {
         let enough = !self.brief || take(&self.values, values);
         if !enough {
             self.cut.store(true, Ordering::Relaxed);
@@ -214,47 +214,47 @@ mod tests {
     fn one_decision_compares_so_many_letters() {
         let deadline = Deadline::without_clock();
         let names = || std::iter::repeat_n("0123456789", 10_000);
-        assert_eq!(deadline.compared("0123456789", names()).count(), PAIRS / 100);
-        assert_eq!(deadline.compared("0123456789", names()).count(), 0);
-        assert_eq!(NEVER.compared("0123456789", names()).count(), 10_000);
+        assert_eq!(deadline.names_within_compare_budget("0123456789", names()).count(), MAX_LETTER_PAIRS / 100);
+        assert_eq!(deadline.names_within_compare_budget("0123456789", names()).count(), 0);
+        assert_eq!(NEVER.names_within_compare_budget("0123456789", names()).count(), 10_000);
     }
 
     #[test]
     fn a_brief_decision_is_cut_short_where_it_needs_more() {
-        let brief = Deadline::brief(&|| false);
-        assert!(brief.looks(FEW_LOOKS) && !brief.is_over());
-        assert!(!brief.looks(1) && brief.is_over());
-        let long = Deadline::when(&|| false);
-        assert!(long.looks(LOOKS) && !long.looks(1) && !long.is_over());
+        let brief = Deadline::brief_and_ends_when(&|| false);
+        assert!(brief.take_looks(MAX_LOOKS_OF_BRIEF_DECISION) && !brief.is_over());
+        assert!(!brief.take_looks(1) && brief.is_over());
+        let long = Deadline::ends_when(&|| false);
+        assert!(long.take_looks(MAX_LOOKS) && !long.take_looks(1) && !long.is_over());
     }
 
     #[test]
     fn an_answer_that_is_known_takes_its_looks_again() {
         let deadline = Deadline::without_clock();
-        assert!(deadline.takes_again((LOOKS - 1, LOOKS)) && !deadline.takes_again((2, 0)));
-        assert!(deadline.takes_again((1, 0)));
+        assert!(deadline.take_looks_of_known_answer((MAX_LOOKS - 1, MAX_LOOKS)) && !deadline.take_looks_of_known_answer((2, 0)));
+        assert!(deadline.take_looks_of_known_answer((1, 0)));
         assert_eq!(deadline.looks_left(), Some((0, 0)));
-        assert!(!deadline.looks(1) && deadline.looks_left().is_none());
+        assert!(!deadline.take_looks(1) && deadline.looks_left().is_none());
     }
 
     #[test]
     fn one_decision_asks_so_many_questions_and_reads_so_much() {
         let deadline = Deadline::without_clock();
-        assert_eq!(deadline.any(&[1, 2, 3], |n| *n == 2), Some(true));
-        assert_eq!(deadline.any(&[1; 1000], |n| *n == 2), Some(false));
-        assert_eq!(deadline.any(&[1; PAIRS / LOOKUP], |n| *n == 2), None);
-        assert!(deadline.looks(LOOKS) && !deadline.looks(1) && NEVER.looks(LOOKS * 2));
-        assert!(deadline.reads(TEXT) && !deadline.reads(1) && deadline.reads(0) && NEVER.reads(TEXT * 2));
+        assert_eq!(deadline.any_fits_within_compare_budget(&[1, 2, 3], |n| *n == 2), Some(true));
+        assert_eq!(deadline.any_fits_within_compare_budget(&[1; 1000], |n| *n == 2), Some(false));
+        assert_eq!(deadline.any_fits_within_compare_budget(&[1; MAX_LETTER_PAIRS / LETTER_PAIRS_PER_LOOKUP], |n| *n == 2), None);
+        assert!(deadline.take_looks(MAX_LOOKS) && !deadline.take_looks(1) && NEVER.take_looks(MAX_LOOKS * 2));
+        assert!(deadline.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES) && !deadline.take_config_map_text(1) && deadline.take_config_map_text(0) && NEVER.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES * 2));
     }
 
     /// A brief decision is cut short by many values; any other one is not.
     #[test]
     fn a_brief_decision_plans_few_values() {
         let over = || false;
-        let brief = Deadline::brief(&over);
-        assert!(brief.plans(FEW_VALUES / 2) && brief.plans(FEW_VALUES / 2) && !brief.is_over());
-        assert!(!brief.plans(1) && brief.is_over());
-        let other = Deadline::when(&over);
-        assert!(other.plans(usize::MAX) && other.plans(usize::MAX) && !other.is_over());
+        let brief = Deadline::brief_and_ends_when(&over);
+        assert!(brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2) && brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2) && !brief.is_over());
+        assert!(!brief.take_values_or_cut_short(1) && brief.is_over());
+        let other = Deadline::ends_when(&over);
+        assert!(other.take_values_or_cut_short(usize::MAX) && other.take_values_or_cut_short(usize::MAX) && !other.is_over());
     }
 }

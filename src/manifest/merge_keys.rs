@@ -192,7 +192,7 @@ impl<'t, 'b> Entries<'t, 'b> {
     }
 
     fn count_node_or_fail(&mut self, node: &Node, aliased: bool) -> Result<(), ReadFault> {
-        if self.budget.count_and_check_ratio(aliased) { Ok(()) } else { Err(too_many(node.at)) }
+        if self.budget.count_and_check_ratio(aliased) { Ok(()) } else { Err(too_many_aliases(node.at)) }
     }
 }
 
@@ -209,7 +209,7 @@ pub(super) fn too_deep(at: Position) -> ReadFault {
     ReadFault { at, message: format!("nested more than {MAX_DEPTH} levels deep, aliases expanded") }
 }
 
-pub(super) fn too_many(at: Position) -> ReadFault {
+pub(super) fn too_many_aliases(at: Position) -> ReadFault {
     ReadFault {
         at,
         message: "the document contains excessive aliasing (`*…`): write the values out".to_owned(),

@@ -32,7 +32,7 @@ pub use catch_panic::is_caught;
 pub use document::{Document, Duplicate, Item, Part};
 pub use input_error::InputError;
 pub use json_pointer::range;
-pub use read_documents::{part, read, without_document};
+pub use read_documents::{part, read, why_no_document};
 pub use source_positions::Position;
 pub use write_yaml::to_yaml;
 pub use yaml_error_causes::template_cause;

@@ -62,7 +62,7 @@ impl Tree {
     }
 
     /// The nodes that aliases stand for.
-    pub(super) fn anchored(&self) -> HashSet<Id> {
+    pub(super) fn alias_targets(&self) -> HashSet<Id> {
         let aliases = self.nodes.iter();
         aliases
             .filter_map(|node| if let Kind::Alias(target) = node.kind { Some(target) } else { None })

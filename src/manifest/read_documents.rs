@@ -27,14 +27,14 @@ pub fn read(file: &str, bytes: &[u8]) -> Vec<Item> {
     let file = Arc::from(file);
     let (mut items, _) = part(&file, bytes, 1);
     if items.is_empty() {
-        items.push(Item::Empty { file, index: 0, line: 1, reason: without_document(bytes) });
+        items.push(Item::Empty { file, index: 0, line: 1, reason: why_no_document(bytes) });
     }
     items
 }
 
 /// What a file without a document has instead.
 #[must_use]
-pub fn without_document(bytes: &[u8]) -> &'static str {
+pub fn why_no_document(bytes: &[u8]) -> &'static str {
     if bytes.trim_ascii().is_empty() {
         "empty file"
     } else if only_comments(bytes) {

@@ -90,7 +90,7 @@ impl<'t> Reader<'t> {
         self.at += 1;
         let mut last = NONE;
         self.skip_blanks();
-        if self.take(b'}') {
+        if self.skip_if(b'}') {
             return Ok(id);
         }
         loop {
@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
             let key = self.push(tree, key, at)?;
             tree.append(id, last, key);
             self.skip_blanks();
-            if !self.take(b':') {
+            if !self.skip_if(b':') {
                 return Err(self.unexpected("`:` after the key"));
             }
             self.skip_blanks();
@@ -111,10 +111,10 @@ impl<'t> Reader<'t> {
             tree.append(id, key, value);
             last = value;
             self.skip_blanks();
-            if self.take(b'}') {
+            if self.skip_if(b'}') {
                 return Ok(id);
             }
-            if !self.take(b',') {
+            if !self.skip_if(b',') {
                 return Err(self.unexpected("`,` or `}` after the value"));
             }
         }
@@ -126,7 +126,7 @@ impl<'t> Reader<'t> {
         self.at += 1;
         let mut last = NONE;
         self.skip_blanks();
-        if self.take(b']') {
+        if self.skip_if(b']') {
             return Ok(id);
         }
         loop {
@@ -135,10 +135,10 @@ impl<'t> Reader<'t> {
             tree.append(id, last, item);
             last = item;
             self.skip_blanks();
-            if self.take(b']') {
+            if self.skip_if(b']') {
                 return Ok(id);
             }
-            if !self.take(b',') {
+            if !self.skip_if(b',') {
                 return Err(self.unexpected("`,` or `]` after the item"));
             }
         }
@@ -154,21 +154,21 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self) -> Result<Kind, ReadFault> {
         let start = self.at;
-        self.take(b'-');
-        if !self.take(b'0') && !self.digits() {
+        self.skip_if(b'-');
+        if !self.skip_if(b'0') && !self.digits() {
             return Err(self.unexpected("a digit"));
         }
         let mut integer = true;
-        if self.take(b'.') {
+        if self.skip_if(b'.') {
             integer = false;
             if !self.digits() {
                 return Err(self.unexpected("a digit after the decimal point"));
             }
         }
-        if self.take(b'e') || self.take(b'E') {
+        if self.skip_if(b'e') || self.skip_if(b'E') {
             integer = false;
-            if !self.take(b'+') {
-                self.take(b'-');
+            if !self.skip_if(b'+') {
+                self.skip_if(b'-');
             }
             if !self.digits() {
                 return Err(self.unexpected("a digit in the exponent"));
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
         Err(self.fault(start, "`\\u` needs four hexadecimal digits"))
     }
 
-    fn take(&mut self, byte: u8) -> bool {
+    fn skip_if(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found

@@ -58,7 +58,7 @@ fn plain(text: &str) -> bool {
 
 /// Whether some YAML reader takes the plain text for something else than a string.
 fn ambiguous(text: &str) -> bool {
-    if !matches!(yaml_scalars::implicit(text), None | Some(Kind::Str(_))) {
+    if !matches!(yaml_scalars::resolve_plain_unless_string(text), None | Some(Kind::Str(_))) {
         return true;
     }
     let word = text.to_ascii_lowercase();
@@ -88,11 +88,11 @@ fn literal(text: &str) -> bool {
         && !lines.is_empty()
         // Readers disagree about a line of blanks at the end.
         && !lines.rsplit('\n').next().is_some_and(|line| line.trim_matches([' ', '\t']).is_empty())
-        && text.chars().all(|c| c == '\n' || c == '\t' || printable(c))
+        && text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c))
 }
 
 /// Characters that do not change in any style; the others need an escape in double quotes.
-pub(super) fn printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     match c {
         '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
         ' '..='~' | '\u{a0}'..='\u{fffd}' => true,

@@ -2,7 +2,7 @@
 
 use super::document::Duplicate;
 use super::go_numbers;
-use super::merge_keys::{Budget, Entries, MappingEntry, Origin, Repeated, too_deep, too_many};
+use super::merge_keys::{Budget, Entries, MappingEntry, Origin, Repeated, too_deep, too_many_aliases};
 use super::node_tree::{Id, Kind, MAX_DEPTH, Tree};
 use super::read_fault::ReadFault;
 use super::source_positions::{Position, Positions, Recorder};
@@ -16,7 +16,7 @@ const ALIASES_AT_LEAST: usize = 16 << 10;
 /// What aliases may add to the longest document (bytes).
 const ALIASES_AT_MOST: usize = 32 << 20;
 /// What a value takes beside its text (bytes): its position, and its part of the list around it.
-const VALUE: usize = 8;
+const BYTES_OF_VALUE_BESIDE_TEXT: usize = 8;
 
 /// The JSON of a document.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) fn write(tree: &Tree, root: Id, length: usize) -> Result<Written, Rea
         out: String::with_capacity(length),
         positions: Recorder::default(),
         duplicates: Vec::new(),
-        anchored: tree.anchored(),
+        anchored: tree.alias_targets(),
         shared: Vec::new(),
         budget: Budget::default(),
         spare: Vec::new(),
@@ -70,7 +70,7 @@ impl<'t> Writer<'t> {
     fn write_value(&mut self, id: Id, at: Position, aliased: bool, depth: usize) -> Result<(), ReadFault> {
         let Some(node) = self.tree.get(id) else { return Ok(()) };
         if !self.budget.count_and_check_ratio(aliased) {
-            return Err(too_many(node.at));
+            return Err(too_many_aliases(node.at));
         }
         if let Kind::Alias(target) = node.kind {
             return self.write_value(target, at, true, depth);
@@ -161,8 +161,8 @@ impl<'t> Writer<'t> {
     /// Counts a value or a key of an alias, whose JSON begins at `from`.
     fn count_bytes_of_alias(&mut self, aliased: bool, from: usize, at: Position) -> Result<(), ReadFault> {
         if aliased {
-            let added = (self.out.len() - from).saturating_add(VALUE);
-            self.alias_bytes_left = self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many(at))?;
+            let added = (self.out.len() - from).saturating_add(BYTES_OF_VALUE_BESIDE_TEXT);
+            self.alias_bytes_left = self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many_aliases(at))?;
         }
         Ok(())
     }

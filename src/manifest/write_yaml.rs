@@ -169,7 +169,7 @@ fn write_quoted(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if string_style::printable(c) => out.push(c),
+            c if string_style::is_printable(c) => out.push(c),
             c if u32::from(c) <= 0xff => drop(write!(out, "\\x{:02x}", u32::from(c))),
             c => drop(write!(out, "\\u{:04x}", u32::from(c))),
         }

@@ -15,12 +15,12 @@ pub fn template_cause(message: &str) -> Option<&'static str> {
 
 /// Which template a text is, by what only Helm's have.
 fn cause(text: &str) -> &'static str {
-    if text.split('\n').any(charted) { HELM } else { MUSTACHE }
+    if text.split('\n').any(is_helm_line) { HELM } else { MUSTACHE }
 }
 
 /// Replaces a parser's message by the cause, where the text shows it. `origin` is the position of the text.
 pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFault {
-    if let Some(line) = conflict(text) {
+    if let Some(line) = merge_conflict_line(text) {
         let at = Position { line: origin.line.saturating_add(line), column: 1 };
         return ReadFault { at, message: "unresolved merge conflict".to_owned() };
     }
@@ -31,7 +31,7 @@ pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFau
     }
     let number = usize::try_from(fault.at.line.saturating_sub(origin.line)).unwrap_or(usize::MAX);
     let line = text.split('\n').nth(number).unwrap_or_default();
-    if let Some(at) = template(line) {
+    if let Some(at) = template_start(line) {
         let column = line.get(..at).unwrap_or_default().chars().count();
         let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
         let at = Position { line: fault.at.line, column };
@@ -43,21 +43,21 @@ pub(super) fn explain(text: &str, origin: Position, fault: ReadFault) -> ReadFau
         let at = Position { line: fault.at.line, column };
         return ReadFault { at, message: "a tab cannot indent YAML: use spaces".to_owned() };
     }
-    if text.split('\n').any(charted) {
+    if text.split('\n').any(is_helm_line) {
         return ReadFault { message: format!("{} ({HELM})", fault.message), ..fault };
     }
     fault
 }
 
 /// The line, from 0, of the first conflict marker of git.
-fn conflict(text: &str) -> Option<u32> {
+fn merge_conflict_line(text: &str) -> Option<u32> {
     let at = text.split('\n').position(|line| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>"))?;
     u32::try_from(at).ok()
 }
 
 /// Whether a line is one of a Helm chart. Elsewhere in a text than at the error, `{{` proves nothing: it may be in a
 /// block of text, an alert of Prometheus for example.
-fn charted(line: &str) -> bool {
+fn is_helm_line(line: &str) -> bool {
     const SIGNS: [&str; 16] = [
         "{{-",
         "-}}",
@@ -76,11 +76,11 @@ fn charted(line: &str) -> bool {
         "{{ range ",
         "{{ with ",
     ];
-    template(line).is_some() && SIGNS.iter().any(|sign| line.contains(sign))
+    template_start(line).is_some() && SIGNS.iter().any(|sign| line.contains(sign))
 }
 
 /// The byte offset of `{{` in a line, outside of quotes and comments.
-fn template(line: &str) -> Option<usize> {
+fn template_start(line: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = ' ';
     for (at, c) in line.char_indices() {
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn templates_outside_quotes() {
         for line in ["a: {{ .Values.a }}", "{{- if x }}", "it's {{ x }}", "\"a\": {{ x }}"] {
-            assert!(template(line).is_some(), "{line}");
+            assert!(template_start(line).is_some(), "{line}");
         }
         for line in ["a: \"{{ x }}\"", "a: '{{ x }}'", "# {{ x }}", "a: b # {{ x }}", "a: {b: {c: d}}"] {
-            assert_eq!(template(line), None, "{line}");
+            assert_eq!(template_start(line), None, "{line}");
         }
     }
 

@@ -16,7 +16,7 @@ const PREFIX: &str = "tag:yaml.org,2002:";
 pub(super) fn resolve(tag: Option<&str>, text: String, plain: bool) -> Result<Kind, String> {
     match tag {
         None | Some("") if !plain => Ok(Kind::Str(text)),
-        None | Some("") => Ok(implicit(&text).unwrap_or(Kind::Str(text))),
+        None | Some("") => Ok(resolve_plain_unless_string(&text).unwrap_or(Kind::Str(text))),
         Some(tag) => match tag.strip_prefix(PREFIX) {
             Some("str") => Ok(Kind::Str(text)),
             Some("binary") => binary(&text).map(Kind::Str),
@@ -30,7 +30,7 @@ pub(super) fn resolve(tag: Option<&str>, text: String, plain: bool) -> Result<Ki
 }
 
 /// The value of a plain scalar that is not a string.
-pub(super) fn implicit(text: &str) -> Option<Kind> {
+pub(super) fn resolve_plain_unless_string(text: &str) -> Option<Kind> {
     // The first byte decides which rules can apply, as in go-yaml's resolve table.
     match text.as_bytes().first() {
         None => Some(Kind::Null),
@@ -76,7 +76,7 @@ fn numeric(text: &str) -> Option<Kind> {
 }
 
 fn tagged(name: &str, text: &str) -> Result<Kind, String> {
-    let value = implicit(text);
+    let value = resolve_plain_unless_string(text);
     let found = match &value {
         Some(Kind::Null) => "null",
         Some(Kind::Bool(_)) => "bool",

@@ -7,11 +7,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Longest file of sysfs that is read (bytes); the kernel gives at most a page.
-pub(super) const SYSFS: usize = 4 << 10;
+pub(super) const MAX_SYSFS_BYTES: usize = 4 << 10;
 /// Longest other file that is read (bytes).
-pub(super) const OTHER: usize = 64 << 10;
+pub(super) const MAX_OTHER_BYTES: usize = 64 << 10;
 /// Most entries of a directory that are read.
-pub(super) const ENTRIES: usize = 4096;
+pub(super) const MAX_ENTRIES: usize = 4096;
 
 /// The root of the tree that is read: `/` in a pod, a directory in a test or for a recorded tree.
 #[derive(Debug, Clone)]
@@ -34,14 +34,14 @@ impl Root {
 
     /// Where a path of the container is.
     #[must_use]
-    pub fn at(&self, path: &str) -> PathBuf {
+    pub fn path_under_root(&self, path: &str) -> PathBuf {
         self.path.join(path.trim_start_matches('/'))
     }
 
     /// Reads a file.
     pub(super) fn read(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = open(self.at(path), flags, Mode::empty()).map_err(errno)?;
+        let file = open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?;
         let kind = fstat(&file).map(|stat| FileType::from_raw_mode(stat.st_mode)).map_err(errno)?;
         if kind != FileType::RegularFile {
             return Err(Unreadable::NotAFile);
@@ -60,7 +60,7 @@ impl Root {
             return Err(Unreadable::NotRead("the path is not absolute"));
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let found = fstat(open(self.at(path), flags, Mode::empty()).map_err(errno)?).map_err(errno)?;
+        let found = fstat(open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?).map_err(errno)?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => Ok(u64::try_from(found.st_size).unwrap_or(0)),
             _ => Err(Unreadable::NotAFile),
@@ -69,18 +69,18 @@ impl Root {
 
     /// Reads a file of sysfs, and its value.
     pub(super) fn value<T>(&self, path: &str, parse: fn(&[u8]) -> Reading<T>) -> Reading<T> {
-        parse(&self.read(path, SYSFS)?)
+        parse(&self.read(path, MAX_SYSFS_BYTES)?)
     }
 
     /// Names in a directory, sorted; numbers in names count as numbers.
     pub(super) fn names(&self, path: &str) -> Reading<Vec<String>> {
-        let entries = fs::read_dir(self.at(path)).map_err(|error| reason(&error))?;
+        let entries = fs::read_dir(self.path_under_root(path)).map_err(|error| reason(&error))?;
         let mut names = Vec::new();
-        for entry in entries.take(ENTRIES + 1) {
+        for entry in entries.take(MAX_ENTRIES + 1) {
             let name = entry.map_err(|error| reason(&error))?.file_name();
             names.extend(name.to_str().map(str::to_owned));
         }
-        if names.len() > ENTRIES {
+        if names.len() > MAX_ENTRIES {
             return Err(Unreadable::NotRead("the directory has more than 4096 entries"));
         }
         names.sort_by_cached_key(|name| natural(name));
@@ -89,18 +89,18 @@ impl Root {
 
     /// Whether a path exists.
     pub(super) fn exists(&self, path: &str) -> bool {
-        fs::symlink_metadata(self.at(path)).is_ok()
+        fs::symlink_metadata(self.path_under_root(path)).is_ok()
     }
 
     /// Whether a file can be opened for reading and writing, as programs open device files.
-    pub(super) fn opens(&self, path: &str) -> Reading<()> {
+    pub(super) fn can_be_opened(&self, path: &str) -> Reading<()> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        open(self.at(path), flags, Mode::empty()).map(drop).map_err(errno)
+        open(self.path_under_root(path), flags, Mode::empty()).map(drop).map_err(errno)
     }
 
     /// The path without links, as a path of the container. A link that leads out of the root is not followed.
-    pub(super) fn real(&self, path: &str) -> Reading<String> {
-        let real = fs::canonicalize(self.at(path)).map_err(|error| reason(&error))?;
+    pub(super) fn path_without_links(&self, path: &str) -> Reading<String> {
+        let real = fs::canonicalize(self.path_under_root(path)).map_err(|error| reason(&error))?;
         let root = fs::canonicalize(&self.path).map_err(|error| reason(&error))?;
         let inside = real
             .strip_prefix(root)
@@ -111,7 +111,7 @@ impl Root {
 
     /// The last part of the path that a link leads to.
     pub(super) fn link_name(&self, path: &str) -> Reading<String> {
-        let target = fs::read_link(self.at(path)).map_err(|error| reason(&error))?;
+        let target = fs::read_link(self.path_under_root(path)).map_err(|error| reason(&error))?;
         let name = target.file_name().and_then(|name| name.to_str());
         name.map(str::to_owned).ok_or(Unreadable::NotRead("the link has no name"))
     }

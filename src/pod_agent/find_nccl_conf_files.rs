@@ -1,6 +1,6 @@
 //! Settings of NCCL that are not in the environment: the user's file, and `/etc/nccl.conf`.
 
-use super::bounded_files::{OTHER, Root};
+use super::bounded_files::{MAX_OTHER_BYTES, Root};
 use crate::nccl::{NcclVersion, parse_nccl_conf};
 use crate::preflight::expectation_document::Expectation;
 use crate::rdma::{Reading, Unreadable};
@@ -32,10 +32,10 @@ pub(super) fn image_conf(root: &Root) -> Reading<Variables> {
 
 /// NCCL ignores a file that it cannot open.
 fn conf(root: &Root, path: &str) -> Reading<Variables> {
-    match root.read(path, OTHER) {
+    match root.read(path, MAX_OTHER_BYTES) {
         Ok(content) => {
             let mut variables = parse_nccl_conf::variables(&content);
-            variables.retain(|name, _| is_read(name));
+            variables.retain(|name, _| may_keep_variable(name));
             Ok(variables)
         }
         Err(Unreadable::Missing | Unreadable::Denied | Unreadable::NotAFile) => Ok(Variables::new()),
@@ -63,7 +63,7 @@ pub(super) fn setting<'s>(
 }
 
 /// Whether a variable matters to a check. Others, and those that may hold a secret, are not kept.
-pub(super) fn is_read(name: &str) -> bool {
+pub(super) fn may_keep_variable(name: &str) -> bool {
     const PREFIXES: [&str; 6] = ["NCCL_", "FI_", "OFI_NCCL_", "IBV_", "RDMAV_", "MLX5_"];
     const SECRETS: [&str; 4] = ["KEY", "SECRET", "TOKEN", "PSK"];
     // The row of a partition key is not a secret.

@@ -1,6 +1,6 @@
 //! GPUs, their driver, and `/dev/shm`.
 
-use super::bounded_files::{OTHER, Root};
+use super::bounded_files::{MAX_OTHER_BYTES, Root};
 use super::kernel_answers::Kernel;
 use crate::preflight::gpu_file;
 use crate::preflight::readings::{Gpu, SharedMemory};
@@ -10,7 +10,7 @@ use std::fs;
 
 const DRIVER: &str = "/proc/driver/nvidia";
 /// Most GPUs of which the PCI address is read.
-const GPUS: usize = 64;
+const MAX_GPUS: usize = 64;
 
 pub(super) fn gpu(root: &Root) -> Gpu {
     let addresses = addresses(root);
@@ -20,11 +20,11 @@ pub(super) fn gpu(root: &Root) -> Gpu {
             Ok(found) => found.get(&minor).cloned().ok_or(Unreadable::Missing),
             Err(why) => Err(why.clone()),
         };
-        minors.take(GPUS).map(|minor| (minor, address(minor))).collect::<Vec<_>>()
+        minors.take(MAX_GPUS).map(|minor| (minor, address(minor))).collect::<Vec<_>>()
     });
     let known = devices.iter().flatten().filter_map(|(_, address)| address.clone().ok());
-    let pci_paths = known.map(|a| (a.clone(), root.real(&format!("/sys/bus/pci/devices/{a}")))).collect();
-    let driver = root.read(&format!("{DRIVER}/version"), OTHER);
+    let pci_paths = known.map(|a| (a.clone(), root.path_without_links(&format!("/sys/bus/pci/devices/{a}")))).collect();
+    let driver = root.read(&format!("{DRIVER}/version"), MAX_OTHER_BYTES);
     Gpu {
         devices,
         pci_paths,
@@ -36,9 +36,9 @@ pub(super) fn gpu(root: &Root) -> Gpu {
 /// PCI addresses by the number of the device file.
 fn addresses(root: &Root) -> Reading<BTreeMap<u32, String>> {
     let mut found = BTreeMap::new();
-    for name in root.names(&format!("{DRIVER}/gpus"))?.into_iter().take(GPUS) {
-        let content = root.read(&format!("{DRIVER}/gpus/{name}/information"), OTHER)?;
-        found.insert(gpu_file::minor(&content)?, name);
+    for name in root.names(&format!("{DRIVER}/gpus"))?.into_iter().take(MAX_GPUS) {
+        let content = root.read(&format!("{DRIVER}/gpus/{name}/information"), MAX_OTHER_BYTES)?;
+        found.insert(gpu_file::parse_device_minor(&content)?, name);
     }
     Ok(found)
 }
@@ -62,7 +62,7 @@ pub(super) fn shared_memory(root: &Root, kernel: &dyn Kernel) -> SharedMemory {
     let stale = root.names("/dev/shm").map(|names| {
         let old = names.iter().filter(|name| name.starts_with("nccl-"));
         let sizes =
-            old.map(|name| fs::symlink_metadata(root.at(&format!("/dev/shm/{name}"))).map_or(0, |m| m.len()));
+            old.map(|name| fs::symlink_metadata(root.path_under_root(&format!("/dev/shm/{name}"))).map_or(0, |m| m.len()));
         sizes.fold((0, 0_u64), |(files, bytes), size| (files + 1, bytes.saturating_add(size)))
     });
     SharedMemory { filesystem: kernel.filesystem("/dev/shm"), stale }

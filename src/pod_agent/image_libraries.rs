@@ -1,6 +1,6 @@
 //! Libraries of the training image: libibverbs, its providers, NCCL and its plugins.
 
-use super::bounded_files::{ENTRIES, OTHER, Root, reason};
+use super::bounded_files::{MAX_ENTRIES, MAX_OTHER_BYTES, Root, reason};
 use crate::nccl::NcclVersion;
 use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::{driver_file, elf, library_versions, loader_cache};
@@ -16,7 +16,7 @@ const BUDGET: Duration = Duration::from_secs(2);
 /// Longest library of which the needs are read (bytes): libibverbs and its providers have less than 1 MiB.
 const LIBRARY: usize = 32 << 20;
 /// Longest cache of the loader that is read (bytes).
-const CACHE: usize = 4 << 20;
+const MAX_CACHE_BYTES: usize = 4 << 20;
 /// Block in which a library is searched (bytes).
 const BLOCK: usize = 1 << 20;
 
@@ -50,7 +50,7 @@ impl Loader<'_> {
     /// The path of a library, looked for in some folders first.
     fn find(&self, name: &str, folders: &[String]) -> Reading<String> {
         self.in_time()?;
-        let is = |path: &String| self.root.at(path).is_file();
+        let is = |path: &String| self.root.path_under_root(path).is_file();
         if name.starts_with('/') {
             return Some(name.to_owned()).filter(is).ok_or(Unreadable::Missing);
         }
@@ -63,8 +63,8 @@ impl Loader<'_> {
     /// A library at a path, and which of its needs are not there.
     fn library(&self, path: &str) -> Reading<Library> {
         self.in_time()?;
-        let needs = elf::library(&self.root.read(path, LIBRARY)?)?;
-        let origin = self.root.real(path).unwrap_or_else(|_| path.to_owned());
+        let needs = elf::parse_elf(&self.root.read(path, LIBRARY)?)?;
+        let origin = self.root.path_without_links(path).unwrap_or_else(|_| path.to_owned());
         let origin = origin.rsplit_once('/').map_or("", |(folder, _)| folder);
         let folders: Vec<String> =
             needs.folders.iter().map(|f| f.replace("$ORIGIN", origin).replace("${ORIGIN}", origin)).collect();
@@ -102,7 +102,7 @@ fn image_until(
     let loader = Loader {
         root,
         first: paths.map(str::to_owned).collect(),
-        cache: root.read("/etc/ld.so.cache", CACHE).unwrap_or_default(),
+        cache: root.read("/etc/ld.so.cache", MAX_CACHE_BYTES).unwrap_or_default(),
         end,
     };
     let path = loader.find("libibverbs.so.1", &[]);
@@ -143,7 +143,7 @@ fn image_until(
 /// Where libibverbs has its providers: beside itself, in the folder `libibverbs`.
 fn provider_folders(root: &Root, verbs: Option<&str>) -> Vec<String> {
     let Some(verbs) = verbs else { return Vec::new() };
-    let real = root.real(verbs).unwrap_or_default();
+    let real = root.path_without_links(verbs).unwrap_or_default();
     let mut folders = Vec::new();
     for path in [real.as_str(), verbs] {
         if let Some((folder, _)) = path.rsplit_once('/') {
@@ -164,7 +164,7 @@ fn drivers(root: &Root, folder: &str) -> Reading<Vec<String>> {
     };
     let mut drivers = Vec::new();
     for name in names {
-        match root.read(&format!("{folder}/{name}"), OTHER) {
+        match root.read(&format!("{folder}/{name}"), MAX_OTHER_BYTES) {
             Ok(content) => drivers.extend(driver_file::drivers(&content)),
             Err(Unreadable::Missing | Unreadable::NotAFile) => {}
             Err(why) => return Err(why),
@@ -201,7 +201,7 @@ fn nccl(loader: &Loader<'_>) -> Reading<(NcclVersion, String)> {
     let packages = package_folders(loader.root);
     let of_packages = |part: &str| -> Vec<String> {
         let paths = packages.iter().map(|folder| format!("{folder}/{part}"));
-        paths.filter(|path| loader.root.at(path).is_file()).collect()
+        paths.filter(|path| loader.root.path_under_root(path).is_file()).collect()
     };
     paths.extend(of_packages("nvidia/nccl/lib/libnccl.so.2"));
     if paths.is_empty() {
@@ -229,7 +229,7 @@ fn package_folders(root: &Root) -> Vec<String> {
     let mut folders = Vec::new();
     for prefix in PREFIXES {
         let names = root.names(prefix).unwrap_or_default();
-        for python in names.iter().filter(|name| name.starts_with("python3")).take(ENTRIES) {
+        for python in names.iter().filter(|name| name.starts_with("python3")).take(MAX_ENTRIES) {
             folders
                 .extend(["site-packages", "dist-packages"].map(|kind| format!("{prefix}/{python}/{kind}")));
         }
@@ -239,12 +239,12 @@ fn package_folders(root: &Root) -> Vec<String> {
 
 /// The version of a library: by the name of the file, else by a text in it.
 fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
-    let real = loader.root.real(path)?;
+    let real = loader.root.path_without_links(path)?;
     if let Some(version) = real.rsplit('/').next().and_then(library_versions::of_file) {
         return Ok(Some(version));
     }
     // `find` has seen a regular file; the library may have gigabytes, so only blocks of it are in memory.
-    let mut file = File::open(loader.root.at(path)).map_err(|error| reason(&error))?;
+    let mut file = File::open(loader.root.path_under_root(path)).map_err(|error| reason(&error))?;
     let mut block = vec![0_u8; BLOCK];
     let mut kept = 0;
     loop {
@@ -252,7 +252,7 @@ fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
         let room = block.get_mut(kept..).unwrap_or_default();
         let read = file.read(room).map_err(|error| reason(&error))?;
         let filled = kept + read;
-        if let Some(version) = library_versions::nccl(block.get(..filled).unwrap_or_default()) {
+        if let Some(version) = library_versions::nccl_version_in_block(block.get(..filled).unwrap_or_default()) {
             return Ok(Some(version));
         }
         if read == 0 {

@@ -1,7 +1,7 @@
 //! Answers of the kernel that are not files: file systems and netlink. In a recorded tree they are files of the folder
 //! `.preflight`, so that a tree holds all that a run needs.
 
-use super::bounded_files::{OTHER, Root, errno};
+use super::bounded_files::{MAX_OTHER_BYTES, Root, errno};
 use super::netlink_socket::NetlinkSocket;
 use crate::preflight::readings::Filesystem;
 use crate::rdma::interface_addresses::{self, Address};
@@ -41,7 +41,7 @@ pub(super) struct Recorded<'a> {
 
 impl Kernel for Running<'_> {
     fn filesystem(&self, path: &str) -> Reading<Filesystem> {
-        let stat = rustix::fs::statfs(self.root.at(path)).map_err(errno)?;
+        let stat = rustix::fs::statfs(self.root.path_under_root(path)).map_err(errno)?;
         let block = u64::try_from(stat.f_bsize).unwrap_or(0);
         Ok(Filesystem {
             // A word or an unsigned word, by architecture.
@@ -66,7 +66,7 @@ impl Kernel for Running<'_> {
             Some((u32::try_from(number).ok()?, name))
         };
         let names: Vec<(u32, String)> = names.into_iter().filter_map(index).collect();
-        Ok(netlink::named(found, &names))
+        Ok(netlink::with_interface_names(found, &names))
     }
 
     fn namespace_mode(&self) -> Reading<NamespaceMode> {
@@ -111,7 +111,7 @@ pub(super) type HardwareCounters = BTreeMap<(String, u32), Reading<Vec<(String, 
 
 impl Recorded<'_> {
     fn file(&self, name: &str) -> Reading<Vec<u8>> {
-        self.root.read(&format!("/.preflight/{name}"), OTHER).map_err(|why| match why {
+        self.root.read(&format!("/.preflight/{name}"), MAX_OTHER_BYTES).map_err(|why| match why {
             Unreadable::Missing => self.without.clone(),
             other => other,
         })
@@ -122,7 +122,7 @@ impl Kernel for Recorded<'_> {
     /// A line for each path: kind in hexadecimal, size and free bytes.
     fn filesystem(&self, path: &str) -> Reading<Filesystem> {
         let content = self.file("filesystems")?;
-        let text = std::str::from_utf8(&content).map_err(|_| Unreadable::odd(&content))?;
+        let text = std::str::from_utf8(&content).map_err(|_| Unreadable::unexpected_form(&content))?;
         let line = text.lines().find_map(|line| line.strip_prefix(path)?.strip_prefix(' '));
         let line = line.ok_or(Unreadable::Missing)?;
         let words: Vec<&str> = line.split(' ').collect();
@@ -133,11 +133,11 @@ impl Kernel for Recorded<'_> {
                 .map(|(kind, (size, free))| Filesystem { kind, size, free }),
             _ => None,
         };
-        parsed.ok_or_else(|| Unreadable::odd(line.as_bytes()))
+        parsed.ok_or_else(|| Unreadable::unexpected_form(line.as_bytes()))
     }
 
     fn addresses(&self) -> Reading<Vec<Address>> {
-        interface_addresses::listed(&self.file("addresses")?)
+        interface_addresses::parse_recorded_addresses(&self.file("addresses")?)
     }
 
     fn namespace_mode(&self) -> Reading<NamespaceMode> {
@@ -145,13 +145,13 @@ impl Kernel for Recorded<'_> {
         match content.trim_ascii() {
             b"shared" => Ok(NamespaceMode::Shared),
             b"exclusive" => Ok(NamespaceMode::Exclusive),
-            other => Err(Unreadable::odd(other)),
+            other => Err(Unreadable::unexpected_form(other)),
         }
     }
 
     fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
         let mut found = HardwareCounters::new();
-        for (device, port, name, value) in netlink_counters::listed(&self.file("rdma-counters")?)? {
+        for (device, port, name, value) in netlink_counters::parse_recorded_counters(&self.file("rdma-counters")?)? {
             if ports.contains(&(device.as_str(), port)) {
                 let counters = found.entry((device, port)).or_insert_with(|| Ok(Vec::new()));
                 counters.iter_mut().for_each(|counters| counters.push((name.clone(), value)));

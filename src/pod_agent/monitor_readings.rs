@@ -1,6 +1,6 @@
 //! Readings of the monitor: a fixed list of files, and answers of the kernel.
 
-use super::bounded_files::{OTHER, Root, SYSFS};
+use super::bounded_files::{MAX_OTHER_BYTES, Root, MAX_SYSFS_BYTES};
 use super::kernel_answers::{Kernel, Recorded, Running};
 use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, Readings, SharedMemory};
 use crate::rdma::gid::{Gid, gid};
@@ -17,7 +17,7 @@ const DEVICES: &str = "/sys/class/infiniband";
 const MOST_DEVICES: usize = 512;
 const MOST_PORTS: usize = 16;
 /// Most rows of a GID table.
-const ROWS: u32 = 256;
+const MAX_GID_ROWS: u32 = 256;
 /// `ARPHRD_INFINIBAND`, the type of an interface of IP over InfiniBand.
 const IPOIB: u64 = 32;
 
@@ -62,7 +62,7 @@ impl Counters {
         let root = self.root.clone();
         let recorded = Recorded { root: &root, without: Unreadable::Missing };
         let kernel: &dyn Kernel = if root.is_container() { &Running { root: &root } } else { &recorded };
-        by_netlink(&root, kernel, &mut readings);
+        add_hardware_counters_by_netlink(&root, kernel, &mut readings);
         self.observe_gids(kernel, &mut readings);
         readings.interfaces = read_interfaces(&root, &mut readings.unreadable);
         let shm = value_or_keep_reason(kernel.filesystem("/dev/shm"), "/dev/shm", &mut readings.unreadable);
@@ -105,14 +105,14 @@ impl Counters {
                 (row, value)
             };
             let gids = self.gids.entry((port.device.clone(), port.port)).or_default();
-            let known = gids.rows().filter(|_| turn != Some(at));
+            let known = gids.row_numbers_to_read_again().filter(|_| turn != Some(at));
             let is_own =
                 |gid: Gid| !gid.is_empty() && by_address.is_none_or(|own| own.contains(&gid.address()));
             match known {
                 Some(rows) => gids.update_known_rows(rows.into_iter().map(row), is_own),
                 None => {
                     let missing = |(_, gid): &(u32, Reading<Gid>)| *gid == Err(Unreadable::Missing);
-                    let table: Vec<_> = (0..ROWS).map(row).take_while(|row| !missing(row)).collect();
+                    let table: Vec<_> = (0..MAX_GID_ROWS).map(row).take_while(|row| !missing(row)).collect();
                     if table.is_empty() {
                         continue;
                     }
@@ -149,7 +149,7 @@ fn read_port(root: &Root, device: &str, number: u32, unreadable: &mut Vec<(Strin
 }
 
 /// In shared mode the files of `hw_counters` are missing, and the kernel gives the same values by netlink.
-fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
+fn add_hardware_counters_by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
     let folder = Folder::Hardware.name();
     let is_missing =
         |port: &Port| !root.exists(&format!("{DEVICES}/{}/ports/{}/{folder}", port.device, port.port));
@@ -195,7 +195,7 @@ fn by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
 
 /// Interfaces of the network namespace with their bytes.
 fn read_interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
-    let content = root.read("/proc/net/dev", OTHER).and_then(|content| net_dev::interfaces(&content));
+    let content = root.read("/proc/net/dev", MAX_OTHER_BYTES).and_then(|content| net_dev::interfaces(&content));
     match content {
         Ok(found) => {
             let interface = |bytes: net_dev::InterfaceBytes| {
@@ -224,7 +224,7 @@ impl Files<'_> {
     /// A value. A file that does not exist is the usual case in shared mode, and a driver may lack support.
     fn read_value<T>(&mut self, path: String, parse: impl FnOnce(&[u8]) -> Reading<T>) -> Option<T> {
         value_or_keep_reason(
-            self.root.read(&path, SYSFS).and_then(|content| parse(&content)),
+            self.root.read(&path, MAX_SYSFS_BYTES).and_then(|content| parse(&content)),
             &path,
             self.unreadable,
         )
@@ -289,7 +289,7 @@ mod tests {
     fn a_port_without_an_answer_is_counted() {
         let port = |port| Port { device: "mlx5_0".to_owned(), port, ..Port::default() };
         let mut readings = Readings { ports: vec![port(1), port(2), port(3)], ..Readings::default() };
-        by_netlink(&Root::new(Path::new("/nowhere")), &OnePort, &mut readings);
+        add_hardware_counters_by_netlink(&Root::new(Path::new("/nowhere")), &OnePort, &mut readings);
         assert_eq!(readings.ports.iter().map(|port| port.counters.len()).collect::<Vec<_>>(), [1, 0, 0]);
         let place = "netlink RDMA_NLDEV_CMD_STAT_GET, device mlx5_0, port 2".to_owned();
         assert_eq!(readings.unreadable, [(place, Unreadable::Denied)]);

@@ -9,9 +9,9 @@ use rustix::net::{
 };
 
 /// Longest part of an answer (bytes); the kernel's parts have at most this length.
-const PART: usize = 32 << 10;
+const MAX_PART_BYTES: usize = 32 << 10;
 /// Most parts of an answer: 64 interfaces with a few addresses each are two or three.
-const PARTS: usize = 1000;
+const MAX_PARTS: usize = 1000;
 
 /// A socket, and the buffer of its answers.
 pub(super) struct NetlinkSocket {
@@ -25,7 +25,7 @@ impl NetlinkSocket {
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, family)
             .map_err(errno)?;
         bind(&socket, &SocketAddrNetlink::new(0, 0)).map_err(errno)?;
-        Ok(Self { socket, buffer: vec![0; PART] })
+        Ok(Self { socket, buffer: vec![0; MAX_PART_BYTES] })
     }
 
     /// Sends a request and hands each part of the answer on, until one is the last.
@@ -36,7 +36,7 @@ impl NetlinkSocket {
     ) -> Reading<()> {
         // The kernel answers within the call to send, so that the answer is there before it is awaited.
         send(&self.socket, request, SendFlags::empty()).map_err(errno)?;
-        for _ in 0..PARTS {
+        for _ in 0..MAX_PARTS {
             let received = recv(&self.socket, self.buffer.as_mut_slice(), RecvFlags::DONTWAIT);
             let (length, _) = received.map_err(errno)?;
             let answer = self.buffer.get(..length).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! One look at everything.
 
-use super::bounded_files::{OTHER, Root};
+use super::bounded_files::{MAX_OTHER_BYTES, Root};
 use super::kernel_answers::{Kernel, NOT_RECORDED, Recorded, Running};
 use super::{find_nccl_conf_files, gpus_and_shared_memory, image_libraries, rdma_devices, reach_peers};
 use crate::nccl::NcclVersion;
@@ -39,7 +39,7 @@ pub fn look(options: &Options) -> Readings {
     let home = environment.as_ref().ok().and_then(|variables| variables.get("HOME").cloned());
     environment
         .iter_mut()
-        .for_each(|variables| variables.retain(|name, _| find_nccl_conf_files::is_read(name)));
+        .for_each(|variables| variables.retain(|name, _| find_nccl_conf_files::may_keep_variable(name)));
     let expectation = expectation(options).map(|text| Expectation::parse(&text)).transpose();
     let variables = environment.clone().unwrap_or_default();
     let nodes = rdma_devices::nodes(root);
@@ -69,13 +69,13 @@ pub fn look(options: &Options) -> Readings {
         namespace_mode: kernel.namespace_mode(),
         limits: Limits {
             memlock: root
-                .read("/proc/self/limits", OTHER)
+                .read("/proc/self/limits", MAX_OTHER_BYTES)
                 .and_then(|content| process_limits::memlock(&content)),
             ipc_lock: root
-                .read("/proc/self/status", OTHER)
+                .read("/proc/self/status", MAX_OTHER_BYTES)
                 .and_then(|content| process_limits::ipc_lock(&content)),
             initial_user_namespace: root
-                .read("/proc/self/uid_map", OTHER)
+                .read("/proc/self/uid_map", MAX_OTHER_BYTES)
                 .and_then(|content| process_limits::initial_user_namespace(&content)),
         },
         shm: gpus_and_shared_memory::shared_memory(root, kernel),

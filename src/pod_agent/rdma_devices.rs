@@ -12,11 +12,11 @@ const INTERFACES: &str = "/sys/class/net";
 const DEVICE_FILES: &str = "/dev/infiniband";
 
 /// Most ports of a device that are read.
-const PORTS: usize = 16;
+const MAX_PORTS: usize = 16;
 /// Most rows of a GID or P_Key table that are read.
-const ROWS: u32 = 256;
+const MAX_ROWS: u32 = 256;
 /// Most rows of all GID tables, and of all P_Key tables, that are read: full tables of 64 ports.
-const ALL_ROWS: u32 = 64 * ROWS;
+const MAX_ROWS_OF_ALL_PORTS: u32 = 64 * MAX_ROWS;
 
 /// Rows that may still be read.
 struct RowsLeft {
@@ -26,11 +26,11 @@ struct RowsLeft {
 
 /// Entries of `/sys/class/infiniband_verbs`, and whether their device files can be opened.
 pub(super) fn nodes(root: &Root) -> Reading<Vec<VerbsNode>> {
-    let names = present(root, VERBS)?;
+    let names = names_or_none_if_missing(root, VERBS)?;
     let entries = names.into_iter().filter(|name| name.starts_with("uverbs"));
     let node = |name: String| VerbsNode {
         device: root.value(&format!("{VERBS}/{name}/ibdev"), self::name),
-        opens: root.opens(&format!("{DEVICE_FILES}/{name}")),
+        opens: root.can_be_opened(&format!("{DEVICE_FILES}/{name}")),
         name,
     };
     Ok(entries.map(node).collect())
@@ -46,7 +46,7 @@ pub(super) fn device_files(root: &Root) -> Reading<Vec<String>> {
 }
 
 /// Names in a directory of sysfs. Without it the kernel has no such devices, unless sysfs itself is missing.
-fn present(root: &Root, path: &str) -> Reading<Vec<String>> {
+fn names_or_none_if_missing(root: &Root, path: &str) -> Reading<Vec<String>> {
     match root.names(path) {
         Err(Unreadable::Missing) if root.exists(INTERFACES) => Ok(Vec::new()),
         other => other,
@@ -59,19 +59,19 @@ pub(super) fn devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<V
         let nodes = nodes.as_deref().unwrap_or_default();
         nodes.iter().any(|node| node.opens.is_ok() && node.device.as_deref() == Ok(device))
     };
-    let names = present(root, DEVICES)?;
-    let mut left = RowsLeft { gids: ALL_ROWS, pkeys: ALL_ROWS };
+    let names = names_or_none_if_missing(root, DEVICES)?;
+    let mut left = RowsLeft { gids: MAX_ROWS_OF_ALL_PORTS, pkeys: MAX_ROWS_OF_ALL_PORTS };
     Ok(names.into_iter().map(|name| read_device(root, usable(&name), name, &mut left)).collect())
 }
 
 fn read_device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
     let path = format!("{DEVICES}/{name}");
     let ports = root.names(&format!("{path}/ports")).map(|names| {
-        let numbers = names.iter().filter_map(|name| name.parse().ok()).take(PORTS);
+        let numbers = names.iter().filter_map(|name| name.parse().ok()).take(MAX_PORTS);
         numbers.map(|number| read_port(root, is_usable, (&path, number), left)).collect()
     });
     Device {
-        pci_path: root.real(&format!("{path}/device")),
+        pci_path: root.path_without_links(&format!("{path}/device")),
         driver: root.link_name(&format!("{path}/device/driver")),
         is_virtual: root.exists(&format!("{path}/device/physfn")),
         ports,
@@ -98,7 +98,7 @@ fn read_port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: 
             (true, Err(why)) => Err(why.clone()),
         },
         gids: match (is_usable, &layer) {
-            (true, _) => gid_rows(root, &path, ROWS, &mut left.gids),
+            (true, _) => gid_rows(root, &path, MAX_ROWS, &mut left.gids),
             // Row 0 has the GUID, by which an IPoIB child names its device.
             (false, Ok(LinkLayer::InfiniBand)) => gid_rows(root, &path, 1, &mut left.gids),
             (false, _) => Err(unused),
@@ -109,11 +109,11 @@ fn read_port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: 
 
 /// P_Keys that are not empty, by row. The directory is missing where the table is empty.
 fn read_pkeys(root: &Root, port: &str, left: &mut u32) -> Reading<Vec<(u32, Reading<u16>)>> {
-    if *left < ROWS {
+    if *left < MAX_ROWS {
         return Err(Unreadable::NotRead("preflight reads at most 16384 P_Key rows, all of other ports"));
     }
     let mut rows = Vec::new();
-    for index in 0..ROWS {
+    for index in 0..MAX_ROWS {
         match root.value(&format!("{port}/pkeys/{index}"), hexadecimal) {
             Err(Unreadable::Missing) => break,
             Ok(0) => {}

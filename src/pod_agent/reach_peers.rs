@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 use super::bounded_files::reason;
 
 /// Most peers that are tried.
-const MOST: usize = 16;
+const MAX_PEERS: usize = 16;
 /// Time for one connection, and for all of them together with the names' resolution.
-const ONE: Duration = Duration::from_secs(1);
-const ALL: Duration = Duration::from_secs(2);
+const DEADLINE_OF_ONE: Duration = Duration::from_secs(1);
+const DEADLINE_OF_ALL: Duration = Duration::from_secs(2);
 
 /// Whether each peer accepts a connection. A resolver that does not answer holds nothing up: its thread is left behind.
 pub(super) fn reach(peers: &[String]) -> Vec<(String, Reading<()>)> {
-    let end = Instant::now() + ALL;
+    let end = Instant::now() + DEADLINE_OF_ALL;
     let tried: Vec<_> = peers
         .iter()
-        .take(MOST)
+        .take(MAX_PEERS)
         .map(|peer| {
             let (sender, answer) = channel();
             let name = peer.clone();
@@ -45,5 +45,5 @@ pub(super) fn reach(peers: &[String]) -> Vec<(String, Reading<()>)> {
 fn connect(peer: &str) -> Reading<()> {
     let mut addresses = peer.to_socket_addrs().map_err(|error| reason(&error))?;
     let address = addresses.next().ok_or(Unreadable::Missing)?;
-    TcpStream::connect_timeout(&address, ONE).map(drop).map_err(|error| reason(&error))
+    TcpStream::connect_timeout(&address, DEADLINE_OF_ONE).map(drop).map_err(|error| reason(&error))
 }

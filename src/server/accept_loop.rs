@@ -111,7 +111,7 @@ impl Port {
     /// Serves a connection, or closes it if there are too many: before its handshake, which costs more than any answer.
     fn serve_or_close(&self, stream: TcpStream, peer: SocketAddr, connections: &mut JoinSet<()>) {
         let watch = ConnectionWatch::new();
-        let place = match self.table.take(peer.ip(), &watch) {
+        let place = match self.table.take_place_or_make_room(peer.ip(), &watch) {
             Ok(place) => place,
             Err(refused) => {
                 self.state.metrics.shed(match refused {
@@ -164,7 +164,7 @@ impl Connection {
                 tls
             }
             Ok(Err(error)) => {
-                state.metrics.handshake(if of_client(&error) {
+                state.metrics.handshake(if is_client_certificate_fault(&error) {
                     Handshake::Refused
                 } else {
                     Handshake::Failed
@@ -180,7 +180,7 @@ impl Connection {
         };
         state.metrics.connected();
         watch.handshake_ends();
-        let old = connection_age::old(state.limits.connection_age);
+        let old = connection_age::age_that_closes_connection(state.limits.connection_age);
         let service = hyper::service::service_fn({
             let (watch, state) = (Arc::clone(&watch), Arc::clone(&state));
             move |mut request: hyper::Request<Incoming>| {
@@ -222,7 +222,7 @@ impl Connection {
                 let grace = if state.draining.load(Ordering::Acquire) { FIRST_REQUEST } else { Duration::ZERO };
                 tokio::select! {
                     outcome = &mut connection => outcome,
-                    () = unused(&watch, grace) => Ok(()),
+                    () = wait_until_no_request_in_progress(&watch, grace) => Ok(()),
                     _ = watch.too_slow(state.limits.header, state.limits.write) => Ok(()),
                 }
             }
@@ -235,16 +235,16 @@ impl Connection {
 }
 
 /// Whether a handshake failed because the client lacks the right certificate.
-fn of_client(error: &std::io::Error) -> bool {
+fn is_client_certificate_fault(error: &std::io::Error) -> bool {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(of_tls, Some(rustls::Error::NoCertificatesPresented | rustls::Error::InvalidCertificate(_)))
 }
 
 /// Completes once a connection that is to end has no request in progress. hyper itself closes a connection that has had a
 /// request. On a new one it would wait for the first request, and within a header or body for the rest.
-async fn unused(watch: &ConnectionWatch, grace: Duration) {
+async fn wait_until_no_request_in_progress(watch: &ConnectionWatch, grace: Duration) {
     tokio::time::sleep(grace).await;
-    while watch.idle_for().is_none() && !watch.can_go() {
+    while watch.idle_for().is_none() && !watch.is_asked_to_end_and_waiting() {
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 }

@@ -58,7 +58,7 @@ struct Open(VecDeque<(IpAddr, AbortHandle)>);
 
 impl Open {
     /// Adds a connection, and closes one if there are too many.
-    fn add(&mut self, address: IpAddr, connection: AbortHandle) {
+    fn add_and_close_one_too_many(&mut self, address: IpAddr, connection: AbortHandle) {
         self.0.retain(|(_, connection)| !connection.is_finished());
         self.0.push_back((address, connection));
         if self.0.len() > MAX_CONNECTIONS
@@ -100,7 +100,7 @@ pub(super) async fn serve(listener: Arc<TcpListener>, state: Arc<State>) {
                 .serve_connection(TokioIo::new(stream), service);
             let _ = connection.await;
         });
-        open.add(from.ip(), connection.abort_handle());
+        open.add_and_close_one_too_many(from.ip(), connection.abort_handle());
         // Each connection has a turn before the next one may push it out.
         tokio::task::yield_now().await;
     }
@@ -115,9 +115,9 @@ mod tests {
         let mut open = Open::default();
         let held = || tokio::spawn(std::future::pending::<()>()).abort_handle();
         let (crowd, probe) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        open.add(probe, held());
+        open.add_and_close_one_too_many(probe, held());
         for _ in 0..10 * MAX_CONNECTIONS {
-            open.add(crowd, held());
+            open.add_and_close_one_too_many(crowd, held());
         }
         assert_eq!(open.0.len(), MAX_CONNECTIONS);
         assert_eq!(open.0.front().map(|(address, _)| *address), Some(probe));
@@ -128,7 +128,7 @@ mod tests {
         let mut open = Open::default();
         let held = || tokio::spawn(std::future::pending::<()>()).abort_handle();
         for address in 0..=MAX_CONNECTIONS {
-            open.add(IpAddr::from([10, 0, 0, u8::try_from(address).unwrap()]), held());
+            open.add_and_close_one_too_many(IpAddr::from([10, 0, 0, u8::try_from(address).unwrap()]), held());
         }
         assert_eq!(open.0.front().map(|(address, _)| *address), Some(IpAddr::from([10, 0, 0, 1])));
     }

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 /// The thread that writes log lines. A line of `/readyz` is the only way to report its end.
 pub(super) fn start_log_writer(supervisor: &mut Supervisor) {
-    supervisor.start(Task::new("log", "the server writes no log lines").once(), telemetry::ended);
+    supervisor.start(Task::new("log", "the server writes no log lines").without_restart(), telemetry::wait_until_log_thread_ends);
 }
 
 /// Signals to stop.
@@ -71,7 +71,7 @@ pub(super) fn start_certificate_task(
             // Each start may write to the API server.
             let tick = Duration::from_secs(settings.lives.tick.unsigned_abs());
             let task = Task::new(reload_certificate::TASK, "the server does not renew its certificate")
-                .pausing(tick);
+                .with_first_pause(tick);
             let (kept, standing) = (certificate_keeper::KeptMemory::default(), state.certificates.clone());
             supervisor.start(task, move || {
                 let port = port.clone().map(|(address, stop)| certificate_keeper::Port {
@@ -93,7 +93,7 @@ pub(super) fn start_certificate_task(
 }
 
 /// The CA of clients.
-pub(super) fn client_ca(supervisor: &mut Supervisor, clients: Arc<Clients>, state: &Arc<State>) {
+pub(super) fn start_client_ca_reloads(supervisor: &mut Supervisor, clients: Arc<Clients>, state: &Arc<State>) {
     let state = Arc::clone(state);
     supervisor.start(Task::new("client-ca", "the server does not load a changed client CA"), move || {
         reload_client_ca::reload(Arc::clone(&clients), Arc::clone(&state))
@@ -133,7 +133,7 @@ pub(super) fn start_watches(
             "the server does not see changes of objects of this kind",
         );
         let watches = watches.clone();
-        supervisor.start_on(runtime.clone(), task, move || watches.clone().follow(kind));
+        supervisor.start_on(runtime.clone(), task, move || watches.clone().list_and_watch_kind(kind));
     }
     let version = watches.clone();
     supervisor.start_on(
@@ -146,7 +146,7 @@ pub(super) fn start_watches(
     supervisor.start_on(runtime, task, move || {
         let state = Arc::clone(&state);
         watches.clone().publish(move |snapshot| {
-            state.metrics.published(&snapshot);
+            state.metrics.record_published_snapshot(&snapshot);
             state.snapshot.store(Arc::new(snapshot));
         })
     });
@@ -161,7 +161,7 @@ fn start_status_writer(
     stop: &watch::Receiver<Stop>,
 ) {
     let (state, stop) = (Arc::clone(state), stop.clone());
-    supervisor.start_ending(
+    supervisor.start_and_wait_for_its_end(
         Task::new("statuses", "the server does not write the status of FabricProfiles"),
         move || {
             let (using, mut stop) = (Arc::clone(&state), stop.clone());

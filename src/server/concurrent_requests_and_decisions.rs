@@ -12,9 +12,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Memory of all decisions on large bodies together (bytes), and so the most of one. A body that is decided takes up to
 /// forty times its length.
-pub(super) const DECODED: usize = 64 << 20;
+pub(super) const MAX_MEMORY_OF_ALL_DECISIONS: usize = 64 << 20;
 /// What one address may have of it (bytes). A body that needs more is decided while its address decides no other.
-const DECODED_OF_ONE: usize = 48 << 20;
+const MAX_MEMORY_OF_ONE_ADDRESS: usize = 48 << 20;
 /// The memory of decisions is counted in pieces of so many bytes.
 const PIECE: usize = 1024;
 
@@ -79,15 +79,15 @@ impl Budgets {
             bytes: Pools::of_bytes(limits.body_budget),
             // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
             // server or three, and its pods come from there.
-            deciding: Deciding::new(Room { large: threads, small: threads + 1, memory: DECODED }),
+            deciding: Deciding::new(Room { large: threads, small: threads + 1, memory: MAX_MEMORY_OF_ALL_DECISIONS }),
             peers: Mutex::default(),
-            of_one: Room { large: threads.saturating_sub(1).max(1), small: threads, memory: DECODED_OF_ONE },
+            of_one: Room { large: threads.saturating_sub(1).max(1), small: threads, memory: MAX_MEMORY_OF_ONE_ADDRESS },
         }
     }
 
     /// Counts one more concurrent request of an address, with a body of this length; `None` at the limit. A request that
     /// waits for its turn counts too, so an address must not get all places.
-    pub(super) fn request(&self, peer: IpAddr, length: usize) -> Option<Share> {
+    pub(super) fn count_request_or_refuse(&self, peer: IpAddr, length: usize) -> Option<Share> {
         Share::one(&self.requests, peer, length).ok()
     }
 
@@ -95,9 +95,9 @@ impl Budgets {
     /// decisions together may take.
     pub(super) async fn turn(&self, peer: IpAddr, decoded: usize) -> Option<Turn> {
         let pieces = |most: usize| {
-            u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= DECODED)
+            u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
-        self.take(peer, Some(pieces(self.of_one.memory)?), Some(pieces(DECODED)?)).await
+        self.take(peer, Some(pieces(self.of_one.memory)?), Some(pieces(MAX_MEMORY_OF_ALL_DECISIONS)?)).await
     }
 
     /// Waits for a turn to decide a small body. These threads are not those of large bodies, which may take fifty times as
@@ -107,13 +107,13 @@ impl Budgets {
     }
 
     async fn take(&self, peer: IpAddr, of_one: Option<u32>, of_all: Option<u32>) -> Option<Turn> {
-        let share = self.share(peer);
+        let share = self.room_of_address(peer);
         // First the turn among those of the same address: whoever waits for it takes nothing from others.
         let permits = [share.take(of_one).await?, self.deciding.take(of_all).await?];
         Some(Turn { _permits: permits, _peer: share })
     }
 
-    fn share(&self, peer: IpAddr) -> Arc<Deciding> {
+    fn room_of_address(&self, peer: IpAddr) -> Arc<Deciding> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         // At most as many as there are requests.
         peers.retain(|_, share| share.strong_count() > 0);
@@ -138,7 +138,7 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::share_of_one_address::SMALL;
+    use super::super::share_of_one_address::MAX_SMALL_BODY_BYTES;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {
@@ -151,27 +151,27 @@ mod tests {
 
     /// Places that an address gets, if it wants all.
     fn places(budgets: &Budgets, last: u8, length: usize) -> Vec<Share> {
-        std::iter::from_fn(|| budgets.request(peer(last), length)).collect()
+        std::iter::from_fn(|| budgets.count_request_or_refuse(peer(last), length)).collect()
     }
 
     #[test]
     fn small_requests_have_places_of_their_own() {
         let budgets = budgets(Limits { requests: 512, ..Limits::default() });
-        let large = places(&budgets, 1, SMALL + 1);
+        let large = places(&budgets, 1, MAX_SMALL_BODY_BYTES + 1);
         assert_eq!(large.len(), 288, "three quarters of those for large bodies");
-        let small = places(&budgets, 1, SMALL);
+        let small = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
         assert_eq!((small.len(), budgets.used().0), (48, 336), "of the same address");
         drop(large);
-        assert!(budgets.request(peer(1), SMALL + 1).is_some() && budgets.request(peer(1), SMALL).is_some());
+        assert!(budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES + 1).is_some() && budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES).is_some());
     }
 
     #[test]
     fn one_address_leaves_places_to_others() {
         let budgets = budgets(Limits { requests: 512, ..Limits::default() });
-        let mut held: Vec<Vec<Share>> = vec![places(&budgets, 1, SMALL)];
+        let mut held: Vec<Vec<Share>> = vec![places(&budgets, 1, MAX_SMALL_BODY_BYTES)];
         assert_eq!(held[0].len(), 336, "small bodies also take places of large ones");
         for last in 2..20 {
-            held.push(places(&budgets, last, SMALL));
+            held.push(places(&budgets, last, MAX_SMALL_BODY_BYTES));
             assert!(held.last().unwrap().len() >= 2, "{last}");
         }
         drop(held);
@@ -182,9 +182,9 @@ mod tests {
     fn few_places_are_all_used() {
         for (requests, most) in [(0, 0), (1, 1), (2, 1), (4, 3), (8, 5)] {
             let budgets = budgets(Limits { requests, ..Limits::default() });
-            let of_one = places(&budgets, 1, SMALL);
+            let of_one = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
             assert_eq!(of_one.len(), most, "{requests}");
-            let others: Vec<_> = (2..20).map(|last| places(&budgets, last, SMALL)).collect();
+            let others: Vec<_> = (2..20).map(|last| places(&budgets, last, MAX_SMALL_BODY_BYTES)).collect();
             assert_eq!(budgets.used().0, requests);
             drop(others);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The age at which the next answer of a connection closes it; zero means no maximum. It varies by up to a tenth, so that
 /// connections that were opened together do not end together (as in grpc-go internal/transport/http2_server.go,
 /// `MaxConnectionAge`).
-pub(super) fn old(age: Duration) -> Duration {
+pub(super) fn age_that_closes_connection(age: Duration) -> Duration {
     // Keys are random for each.
     spread(age, RandomState::new().build_hasher().finish())
 }
@@ -30,7 +30,7 @@ mod tests {
         let ages: Vec<u64> = (0..2010).map(|random| spread(age, random).as_millis() as u64).collect();
         assert_eq!((ages.iter().min(), ages.iter().max()), (Some(&540_000), Some(&660_000)));
         assert_eq!(spread(Duration::ZERO, 7), Duration::MAX);
-        let drawn: std::collections::HashSet<Duration> = (0..50).map(|_| old(age)).collect();
+        let drawn: std::collections::HashSet<Duration> = (0..50).map(|_| age_that_closes_connection(age)).collect();
         assert!(drawn.len() > 10, "{} of 50 differ", drawn.len());
     }
 }

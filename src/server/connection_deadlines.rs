@@ -57,12 +57,12 @@ pub(super) enum Waits {
 }
 
 /// A header or body that is incomplete for this long counts as stalled. An API server sends both at once.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STALLED_AFTER: Duration = Duration::from_secs(2);
 
 impl Waits {
     /// Whether the awaited data may still be in transit after this time.
     pub(super) fn is_coming(self, age: Duration) -> bool {
-        matches!(self, Self::Header | Self::Body) && age < PATIENCE
+        matches!(self, Self::Header | Self::Body) && age < STALLED_AFTER
     }
 }
 
@@ -117,7 +117,7 @@ impl ConnectionWatch {
     }
 
     /// Everything is written.
-    pub(super) fn written(&self) {
+    pub(super) fn record_all_written(&self) {
         self.answer_since.store(0, Ordering::Release);
     }
 
@@ -161,7 +161,7 @@ impl ConnectionWatch {
     }
 
     /// What the connection waits for from its client, if it does, and how long it has.
-    pub(super) fn waits(&self) -> Option<(Waits, Duration)> {
+    pub(super) fn awaited_from_client_and_how_long(&self) -> Option<(Waits, Duration)> {
         let handshake = || (self.state.load(Ordering::Acquire) == HANDSHAKE).then(|| self.lived());
         None.or_else(|| Some((Waits::Idle, self.idle_for()?)))
             .or_else(|| Some((Waits::Handshake, handshake()?)))
@@ -170,10 +170,10 @@ impl ConnectionWatch {
     }
 
     /// Whether the connection has to make room and has no request in progress.
-    pub(super) fn can_go(&self) -> bool {
+    pub(super) fn is_asked_to_end_and_waiting(&self) -> bool {
         let hurried = self.hurried.load(Ordering::Acquire);
         self.evicted.load(Ordering::Acquire)
-            && self.waits().is_some_and(|(waits, age)| hurried || !waits.is_coming(age))
+            && self.awaited_from_client_and_how_long().is_some_and(|(waits, age)| hurried || !waits.is_coming(age))
     }
 
     /// How old the connection is.
@@ -183,10 +183,10 @@ impl ConnectionWatch {
 
     /// Asks the connection to make room: to end once it waits for its client, or, if `hurried`, even while a header or a body
     /// is in transit.
-    pub(super) fn evict(&self, hurried: bool) {
+    pub(super) fn ask_to_make_room(&self, hurried: bool) {
         self.hurried.store(hurried, Ordering::Release);
         self.evicted.store(true, Ordering::Release);
-        self.close();
+        self.ask_to_close();
     }
 
     /// Completes when the connection has to close to make room.
@@ -197,7 +197,7 @@ impl ConnectionWatch {
     }
 
     /// Asks the connection to end once it is idle.
-    pub(super) fn close(&self) {
+    pub(super) fn ask_to_close(&self) {
         self.closing.store(true, Ordering::Release);
         self.close.notify_one();
     }
@@ -266,7 +266,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_flush(cx);
         if poll.is_ready() {
-            self.watch.written();
+            self.watch.record_all_written();
         }
         poll
     }

@@ -1,7 +1,7 @@
 //! A decision on a body and its answer. A panic in the decision is answered with 500.
 
 use super::decision_log;
-use super::http_answers::{MEMORY, busy, fault, json, plain};
+use super::http_answers::{MEMORY, count_and_answer_busy, fault, json, plain};
 use super::memory_of_request_bodies::Held;
 use super::metrics::{RequestResult, Shed};
 use super::shared_state::State;
@@ -22,7 +22,7 @@ pub(super) type Decide =
 
 /// Decides and answers; the body again when the time is over. A panic is a bug: it is counted and answered with 500, and the
 /// process continues.
-pub(super) fn answer(
+pub(super) fn decide_log_and_render(
     state: &State,
     looked_at: WebhookEntry,
     mut body: Held,
@@ -55,7 +55,7 @@ pub(super) fn answer(
             state.metrics.decided(&outcome, verdict, &snapshot, took);
             match body.replace_by_answer(text) {
                 Ok(()) => json(body),
-                Err(_) => busy(state, Shed::Memory, MEMORY),
+                Err(_) => count_and_answer_busy(state, Shed::Memory, MEMORY),
             }
         }
         Ok(Err(error)) => {
@@ -84,7 +84,7 @@ mod tests {
         let state = State::bare();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let response =
-            answer(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).ok().unwrap();
+            decide_log_and_render(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).ok().unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

@@ -40,7 +40,7 @@ pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Ve
         LogDecisions::Notable => notable,
         LogDecisions::None => false,
     };
-    if !wanted || !lines.takes() {
+    if !wanted || !lines.admit_or_count_left_out() {
         return;
     }
     let names = answer.names.as_ref().map_or_else(|| Cow::Owned(RequestNames::of_body(body)), Cow::Borrowed);

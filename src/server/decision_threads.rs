@@ -6,13 +6,13 @@
 //! after a short time, it begins again behind longer ones: on the thread that read the body, then on a thread for small
 //! bodies, then on one for large bodies.
 
-use super::concurrent_requests_and_decisions::{DECODED, Turn};
-use super::decide_and_catch_panic::{Decide, answer};
+use super::concurrent_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Turn};
+use super::decide_and_catch_panic::{Decide, decide_log_and_render};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
-use super::http_answers::{fault, late};
+use super::http_answers::{fault, count_and_answer_late};
 use super::memory_of_request_bodies::Held;
 use super::request_body;
-use super::share_of_one_address::SMALL;
+use super::share_of_one_address::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use super::which_thread::{ON_READING_THREAD, ON_SMALL_THREAD};
 use crate::deadline::Deadline;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Of so many questions whether the time is over, one is answered by the clock (count): the rules ask some 200 times.
-const ASKED: usize = 8;
+const QUESTIONS_PER_CLOCK_READING: usize = 8;
 
 /// Tells the thread that decides when nobody waits for its answer any more.
 struct Abandons(Arc<AtomicBool>);
@@ -61,9 +61,9 @@ async fn decide_since(
         if held.escapes() > MAX_ESCAPES {
             return Some(request_body::too_many_escapes(held.escapes()));
         }
-        let decoded = held.decoded();
+        let decoded = held.memory_of_decision();
         let mut held = held;
-        if held.bytes().len() + beside.weighed() <= SMALL {
+        if held.bytes().len() + beside.weighed() <= MAX_SMALL_BODY_BYTES {
             let turn = state.budgets.small_turn(held.peer()).await?;
             let limit = Limit { until, longest: ON_SMALL_THREAD };
             held = match on_a_thread(state, entry, held, decide, limit, turn).await {
@@ -72,7 +72,7 @@ async fn decide_since(
             };
         }
         // Only the body may be too much.
-        let decoded_together = decoded.max((decoded + beside.decoded()).min(DECODED));
+        let decoded_together = decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
         let Some(turn) = state.budgets.turn(held.peer(), decoded_together).await else {
             return Some(request_body::too_many_entries(decoded));
         };
@@ -80,7 +80,7 @@ async fn decide_since(
         on_a_thread(state, entry, held, decide, limit, turn).await.ok()
     };
     let decided = tokio::time::timeout_at(until.into(), work).await;
-    decided.ok().flatten().unwrap_or_else(|| late(state, entry, time.start))
+    decided.ok().flatten().unwrap_or_else(|| count_and_answer_late(state, entry, time.start))
 }
 
 /// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision
@@ -95,7 +95,7 @@ pub(super) async fn decide_small(
     let started = Instant::now();
     match decide_here(state, entry, held, how, until) {
         Ok(response) => response,
-        Err(_) if Instant::now() >= until => late(state, entry, started),
+        Err(_) if Instant::now() >= until => count_and_answer_late(state, entry, started),
         Err(held) => decide_since(state, entry, (held, DecodedSize::default()), how, started..until).await,
     }
 }
@@ -114,9 +114,9 @@ fn decide_here(
     let over = || {
         let times = asked.load(Ordering::Relaxed);
         asked.store(times.wrapping_add(1), Ordering::Relaxed);
-        times.is_multiple_of(ASKED) && own.is_over(until)
+        times.is_multiple_of(QUESTIONS_PER_CLOCK_READING) && own.is_over(until)
     };
-    answer(state, entry, held, decide, &Deadline::brief(&over))
+    decide_log_and_render(state, entry, held, decide, &Deadline::brief_and_ends_when(&over))
 }
 
 /// CPU time of one decision. The other threads of the server, and the machine, may stop its thread at any time for longer
@@ -170,7 +170,7 @@ async fn on_a_thread(
         let _turn = turn;
         let own = OwnTime::of_this_thread(longest);
         let over = || abandoned.load(Ordering::Relaxed) || own.is_over(until);
-        answer(&state, entry, held, decide, &Deadline::when(&over))
+        decide_log_and_render(&state, entry, held, decide, &Deadline::ends_when(&over))
     });
     // It fails only where the runtime ends; panics are caught inside.
     work.await.unwrap_or_else(|_| Ok(fault()))
@@ -248,7 +248,7 @@ mod tests {
     static LOOKED: Mutex<Vec<(ThreadId, bool)>> = Mutex::new(Vec::new());
 
     fn looking(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
-        let may = deadline.looks(1 << 17);
+        let may = deadline.take_looks(1 << 17);
         LOOKED.lock().unwrap().push((thread::current().id(), may));
         Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
     }
@@ -328,7 +328,7 @@ mod tests {
             assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
             // All threads are free again.
             for _ in 0..8 {
-                let turn = state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), DECODED);
+                let turn = state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), MAX_MEMORY_OF_ALL_DECISIONS);
                 assert!(tokio::time::timeout(Duration::from_secs(10), turn).await.is_ok_and(|t| t.is_some()));
             }
         });

@@ -6,9 +6,9 @@
 
 /// Memory of one entry (bytes). The most expensive shape of pods takes 280 per bracket or comma: `null` again and again in
 /// a list of containers. Some shapes of other kinds take up to one and a half times the estimate.
-const ENTRY: usize = 320;
+const MEMORY_OF_ENTRY: usize = 320;
 /// The same of one in a text. The most expensive takes 380: `null` in the routes of a CNI configuration.
-const ENTRY_IN_TEXT: usize = 384;
+const MEMORY_OF_ENTRY_IN_TEXT: usize = 384;
 
 /// Most escape sequences of a body (count). Each reading of a text stops at each of them, so that 4 million took 130 ms and
 /// more. A body of JSON in texts, which is nearly all quotes, reaches the limit of memory sooner.
@@ -43,9 +43,9 @@ impl DecodedSize {
 
     /// Memory of the decision (bytes).
     #[must_use]
-    pub fn decoded(self) -> usize {
-        let entries = self.entries.saturating_mul(ENTRY);
-        let in_texts = self.in_texts.saturating_mul(ENTRY_IN_TEXT);
+    pub fn memory_of_decision(self) -> usize {
+        let entries = self.entries.saturating_mul(MEMORY_OF_ENTRY);
+        let in_texts = self.in_texts.saturating_mul(MEMORY_OF_ENTRY_IN_TEXT);
         self.weighed.saturating_add(entries).saturating_add(in_texts)
     }
 

@@ -13,7 +13,7 @@ pub(super) const MEMORY: &str = "other requests use too much memory (--max-body-
 
 /// The answer at a limit. The API server retries after that second, within the webhook's timeout (client-go
 /// rest/with_retry.go: any 5xx with Retry-After). It uses a new connection, which a Service may send to another replica.
-pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
+pub(super) fn count_and_answer_busy(state: &State, reason: Shed, text: &str) -> Response {
     state.metrics.shed(reason);
     let mut response =
         plain(StatusCode::SERVICE_UNAVAILABLE, &format!("the server is busy: {text}; try again"));
@@ -24,7 +24,7 @@ pub(super) fn busy(state: &State, reason: Shed, text: &str) -> Response {
 
 /// The answer without a decision. It has no Retry-After, because the API server has no time left: it says that we took too
 /// long, and failurePolicy decides.
-pub(super) fn late(state: &State, entry: WebhookEntry, started: Instant) -> Response {
+pub(super) fn count_and_answer_late(state: &State, entry: WebhookEntry, started: Instant) -> Response {
     state.metrics.late(entry, started.elapsed());
     plain(StatusCode::GATEWAY_TIMEOUT, "fabric-admission: no decision within the webhook's timeout")
 }

@@ -1,15 +1,15 @@
 //! The bytes of bodies and answers, with the share of the budget that they have ([`super::share_of_one_address`]).
 
 use super::decoded_size::DecodedSize;
-use super::share_of_one_address::{NoRoom, PIECE, Pools, SMALL, Share, Size};
+use super::share_of_one_address::{NoRoom, PIECE, Pools, MAX_SMALL_BODY_BYTES, Share, Size};
 use hyper::body::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Room for bytes to come, beyond those that are there: a body of a pod is allocated once.
-const FIRST: usize = 8 * 1024;
+const MIN_ROOM_FOR_MORE: usize = 8 * 1024;
 /// The same for a large body, as a part of its present size: so the copied bytes stay linear in the received bytes.
-const GROWTH: usize = 4;
+const GROWTH_DIVISOR: usize = 4;
 
 /// Bytes with their share of the budget, which is given back when they are dropped.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ impl Held {
     }
 
     /// Memory that the decision on the body takes, as far as a large one is known (bytes).
-    pub(super) fn decoded(&self) -> usize {
-        self.weight.decoded()
+    pub(super) fn memory_of_decision(&self) -> usize {
+        self.weight.memory_of_decision()
     }
 
     /// Escape sequences in the body, as far as a large one is known (count).
@@ -50,12 +50,12 @@ impl Held {
     /// itself; a vector by its own rule would double it beyond what is counted.
     pub(super) fn push(&mut self, data: &[u8]) -> Result<(), NoRoom> {
         let needed = self.bytes.len() + data.len();
-        if needed > SMALL && self.share.size == Size::Small {
+        if needed > MAX_SMALL_BODY_BYTES && self.share.size == Size::Small {
             self.share.move_to_large(self.share.pieces)?;
         }
         if needed > self.bytes.capacity() {
             let to_come = self.promised.map_or(usize::MAX, |promised| promised.saturating_sub(needed));
-            let mut ahead = (needed / GROWTH).max(FIRST).min(to_come);
+            let mut ahead = (needed / GROWTH_DIVISOR).max(MIN_ROOM_FOR_MORE).min(to_come);
             // Near the end of the budget half of it will do, and half of that.
             while self.share.take_or_give_back_pieces((needed + ahead).div_ceil(PIECE)).is_err() {
                 ahead = if ahead == 0 { return Err(NoRoom) } else { ahead / 2 };
@@ -64,7 +64,7 @@ impl Held {
         }
         self.bytes.extend_from_slice(data);
         // Piece by piece as it arrives: 8 MiB at once would hold up other connections.
-        if needed > SMALL {
+        if needed > MAX_SMALL_BODY_BYTES {
             self.weight.add(self.bytes.get(self.weight.weighed()..).unwrap_or_default());
         }
         Ok(())
@@ -149,7 +149,7 @@ mod tests {
                 held.push(&vec![b'x'; parts]).unwrap();
                 let (there, counted) = (held.bytes.capacity(), pools.used_bytes());
                 assert!(counted >= there && counted < there + PIECE, "{counted} for {there}");
-                assert!(there <= held.bytes.len() / 4 * 5 + parts + FIRST, "{there}");
+                assert!(there <= held.bytes.len() / 4 * 5 + parts + MIN_ROOM_FOR_MORE, "{there}");
                 grown += usize::from(there != before);
                 before = there;
             }
@@ -200,7 +200,7 @@ mod tests {
         let mut small = body(&pools, 1);
         small.push(b"pod").unwrap();
         assert!(small.replace_by_answer(vec![0; 512 * PIECE]).is_ok(), "of a small body");
-        let other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(SMALL + 1));
+        let other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(MAX_SMALL_BODY_BYTES + 1));
         assert_eq!((other.share.size, small.share.size), (Size::Large, Size::Small));
     }
 }

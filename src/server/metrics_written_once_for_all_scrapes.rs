@@ -45,9 +45,9 @@ fn days(seconds: i64) -> f64 {
 
 fn write(state: &State) -> Bytes {
     let (requests, bytes) = state.budgets.used();
-    state.metrics.used(requests, bytes);
+    state.metrics.set_budget_use(requests, bytes);
     let days = state.expiry.left().map(days);
-    state.metrics.aged(state.sync.ages().into_iter(), days);
+    state.metrics.set_fact_ages_and_certificate_days(state.sync.ages().into_iter(), days);
     state.metrics.text().into()
 }
 

@@ -58,7 +58,7 @@ impl Table {
     }
 
     /// A place for a connection. If the table is full, another connection has to make room.
-    pub(super) fn take(
+    pub(super) fn take_place_or_make_room(
         self: &Arc<Self>,
         peer: IpAddr,
         watch: &Arc<ConnectionWatch>,
@@ -76,7 +76,7 @@ impl Table {
                     .ok_or(Refused::Full)?;
             // It leaves the table before it is gone, so that it is not chosen twice.
             if let Some(other) = rows.remove(number) {
-                other.evict(coming);
+                other.ask_to_make_room(coming);
                 made_room = Some(waits);
             }
         }
@@ -95,7 +95,7 @@ impl Table {
         let mut numbers: Vec<&u64> = rows.open.keys().collect();
         numbers.sort_unstable();
         for (_, watch) in numbers.into_iter().filter_map(|number| rows.open.get(number)) {
-            watch.close();
+            watch.ask_to_close();
         }
     }
 }
@@ -117,23 +117,23 @@ mod tests {
     fn idle() -> Arc<ConnectionWatch> {
         let watch = ConnectionWatch::new();
         watch.request_ends();
-        watch.written();
+        watch.record_all_written();
         watch
     }
 
     #[test]
     fn a_place_is_free_again() {
         let table = Table::new(2, 1);
-        let place = table.take(peer(1), &ConnectionWatch::new()).unwrap();
-        assert_eq!(table.take(peer(1), &ConnectionWatch::new()).unwrap_err(), Refused::Peer);
+        let place = table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap();
+        assert_eq!(table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap_err(), Refused::Peer);
         let mapped = "::ffff:10.0.0.1".parse().unwrap();
         assert_eq!(
-            table.take(mapped, &ConnectionWatch::new()).unwrap_err(),
+            table.take_place_or_make_room(mapped, &ConnectionWatch::new()).unwrap_err(),
             Refused::Peer,
             "the same address"
         );
         drop(place);
-        assert!(table.take(peer(1), &ConnectionWatch::new()).is_ok());
+        assert!(table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).is_ok());
         assert!(table.rows.lock().unwrap().peers.is_empty(), "an address without connections is forgotten");
     }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn places(table: &Arc<Table>, last: u8, watches: &[Arc<ConnectionWatch>]) -> Vec<Place> {
-        watches.iter().map(|watch| table.take(peer(last), watch).unwrap()).collect()
+        watches.iter().map(|watch| table.take_place_or_make_room(peer(last), watch).unwrap()).collect()
     }
 
     fn gone(watches: &[Arc<ConnectionWatch>]) -> usize {
@@ -169,20 +169,20 @@ mod tests {
         open.extend(places(&table, 2, &one));
         open.extend(places(&table, 3, &two));
         // Its own connections come and go, those of its neighbour and the connections of light users do not.
-        let refused = table.take(peer(2), &reading()).unwrap_err();
+        let refused = table.take_place_or_make_room(peer(2), &reading()).unwrap_err();
         assert_eq!((refused, gone(&idle), gone(&one), gone(&two)), (Refused::Full, 0, 0, 0));
         for round in 1..=4 {
-            let place = table.take(peer(1), &busy()).unwrap();
+            let place = table.take_place_or_make_room(peer(1), &busy()).unwrap();
             assert_eq!((place.made_room, gone(&idle)), (Some(Waits::Body), 0), "round {round}");
             open.push(place);
         }
         assert_eq!((gone(&one), gone(&two)), (3, 1), "always of who has most");
-        assert!(one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.can_go()), "at once");
+        assert!(one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.is_asked_to_end_and_waiting()), "at once");
         // Until it has its share; then its own idle ones go.
         for _ in 0..20 {
-            open.extend(table.take(peer(1), &busy()));
+            open.extend(table.take_place_or_make_room(peer(1), &busy()));
         }
-        assert_eq!(table.take(peer(1), &busy()).unwrap_err(), Refused::Full);
+        assert_eq!(table.take_place_or_make_room(peer(1), &busy()).unwrap_err(), Refused::Full);
         let count = |last| table.rows.lock().unwrap().peers[&peer(last)];
         assert_eq!((count(1), count(2), count(3), gone(&idle)), (11, 10, 11, 2));
     }
@@ -192,12 +192,12 @@ mod tests {
         let table = Table::new(4, 4);
         let (calm, crowd) = ([reading(), reading()], [reading(), busy()]);
         let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
-        let place = table.take(peer(3), &busy());
+        let place = table.take_place_or_make_room(peer(3), &busy());
         assert_eq!(place.unwrap().made_room, Some(Waits::Body), "a share is one of four");
         assert_eq!(gone(&calm) + gone(&crowd), 1);
         let table = Table::new(4, 4);
         let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
-        assert_eq!(table.take(peer(1), &busy()).unwrap_err(), Refused::Full, "a share is two of four");
+        assert_eq!(table.take_place_or_make_room(peer(1), &busy()).unwrap_err(), Refused::Full, "a share is two of four");
     }
 
     #[test]
@@ -205,16 +205,16 @@ mod tests {
         let table = Table::new(3, 3);
         let (crowd, alone) = ([idle(), busy()], idle());
         let _places = [
-            table.take(peer(1), &alone).unwrap(),
-            table.take(peer(2), &crowd[0]).unwrap(),
-            table.take(peer(2), &crowd[1]).unwrap(),
+            table.take_place_or_make_room(peer(1), &alone).unwrap(),
+            table.take_place_or_make_room(peer(2), &crowd[0]).unwrap(),
+            table.take_place_or_make_room(peer(2), &crowd[1]).unwrap(),
         ];
-        let place = table.take(peer(3), &busy()).unwrap();
+        let place = table.take_place_or_make_room(peer(3), &busy()).unwrap();
         assert_eq!(place.made_room, Some(Waits::Idle));
         assert!(crowd[0].is_to_close() && !alone.is_to_close());
-        let _second = table.take(peer(3), &busy()).unwrap();
+        let _second = table.take_place_or_make_room(peer(3), &busy()).unwrap();
         assert!(alone.is_to_close(), "the last idle one");
-        assert_eq!(table.take(peer(4), &busy()).unwrap_err(), Refused::Full);
+        assert_eq!(table.take_place_or_make_room(peer(4), &busy()).unwrap_err(), Refused::Full);
     }
 
     #[test]
@@ -224,12 +224,12 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(5));
         let crowd = [older, ConnectionWatch::new()];
         let _places = [
-            table.take(peer(1), &alone[0]).unwrap(),
-            table.take(peer(2), &crowd[0]).unwrap(),
-            table.take(peer(2), &crowd[1]).unwrap(),
-            table.take(peer(3), &alone[1]).unwrap(),
+            table.take_place_or_make_room(peer(1), &alone[0]).unwrap(),
+            table.take_place_or_make_room(peer(2), &crowd[0]).unwrap(),
+            table.take_place_or_make_room(peer(2), &crowd[1]).unwrap(),
+            table.take_place_or_make_room(peer(3), &alone[1]).unwrap(),
         ];
-        let place = table.take(peer(4), &busy()).unwrap();
+        let place = table.take_place_or_make_room(peer(4), &busy()).unwrap();
         assert_eq!(place.made_room, Some(Waits::Handshake));
         assert!(crowd[0].is_to_close() && !crowd[1].is_to_close(), "the older one");
         assert!(alone.iter().all(|watch| !watch.is_to_close()));

@@ -25,7 +25,7 @@ pub(super) fn readiness(state: &State) -> (StatusCode, String) {
     if lines.is_empty() {
         lines.push("ok".to_owned());
     }
-    lines.extend(state.sync.missing());
+    lines.extend(state.sync.missing_prerequisites());
     lines.extend(remarks.iter().map(|line| format!("certificates: {line}")));
     lines.extend(state.failed.lines());
     if state.snapshot.load().settings().withhold_changes {

@@ -36,11 +36,11 @@ impl Origin {
     }
 
     /// The standing before the first check of the task.
-    pub(super) fn standing(&self) -> CertificateReadiness {
+    pub(super) fn initial_readiness(&self) -> CertificateReadiness {
         match self {
             Self::Files { store, .. } => {
                 let standing = CertificateReadiness::default();
-                update_standing(store, &standing);
+                update_readiness(store, &standing);
                 standing
             }
             Self::Cluster { .. } => CertificateReadiness::waiting(),
@@ -60,8 +60,8 @@ impl Origin {
 }
 
 /// Updates the standing of the certificate in use, by its dates only: in this mode the server does not read caBundles.
-pub(super) fn update_standing(store: &Store, standing: &CertificateReadiness) {
-    let (problem, remark) = store.dates(Clock::default().now());
+pub(super) fn update_readiness(store: &Store, standing: &CertificateReadiness) {
+    let (problem, remark) = store.expiry_problem_and_remark(Clock::default().now());
     let text = problem.as_ref().or(remark.as_ref()).cloned();
     if standing.set(problem.into_iter().collect(), remark.into_iter().collect())
         && let Some(text) = text
@@ -74,7 +74,7 @@ pub(super) fn update_standing(store: &Store, standing: &CertificateReadiness) {
 pub(super) async fn reload(store: Arc<Store>, every: Duration, state: Arc<State>) {
     let mut failing = false;
     loop {
-        update_standing(&store, &state.certificates);
+        update_readiness(&store, &state.certificates);
         tokio::time::sleep(every).await;
         let looking = Arc::clone(&store);
         match task_supervisor::blocking(move || looking.refresh()).await {

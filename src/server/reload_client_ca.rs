@@ -16,12 +16,12 @@ pub(super) async fn reload(clients: Arc<Clients>, state: Arc<State>) {
             Some(Ok(changed)) => {
                 failing = false;
                 if changed {
-                    state.metrics.client_ca_loaded(true);
+                    state.metrics.count_client_ca_reload(true);
                     tracing::info!("client CA reloaded; open connections stay open");
                 }
             }
             Some(Err(error)) => {
-                state.metrics.client_ca_loaded(false);
+                state.metrics.count_client_ca_reload(false);
                 // Logged once, not at every check.
                 if !failing {
                     tracing::error!(%error, "client CA reload failed; the previous CA stays in use");

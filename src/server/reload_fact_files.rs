@@ -54,7 +54,7 @@ pub(super) async fn reload(every: Duration, check: Check, state: Arc<State>) {
                     profiles = snapshot.profiles().count(),
                     "reloaded the files of profiles and cluster objects"
                 );
-                state.metrics.published(&snapshot);
+                state.metrics.record_published_snapshot(&snapshot);
                 state.snapshot.store(Arc::from(snapshot));
                 state.metrics.facts_loaded();
                 state.metrics.facts_checked();

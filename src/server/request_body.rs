@@ -3,9 +3,9 @@
 //! ([`super::decoded_size`] estimates it) and one with too many escape sequences.
 
 use super::client_address_and_connection::Caller;
-use super::concurrent_requests_and_decisions::DECODED;
+use super::concurrent_requests_and_decisions::MAX_MEMORY_OF_ALL_DECISIONS;
 use super::decoded_size::MAX_ESCAPES;
-use super::http_answers::{MEMORY, busy, plain};
+use super::http_answers::{MEMORY, count_and_answer_busy, plain};
 use super::memory_of_request_bodies::Held;
 use super::metrics::Shed;
 use super::share_of_one_address::NoRoom;
@@ -26,9 +26,9 @@ enum Unread {
 }
 
 /// Pieces in which any body may arrive (count). A piece is a chunk or a TLS record, and costs about a microsecond.
-const PIECES: usize = 1024;
+const PIECES_ALLOWED_TO_ANY_BODY: usize = 1024;
 /// Average length from which on a body may have more pieces (bytes). An API server sends pieces of kilobytes.
-const PIECE: usize = 64;
+const MIN_AVERAGE_PIECE_BYTES: usize = 64;
 
 /// Reads the body of a request, within its limits of size, memory and time.
 pub(super) async fn read(state: &State, request: Request) -> Result<Held, Response> {
@@ -53,7 +53,7 @@ pub(super) async fn read(state: &State, request: Request) -> Result<Held, Respon
         Ok(Err(Unread::TooLarge)) => {
             Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"))
         }
-        Ok(Err(Unread::Memory)) => Err(busy(state, Shed::Memory, MEMORY)),
+        Ok(Err(Unread::Memory)) => Err(count_and_answer_busy(state, Shed::Memory, MEMORY)),
         Ok(Err(Unread::Pieces)) => {
             Err(plain(StatusCode::BAD_REQUEST, "the body arrives in too many short pieces"))
         }
@@ -78,7 +78,7 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
         let Ok(data) = frame.map_err(|_| Unread::Ended)?.into_data() else { continue };
         total = total.saturating_add(data.len());
         pieces += 1;
-        if pieces > PIECES + total / PIECE {
+        if pieces > PIECES_ALLOWED_TO_ANY_BODY + total / MIN_AVERAGE_PIECE_BYTES {
             return Err(Unread::Pieces);
         }
         if total > most {
@@ -101,7 +101,7 @@ async fn collect(mut body: Body, mut held: Held, most: usize) -> Result<Held, Un
 
 /// The refusal of a body whose decision would take more memory than all large ones may.
 pub(super) fn too_many_entries(decoded: usize) -> Response {
-    let (takes, most) = (decoded >> 20, DECODED >> 20);
+    let (takes, most) = (decoded >> 20, MAX_MEMORY_OF_ALL_DECISIONS >> 20);
     let text = format!(
         "the body has too many list and map entries: decoding needs {takes} MiB of memory; at most {most} MiB are allowed"
     );

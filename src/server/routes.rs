@@ -4,7 +4,7 @@
 use super::api_server_timeout;
 use super::decide_and_catch_panic::Decide;
 use super::decision_threads;
-use super::http_answers::{busy, plain};
+use super::http_answers::{count_and_answer_busy, plain};
 use super::metrics::Shed;
 use super::request_body;
 use super::shared_state::State;
@@ -75,8 +75,8 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
         Err(response) => return response,
     };
     // Only now: a slow body costs no work, and its memory is counted as bytes.
-    let Some(_at_work) = state.budgets.request(held.peer(), held.bytes().len()) else {
-        return busy(&state, Shed::Requests, "it has too many concurrent requests (--max-requests)");
+    let Some(_at_work) = state.budgets.count_request_or_refuse(held.peer(), held.bytes().len()) else {
+        return count_and_answer_busy(&state, Shed::Requests, "it has too many concurrent requests (--max-requests)");
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
@@ -109,7 +109,7 @@ mod tests {
                 .block_on(admit(Arc::clone(&state), |_| Called::on(WebhookEntry::Mutate), request))
                 .status()
         };
-        let at_work = state.budgets.request(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let at_work = state.budgets.count_request_or_refuse(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         assert!(at_work.is_some());
         assert_eq!(ask(), StatusCode::SERVICE_UNAVAILABLE);
         drop(at_work);

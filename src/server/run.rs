@@ -74,8 +74,8 @@ pub async fn run(
     let metrics = Metrics::new();
     match &facts {
         // The profiles of a live cluster are known with its first Snapshot.
-        Facts::Live(_) => metrics.expect(&snapshot),
-        Facts::Fixed | Facts::Files(_) => metrics.published(&snapshot),
+        Facts::Live(_) => metrics.show_names_with_zeros(&snapshot),
+        Facts::Fixed | Facts::Files(_) => metrics.record_published_snapshot(&snapshot),
     }
     let state = Arc::new(State {
         audience,
@@ -85,7 +85,7 @@ pub async fn run(
             Facts::Live(_) => Phases::of(cluster::watched_kinds::WATCHED.iter().map(|kind| kind.name())),
             Facts::Fixed | Facts::Files(_) => Phases::default(),
         },
-        certificates: certificate.standing(),
+        certificates: certificate.initial_readiness(),
         expiry: certificate.expiry(),
         failed: failed_tasks::Failed::default(),
         workloads: settings.workloads,
@@ -106,7 +106,7 @@ pub async fn run(
     let port = clients.is_none().then(|| (addresses.0, stop.clone()));
     background_tasks::start_certificate_task(&mut supervisor, certificate, &state, port);
     if let Some(clients) = clients {
-        background_tasks::client_ca(&mut supervisor, clients, &state);
+        background_tasks::start_client_ca_reloads(&mut supervisor, clients, &state);
     }
     match facts {
         Facts::Fixed => {}

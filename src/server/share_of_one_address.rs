@@ -6,20 +6,20 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The largest small body (bytes), several times that of a training job's pod.
-pub(super) const SMALL: usize = 64 * 1024;
+pub(super) const MAX_SMALL_BODY_BYTES: usize = 64 * 1024;
 /// The budget of bytes is counted in pieces of so many.
 pub(super) const PIECE: usize = 1024;
 /// This part of the bytes is for small bodies: 8 of 32 MiB, 512 requests of 16 KiB.
-const FOR_SMALL: usize = 4;
+const DIVISOR_FOR_SMALL_BODIES: usize = 4;
 /// An address may hold this many times the bytes of a shared part that are free. The only address gets three quarters of
 /// that part, the next one three quarters of the rest. Switches share buffer memory among ports in this way (dynamic
 /// thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6/2).
 const TIMES_FREE: usize = 3;
 /// This part of the bytes for small bodies is reserved for addresses that hold little.
-const RESERVE: usize = 2;
+const DIVISOR_OF_RESERVE: usize = 2;
 /// At most this part of the bytes for small bodies counts as little: 128 KiB of 8 MiB, enough for the pods of sixteen
 /// concurrent requests.
-const LITTLE: usize = 64;
+const DIVISOR_OF_LITTLE: usize = 64;
 
 /// A budget, in pieces: of bytes, or of concurrent requests.
 #[derive(Debug)]
@@ -34,10 +34,10 @@ impl Pools {
     }
 
     pub(super) fn new(pieces: usize) -> Arc<Self> {
-        let small = pieces / FOR_SMALL;
+        let small = pieces / DIVISOR_FOR_SMALL_BODIES;
         // One piece always counts as little: of a few requests, somebody has to get the last.
         Arc::new(Self {
-            small: Pool::new(small, small / RESERVE, (small / LITTLE).max(1)),
+            small: Pool::new(small, small / DIVISOR_OF_RESERVE, (small / DIVISOR_OF_LITTLE).max(1)),
             large: Pool::new(pieces - small, 0, 1),
         })
     }
@@ -141,7 +141,7 @@ pub(super) struct Share {
 impl Share {
     /// No piece yet, for a body of this length.
     pub(super) fn none(pools: Arc<Pools>, peer: IpAddr, length: usize) -> Self {
-        let size = if length > SMALL { Size::Large } else { Size::Small };
+        let size = if length > MAX_SMALL_BODY_BYTES { Size::Large } else { Size::Small };
         Self { pools, size, peer, pieces: 0 }
     }
 

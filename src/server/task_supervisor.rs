@@ -41,11 +41,11 @@ impl Task {
         Self { name: name.into(), effect, pause: Some(FIRST_PAUSE) }
     }
     /// The first restart comes after this pause.
-    pub(super) fn pausing(self, pause: Duration) -> Self {
+    pub(super) fn with_first_pause(self, pause: Duration) -> Self {
         Self { pause: Some(pause), ..self }
     }
     /// It is not started again.
-    pub(super) fn once(self) -> Self {
+    pub(super) fn without_restart(self) -> Self {
         Self { pause: None, ..self }
     }
 }
@@ -94,16 +94,16 @@ impl Supervisor {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.aborted.spawn(self.context.clone().keep(task, runtime, start));
+        self.aborted.spawn(self.context.clone().run_and_restart(task, runtime, start));
     }
 
     /// Starts a task that ends by itself when the server stops, because it has something to give back.
-    pub(super) fn start_ending<F>(&mut self, task: Task, start: impl Fn() -> F + Send + 'static)
+    pub(super) fn start_and_wait_for_its_end<F>(&mut self, task: Task, start: impl Fn() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let name = task.name.clone();
-        let kept = tokio::spawn(self.context.clone().keep(task, Handle::current(), start));
+        let kept = tokio::spawn(self.context.clone().run_and_restart(task, Handle::current(), start));
         self.ending.push((name, kept));
     }
 
@@ -147,12 +147,12 @@ impl Context {
     }
 
     /// Keeps a task running until the server stops.
-    async fn keep<F>(self, task: Task, runtime: Handle, start: impl Fn() -> F + Send)
+    async fn run_and_restart<F>(self, task: Task, runtime: Handle, start: impl Fn() -> F + Send)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let name = task.name.as_str();
-        self.state.metrics.task(name);
+        self.state.metrics.show_task_without_failures(name);
         let first = task.pause.unwrap_or_default();
         let (mut failures, mut pause) = (0_u32, first);
         loop {

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// A light user has at most this part (1/16) of all connections, 64 of 1,024: an API server keeps 25 idle ones.
-const LIGHT: usize = 16;
+const DIVISOR_OF_LIGHT_USER: usize = 16;
 
 /// A connection that can go.
 #[derive(Debug)]
@@ -36,10 +36,10 @@ pub(super) fn for_newcomer(
     let addresses = peers.len() + usize::from(!peers.contains_key(&newcomer));
     let share = most / addresses;
     let candidates = open.iter().filter_map(|(number, (peer, watch))| {
-        let (waits, age) = watch.waits()?;
+        let (waits, age) = watch.awaited_from_client_and_how_long()?;
         let count = peers.get(peer).copied()?;
         let coming = waits.is_coming(age);
-        let spared = own > share && count < own && count <= most / LIGHT;
+        let spared = own > share && count < own && count <= most / DIVISOR_OF_LIGHT_USER;
         if spared || coming && count <= share.max(own) {
             return None;
         }

@@ -2,7 +2,7 @@
 //! millisecond ([`super::decision_threads`]).
 
 use super::decoded_size::DecodedSize;
-use super::share_of_one_address::SMALL;
+use super::share_of_one_address::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use crate::review::webhook_body::WebhookEntry;
 use crate::review::{read_beside, templates};
@@ -12,13 +12,13 @@ use std::time::Duration;
 /// dearest pods take 64 ns per byte, so 16 KiB of them take a millisecond; pods of people take a tenth of that. (opt-level
 /// 3, two x86-64 cores: 200 containers that each get a plan, 15 KiB, 0.8 ms; 850 of them, 60 KiB, 4 ms; 64 KiB of networks
 /// in an annotation 4 ms; 64 KiB of a device plugin's configuration 9 ms.)
-pub(super) const ON_WORKER: usize = 16 * 1024;
+pub(super) const MAX_BYTES_ON_READING_THREAD: usize = 16 * 1024;
 /// Most pod templates that are decided on the thread that read them (count): two roles, in two versions. Each takes as long
 /// as a pod.
-const TEMPLATES_ON_WORKER: usize = 4;
+const MAX_TEMPLATES_ON_READING_THREAD: usize = 4;
 /// What each pod template counts for beside its length (bytes), where there are more. All such workloads wait with the large
 /// bodies: one of 40 kB takes 15 ms, fifty times as long as a pod of this length.
-const TEMPLATE: usize = 16 * 1024;
+const WEIGHT_OF_TEMPLATE: usize = 16 * 1024;
 
 /// CPU time that a decision may take on the thread that read the body. Decisions on pods of people take a tenth of that.
 pub(super) const ON_READING_THREAD: Duration = Duration::from_millis(1);
@@ -35,20 +35,20 @@ pub(super) enum Thread {
 
 /// The thread that decides on a body. An entry that is `off` decides nothing.
 pub(super) fn of(state: &State, entry: WebhookEntry, body: &[u8], off: bool) -> Thread {
-    let beside = if off { DecodedSize::default() } else { beside(state, entry, body) };
+    let beside = if off { DecodedSize::default() } else { weight_beside_body(state, entry, body) };
     // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
-    if body.len() > ON_WORKER || beside.weighed() > 0 { Thread::OfItsOwn(beside) } else { Thread::ThatReadIt }
+    if body.len() > MAX_BYTES_ON_READING_THREAD || beside.weighed() > 0 { Thread::OfItsOwn(beside) } else { Thread::ThatReadIt }
 }
 
 /// What a decision on a small body reads beside it, and the templates in it. A large body is queued as one whatever it names.
-fn beside(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
+fn weight_beside_body(state: &State, entry: WebhookEntry, body: &[u8]) -> DecodedSize {
     let mut beside = DecodedSize::default();
-    if body.len() <= SMALL {
+    if body.len() <= MAX_SMALL_BODY_BYTES {
         let snapshot = state.snapshot.load();
         read_beside(body, entry, &snapshot).iter().for_each(|text| beside.add(text.as_bytes()));
         let templates = templates(body, entry);
-        if templates > TEMPLATES_ON_WORKER {
-            beside.add_work(templates.saturating_mul(TEMPLATE));
+        if templates > MAX_TEMPLATES_ON_READING_THREAD {
+            beside.add_work(templates.saturating_mul(WEIGHT_OF_TEMPLATE));
         }
     }
     beside

@@ -27,7 +27,7 @@ impl DecisionLines {
 
     /// Whether a line is to be written now; if the log takes it but the limit does not, it is counted as left out.
     #[must_use]
-    pub fn takes(&self) -> bool {
+    pub fn admit_or_count_left_out(&self) -> bool {
         if !tracing::enabled!(target: DECISIONS, tracing::Level::INFO) {
             return false;
         }

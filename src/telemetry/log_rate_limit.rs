@@ -73,7 +73,7 @@ impl Rate {
         Self { buckets: Mutex::default(), left_out, counted }
     }
 
-    fn takes(&self, kind: Identifier, now: Instant) -> bool {
+    fn admit_or_count_left_out(&self, kind: Identifier, now: Instant) -> bool {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         // As many as there are log statements in the program.
         let takes = buckets.entry(kind).or_insert(Bucket(now)).take_token_if_left(now);
@@ -90,7 +90,7 @@ impl<S: Subscriber> Layer<S> for Rate {
         let metadata = event.metadata();
         // A decision line has passed its own limit.
         let passed = *metadata.level() > Level::INFO || metadata.target() == DECISIONS;
-        passed || self.takes(metadata.callsite(), Instant::now())
+        passed || self.admit_or_count_left_out(metadata.callsite(), Instant::now())
     }
 }
 

@@ -48,7 +48,7 @@ pub fn left_out() -> Counter {
 }
 
 /// Waits until the thread that writes log lines has ended: from then on all are dropped.
-pub async fn ended() {
+pub async fn wait_until_log_thread_ends() {
     ENDED.notified().await;
 }
 

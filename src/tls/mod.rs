@@ -7,6 +7,6 @@ mod served_certificate;
 mod server_config;
 
 pub use client_certificates::{ClientSettings, Clients};
-pub(crate) use served_certificate::certified;
+pub(crate) use served_certificate::parse_chain_and_key;
 pub use served_certificate::{Served, Store, TlsError, provider};
 pub use server_config::server_config;

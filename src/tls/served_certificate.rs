@@ -62,7 +62,7 @@ impl Served {
     }
 
     /// Serves another certificate from the next handshake on.
-    pub fn serve(&self, certified: CertifiedKey) {
+    pub fn replace_certificate(&self, certified: CertifiedKey) {
         self.0.store(Some(Arc::new(certified)));
     }
 }
@@ -98,7 +98,7 @@ impl Store {
     pub fn load(cert: &Path, key: &Path) -> Result<Self, TlsError> {
         let files = Files::read(cert, key)?;
         let current = Arc::new(Served::default());
-        current.serve(files.certified(cert, key)?);
+        current.replace_certificate(files.certified(cert, key)?);
         let fingerprint = files.fingerprint().into();
         Ok(Self { cert: cert.to_path_buf(), key: key.to_path_buf(), current, fingerprint })
     }
@@ -118,7 +118,7 @@ impl Store {
     }
 
     /// A problem with the dates now, and a remark about a near end.
-    pub(crate) fn dates(&self, now: i64) -> (Option<String>, Option<String>) {
+    pub(crate) fn expiry_problem_and_remark(&self, now: i64) -> (Option<String>, Option<String>) {
         let served = self.current.load();
         let leaf = served.as_ref().and_then(|served| served.cert.first());
         let Some(fields) = leaf.and_then(|der| crate::certificates::fields(der)) else { return (None, None) };
@@ -147,7 +147,7 @@ impl Store {
         if fingerprint == self.fingerprint.load(Ordering::Acquire) {
             return Ok(false);
         }
-        self.current.serve(files.certified(&self.cert, &self.key)?);
+        self.current.replace_certificate(files.certified(&self.cert, &self.key)?);
         self.fingerprint.store(fingerprint, Ordering::Release);
         Ok(true)
     }
@@ -185,12 +185,12 @@ impl Files {
     }
 
     fn certified(&self, cert: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
-        certified((cert, &self.cert), (key, &self.key))
+        parse_chain_and_key((cert, &self.cert), (key, &self.key))
     }
 }
 
 /// A chain and its key out of PEM, each with the name it has in errors.
-pub(crate) fn certified(
+pub(crate) fn parse_chain_and_key(
     (cert, chain): (&Path, &[u8]),
     (key, private): (&Path, &[u8]),
 ) -> Result<CertifiedKey, TlsError> {

@@ -11,7 +11,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 
 impl Keeper {
     /// The pause before the next check of our own port, if the last check found a problem.
-    pub(in crate::certificate_keeper) fn redial(&self) -> Option<Duration> {
+    pub(in crate::certificate_keeper) fn pause_before_recheck_of_own_port(&self) -> Option<Duration> {
         let dialed = &self.dialed;
         let tick = Duration::from_secs(self.settings.lives.tick.unsigned_abs());
         (dialed.problem.is_some() || dialed.unanswered > 0).then(|| tick.min(AGAIN))
@@ -21,17 +21,17 @@ impl Keeper {
     pub(super) async fn check_own_port(&mut self, now: i64) {
         let Some((port, served)) = self.port.as_ref().zip(self.served.load()) else { return };
         let tick = Duration::from_secs(self.settings.lives.tick.unsigned_abs());
-        let pause = self.redial().unwrap_or(tick);
+        let pause = self.pause_before_recheck_of_own_port().unwrap_or(tick);
         let known = self.dialed.last.as_ref();
-        if port.closes() || known.is_some_and(|(chain, at)| *chain == served.cert && at.elapsed() < pause) {
+        if port.is_server_stopping() || known.is_some_and(|(chain, at)| *chain == served.cert && at.elapsed() < pause) {
             return;
         }
-        if !self.problems(now).is_empty() {
+        if !self.why_certificate_is_not_trusted(now).is_empty() {
             return;
         }
         let address = port.address;
-        let answer = own_port_handshake::chain(&own_port_handshake::loopback(address), DEADLINE).await;
-        if port.closes() {
+        let answer = own_port_handshake::fetch_served_chain(&own_port_handshake::addresses_to_reach_own_port(address), DEADLINE).await;
+        if port.is_server_stopping() {
             return;
         }
         self.dialed.record_answer_of_address(address, &served.cert, answer);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 impl Keeper {
     /// Why an API server would not trust our certificate, as far as known.
-    pub(super) fn problems(&self, now: i64) -> Vec<String> {
+    pub(super) fn why_certificate_is_not_trusted(&self, now: i64) -> Vec<String> {
         match self.served.load() {
             None => vec!["the server has no certificate yet".to_owned()],
             Some(served) => self.sights.iter().filter_map(|sight| sight.problem(&served.cert, now)).collect(),
@@ -14,8 +14,8 @@ impl Keeper {
     }
 
     /// Updates the standing that `/readyz` shows, from what the round has read. Returns a pause if only time is missing.
-    pub(super) fn update_standing(&mut self, now: i64) -> Option<Duration> {
-        let mut problems = self.problems(now);
+    pub(super) fn update_readiness(&mut self, now: i64) -> Option<Duration> {
+        let mut problems = self.why_certificate_is_not_trusted(now);
         problems.extend(self.dialed.problem.clone());
         let mut remarks: Vec<String> = self.sights.iter().flat_map(|sight| sight.remarks(now)).collect();
         remarks.extend(self.dialed.remark.iter().chain(self.reported.get("ca_out")).cloned());
@@ -43,7 +43,7 @@ impl Keeper {
             self.verified = None;
         }
         if self.verified != before {
-            self.remember();
+            self.keep_memory_across_restarts();
         }
         if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
             let names = &self.settings.names;
@@ -83,11 +83,11 @@ impl Keeper {
             "the server's certificate expires in {} s, and its renewal fails",
             (leaf.until - now).max(0)
         );
-        if now >= leaf.until - self.settings.lives.ending(leaf.until - leaf.signed) {
+        if now >= leaf.until - self.settings.lives.last_seconds_of_leaf(leaf.until - leaf.signed) {
             return (Some(text), None);
         }
         let why = self.fault.as_deref().unwrap_or("see the log");
-        self.events.emit(kubernetes_events::Reason::Overdue, &format!("{text}: {why}"));
+        self.events.emit_unless_recent(kubernetes_events::Reason::Overdue, &format!("{text}: {why}"));
         (None, Some(text))
     }
 

@@ -21,11 +21,11 @@ impl Keeper {
             }
             SecretRead::Found(object) => object,
         };
-        self.ca = secret_fields::ca(&object);
-        let certified = secret_fields::pair(&object).and_then(|(cert, key)| {
+        self.ca = secret_fields::ca_beside_certificate(&object);
+        let certified = secret_fields::certificate_chain_and_key(&object).and_then(|(cert, key)| {
             let name = |field| format!("{place}, {field}");
             let (cert_name, key_name) = (name("tls.crt"), name("tls.key"));
-            tls::certified((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))
+            tls::parse_chain_and_key((Path::new(&cert_name), &cert), (Path::new(&key_name), &key))
                 .map_err(|error| error.to_string())
         });
         let certified = match certified {
@@ -52,14 +52,14 @@ impl Keeper {
         }
         let age = |since: Instant| self.began.saturating_duration_since(since);
         let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle_time());
-        let distrusted = !self.problems(now).is_empty();
+        let distrusted = !self.why_certificate_is_not_trusted(now).is_empty();
         if settled || distrusted {
             let until =
-                certified.cert.first().and_then(|der| Authority::of(der)).map_or(0, |leaf| leaf.until);
+                certified.cert.first().and_then(|der| Authority::from_der(der)).map_or(0, |leaf| leaf.until);
             self.metrics.leaf_expiry(until);
             self.metrics.rotated("leaf", "issued");
             self.metrics.certificate_loaded();
-            self.served.serve(certified);
+            self.served.replace_certificate(certified);
             if distrusted {
                 self.verified = None;
             }

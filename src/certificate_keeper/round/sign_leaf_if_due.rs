@@ -2,7 +2,7 @@
 
 use super::super::issue_certificates;
 use super::{Keeper, random};
-use crate::certificates::{Look, Reason, Record, Signer, last_resort, leaf_is_due};
+use crate::certificates::{Look, Reason, Record, Signer, may_renew_with_unlisted_signer, leaf_is_due};
 use std::time::{Duration, Instant};
 
 impl Keeper {
@@ -24,25 +24,25 @@ impl Keeper {
     pub(super) fn sign_leaf_if_due(&mut self, record: &Record, looks: &[Look], fresh: bool, now: i64) {
         let age = |since: Instant| self.began.saturating_duration_since(since);
         let settled = self.trusted.as_ref().is_some_and(|(_, since)| age(*since) >= self.settle_time());
-        let verifies = self.problems(now).is_empty();
+        let verifies = self.why_certificate_is_not_trusted(now).is_empty();
         let Some(reason) = leaf_is_due(self.leaf.as_ref(), record, looks, (fresh, verifies, settled), now)
         else {
             return;
         };
         let Ok(signer) = record.signer(now) else { return };
-        self.signed_by(&signer.clone(), reason, now);
+        self.sign_and_serve_leaf(&signer.clone(), reason, now);
     }
 
     /// Where the Secret has no CA that can sign and cannot be repaired (a policy, a quota, immutable), another leaf of the
     /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
     pub(super) fn sign_leaf_with_ca_in_memory_as_last_resort(&mut self, looks: &[Look], now: i64) {
         let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
-        if last_resort(leaf, signer, looks, now) {
-            self.signed_by(&signer.clone(), Reason::LastResort, now);
+        if may_renew_with_unlisted_signer(leaf, signer, looks, now) {
+            self.sign_and_serve_leaf(&signer.clone(), Reason::LastResort, now);
         }
     }
 
-    fn signed_by(&mut self, signer: &Signer, reason: Reason, now: i64) {
+    fn sign_and_serve_leaf(&mut self, signer: &Signer, reason: Reason, now: i64) {
         let jitter = i64::try_from(random(1001)).unwrap_or(500);
         match issue_certificates::leaf(signer, &self.settings.hosts, now, jitter, &self.settings.lives) {
             Ok((certified, leaf)) => {
@@ -54,7 +54,7 @@ impl Keeper {
                 self.metrics.rotated("leaf", reason.name());
                 self.metrics.leaf_expiry(leaf.until);
                 self.metrics.certificate_loaded();
-                self.served.serve(certified);
+                self.served.replace_certificate(certified);
                 self.known.retain(|known| known.pem != leaf.issuer);
                 self.known.insert(0, signer.authority.clone());
                 self.known.truncate(4);
@@ -64,7 +64,7 @@ impl Keeper {
                 if reason == Reason::Distrusted {
                     self.verified = None;
                 }
-                self.remember();
+                self.keep_memory_across_restarts();
             }
             Err(why) => {
                 self.metrics.certificate_failed();

@@ -1,7 +1,7 @@
 //! Writes the caBundle of one webhook configuration.
 
 use super::{Keeper, random, shown};
-use crate::certificate_keeper::pause_between_rounds::{CONFLICT, PATIENCE};
+use crate::certificate_keeper::pause_between_rounds::{MAX_PAUSE_AFTER_CONFLICT_MS, CONFLICTS_BEFORE_FAULT};
 use crate::cluster::certificate_objects::Written;
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,10 @@ impl Keeper {
                 return Some(Duration::ZERO);
             }
             Ok(Written::Outrun(fault)) => {
-                self.metrics.certificate_outrun("publish");
+                self.metrics.count_write_conflict("publish");
                 sight.refused += 1;
-                if sight.refused < PATIENCE {
-                    return Some(Duration::from_millis(random(CONFLICT)));
+                if sight.refused < CONFLICTS_BEFORE_FAULT {
+                    return Some(Duration::from_millis(random(MAX_PAUSE_AFTER_CONFLICT_MS)));
                 }
                 fault
             }
@@ -34,6 +34,6 @@ impl Keeper {
         let pause = Duration::from_secs(self.settings.lives.tick.unsigned_abs().min(10));
         sight.unwritten = Some((shown(&fault), Instant::now() + pause));
         // A failure of this configuration must not delay the other one.
-        Some(Duration::from_millis(20 + random(CONFLICT)))
+        Some(Duration::from_millis(20 + random(MAX_PAUSE_AFTER_CONFLICT_MS)))
     }
 }

@@ -30,7 +30,7 @@ struct Claim {
 
 /// What the claims of a pod or pod template name: a kind, and the name of an object. An object that cannot be read names
 /// nothing.
-pub(super) fn named(json: &str) -> Vec<(&'static str, String)> {
+pub(super) fn objects_named_by_claims(json: &str) -> Vec<(&'static str, String)> {
     // Most pods have no claims, and an audit reads 100,000.
     if !json.contains("\"resourceClaims\"") {
         return Vec::new();
@@ -64,15 +64,15 @@ pub(super) fn unknown_classes<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{TEMPLATE, named};
+    use super::{TEMPLATE, objects_named_by_claims};
 
     #[test]
     fn the_status_names_no_claims() {
         let pod = r#"{"spec": {"resourceClaims": [{"name": "a", "resourceClaimTemplateName": "t"}]},
             "status": {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "p-a"}]}}"#;
-        assert_eq!(named(pod), [(TEMPLATE, "t".to_owned())]);
+        assert_eq!(objects_named_by_claims(pod), [(TEMPLATE, "t".to_owned())]);
         let container = r#"{"spec": {"containers": [{"resources": {"claims": [{"name": "a"}]}}]}}"#;
-        assert!(named(container).is_empty());
-        assert!(named(r#"{"spec": {"resourceClaims": 1}}"#).is_empty());
+        assert!(objects_named_by_claims(container).is_empty());
+        assert!(objects_named_by_claims(r#"{"spec": {"resourceClaims": 1}}"#).is_empty());
     }
 }

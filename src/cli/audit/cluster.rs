@@ -9,7 +9,7 @@ use crate::cli::Exit;
 use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::which_kinds_are_served_for_commands::{self, Served};
-use crate::cluster::{Pace, PageSize, Seen, each, watched_kinds};
+use crate::cluster::{Pace, PageSize, Seen, read_all_despite_failures, watched_kinds};
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::Frame;
@@ -54,8 +54,8 @@ pub(super) fn audit_live_cluster(
             }
             let served = Served::read(&client, deadline).await.map_err(|e| e.to_string())?;
             let mut seen =
-                each(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
-            seen.forget_absent(&served);
+                read_all_despite_failures(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
+            seen.drop_forbidden_kinds_not_served(&served);
             Ok::<_, String>((served, seen))
         };
         let (served, Seen { mut builder, forbidden, failed }) = match asked.await {
@@ -76,7 +76,7 @@ pub(super) fn audit_live_cluster(
         let snapshot = builder.build();
         let knows_namespaces = !gaps.iter().any(|gap| gap.is_of("", "Namespace"));
         let namespaces = knows_namespaces.then(|| snapshot.namespaces().into_keys().collect());
-        let profile = match check(arguments, &snapshot, bases, namespaces.as_ref()) {
+        let profile = match check_flags_and_find_profile(arguments, &snapshot, bases, namespaces.as_ref()) {
             Ok(profile) => profile,
             Err(message) => {
                 writeln!(err, "error: {message}")?;
@@ -93,7 +93,7 @@ pub(super) fn audit_live_cluster(
         };
         let requests = live::Requests { size, deadline };
         let mut progress = Progress::new(err, io::stderr().is_terminal());
-        let found = live::read(&client, &served, &mut judge, requests, &mut progress).await?;
+        let found = live::read_and_decide(&client, &served, &mut judge, requests, &mut progress).await?;
         // A kind that is a fact and is judged too has one gap.
         for gap in found.gaps {
             if !gaps.iter().any(|known| known.is_of(group(&gap.api_version), &gap.kind)) {
@@ -132,7 +132,7 @@ pub(super) fn audit_files(
     let snapshot = builder.build();
     // In a file that cannot be read there may be more namespaces.
     let namespaces = problems.errors.is_empty().then(|| seen.namespaces(&snapshot));
-    let profile = match check(arguments, &snapshot, bases, namespaces.as_ref().filter(|all| !all.is_empty()))
+    let profile = match check_flags_and_find_profile(arguments, &snapshot, bases, namespaces.as_ref().filter(|all| !all.is_empty()))
     {
         Ok(profile) => profile,
         Err(message) => {
@@ -149,7 +149,7 @@ pub(super) fn audit_files(
     let today = today();
     let namespace = arguments.namespace.as_deref();
     let judge = Judge { snapshot: &snapshot, profile: profile.as_ref(), namespace, today: &today, owners };
-    let (results, changed) = files::read(&judge, &loaded);
+    let (results, changed) = files::decide_all_objects(&judge, &loaded);
     let has_profile = profile.is_some() || arguments.profiles.is_some();
     let gaps = files::gaps(&kinds, &results, &snapshot, has_profile);
     for gap in gaps.iter().filter(|_| !arguments.shows_text()) {
@@ -171,7 +171,7 @@ fn frame(arguments: &Arguments, gaps: Vec<Gap>) -> Frame {
 }
 
 /// Checks what flags name; `namespaces`: those that exist, where they are known. Returns the profile of `--profile`.
-fn check(
+fn check_flags_and_find_profile(
     arguments: &Arguments,
     snapshot: &Snapshot,
     bases: &[FabricProfile],

@@ -11,7 +11,7 @@ use crate::profile::{INJECTED_ANNOTATION, Profile, injected_mark_of};
 use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
 use crate::report::finding_identity_for_baselines::ObjectName;
 use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
-use crate::rules::{Event, ObjectContext, checks_kind};
+use crate::rules::{Event, ObjectContext, does_any_rule_check_kind};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Results {
 
 impl Judge<'_> {
     /// Whether the audit is about an object.
-    pub(super) fn covers(&self, object: &ObjectName) -> bool {
+    pub(super) fn is_in_audited_namespace(&self, object: &ObjectName) -> bool {
         // The Namespace itself has no namespace.
         let is_namespace = object.kind == "Namespace" && object.group().is_empty();
         let of = if is_namespace { &object.name } else { &object.namespace };
@@ -84,14 +84,14 @@ impl Judge<'_> {
     /// Decides on an object of any kind.
     pub(super) fn decide_object_into(&self, object: &ObjectName, json: &str, into: &mut Results) {
         let head = Head::of(json);
-        if !self.covers(object) {
+        if !self.is_in_audited_namespace(object) {
             return;
         }
         if object.group().is_empty() && object.kind == "Pod" {
             return self.decide_pod_into(object, &head, json, into);
         }
-        if checks_kind(object.group(), &object.kind) {
-            self.of_cluster(object, json, into);
+        if does_any_rule_check_kind(object.group(), &object.kind) {
+            self.decide_cluster_object_into(object, json, into);
         }
         let namespace = object.namespace.as_deref().unwrap_or("default");
         let top = self.owners.top(object, &head);
@@ -114,7 +114,7 @@ impl Judge<'_> {
             deadline: &Deadline::without_clock(),
         };
         let decided = decide_workload(request, self.snapshot);
-        let name = line(top.object);
+        let name = name_of_result_line(top.object);
         for (template, decision) in decided.templates {
             match decision {
                 Ok(decision) => {
@@ -132,13 +132,13 @@ impl Judge<'_> {
     }
 
     /// Networks, policies and profiles: findings are the administrators'.
-    fn of_cluster(&self, object: &ObjectName, json: &str, into: &mut Results) {
+    fn decide_cluster_object_into(&self, object: &ObjectName, json: &str, into: &mut Results) {
         let name = (object.group(), object.kind.as_str());
         let deadline = Deadline::without_clock();
         let context = ObjectContext::new(name, json, Event::Given, self.snapshot).within(&deadline);
         let decision = decide_object(&context, Mode::Enforce);
         if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
-            self.add(&line(object.clone()), Seen::ClusterObject, json, &decision, into);
+            self.add(&name_of_result_line(object.clone()), Seen::ClusterObject, json, &decision, into);
         }
     }
 
@@ -148,7 +148,7 @@ impl Judge<'_> {
             return;
         }
         let top = self.owners.top(object, head);
-        let name = line(top.object);
+        let name = name_of_result_line(top.object);
         if !top.known {
             let owner = (name.api_version.clone(), name.kind.clone());
             *into.without_owner.entry(owner).or_default() += 1;
@@ -175,7 +175,7 @@ impl Judge<'_> {
 
     fn add(&self, name: &ObjectName, seen: Seen, json: &str, decision: &Decision, into: &mut Results) {
         if matches!(seen, Seen::Template | Seen::Pod) {
-            let named = claims_of_audited_pod::named(json);
+            let named = claims_of_audited_pod::objects_named_by_claims(json);
             let namespace = name.namespace.as_deref().unwrap_or("default");
             for claim in &named {
                 let classes = claims_of_audited_pod::unknown_classes(claim, namespace, self.snapshot);
@@ -207,7 +207,7 @@ impl Judge<'_> {
 }
 
 /// The name of a line: objects of one `generateName` are the same work, created again and again.
-fn line(top: ObjectName) -> ObjectName {
+fn name_of_result_line(top: ObjectName) -> ObjectName {
     match top.generate_name {
         Some(_) => ObjectName { name: None, ..top },
         None => top,
@@ -224,5 +224,5 @@ fn injected(json: &str) -> Option<String> {
     if !json.contains(INJECTED_ANNOTATION) {
         return None;
     }
-    Annotated::of(json).get(INJECTED_ANNOTATION).map(str::to_owned)
+    Annotated::read_or_empty(json).get(INJECTED_ANNOTATION).map(str::to_owned)
 }

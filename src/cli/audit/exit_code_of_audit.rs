@@ -16,7 +16,7 @@ pub(super) fn exit_code_of_audit(document: &Document, failed: bool, fail_on: Fai
     match &document.comparison {
         None => Exit::of_review(unreadable, document.worst(), fail_on),
         Some(comparison) => {
-            let exit = Exit::of_review(unreadable, comparison.worst(), fail_on);
+            let exit = Exit::of_review(unreadable, comparison.worst_new_severity(), fail_on);
             let fails = exit == Exit::Clean && fail_on != FailOn::Never;
             if fails && !comparison.incomparable.is_empty() { Exit::Findings } else { exit }
         }

@@ -3,13 +3,13 @@
 use super::decide_and_add_up::{Judge, Results};
 use super::top_owner_of_pod::{Head, Owners};
 use crate::cli::input::Loaded;
-use crate::cli::input::documents_to_objects::{Found, of};
+use crate::cli::input::documents_to_objects::{Found, objects_in};
 use crate::facts::Kind;
 use crate::manifest::Document;
 use crate::pod::workload_kinds;
 use crate::report::Unread;
 use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::report::unread_by_audit::{Cause, Gap, effect, group};
+use crate::report::unread_by_audit::{Cause, Gap, what_is_undecided_without, group};
 use crate::snapshot::Snapshot;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ fn has_namespace(group: &str, kind: &str) -> bool {
 }
 
 fn objects(document: &Document) -> impl Iterator<Item = (ObjectName, &str)> {
-    of(document).into_iter().filter_map(|found| {
+    objects_in(document).into_iter().filter_map(|found| {
         let Found::Object(object) = found else { return None };
         let namespaced = has_namespace(group(&object.api_version), &object.kind);
         let name = ObjectName {
@@ -61,7 +61,7 @@ impl Seen {
 }
 
 /// Decides on every object of the files. Returns their sums, and inputs that have changed since they were read first.
-pub(super) fn read(judge: &Judge<'_>, loaded: &Loaded) -> (Results, Vec<Unread>) {
+pub(super) fn decide_all_objects(judge: &Judge<'_>, loaded: &Loaded) -> (Results, Vec<Unread>) {
     let (mut results, mut unread) = (Results::default(), Vec::new());
     for batch in loaded.batches() {
         unread.extend(batch.problems.unread.into_iter().map(|(changed, _)| changed));
@@ -86,7 +86,7 @@ pub(super) fn gaps(
             kind: kind.to_owned(),
             cause: Cause::NotGiven,
             message,
-            effect: effect(api_version, kind),
+            effect: what_is_undecided_without(api_version, kind),
         });
     };
     let has = |group: &str, kind: &str| kinds.contains_key(&(group.to_owned(), kind.to_owned()));

@@ -10,8 +10,8 @@ use crate::cluster::which_kinds_are_served_for_commands::{Served, ServedKind};
 use crate::facts::Kind;
 use crate::pod::workload_kinds::KINDS;
 use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::report::unread_by_audit::{Cause, Gap, effect};
-use crate::rules::judges_kind;
+use crate::report::unread_by_audit::{Cause, Gap, what_is_undecided_without};
+use crate::rules::does_any_rule_judge_fields_of_kind;
 use serde_json::value::RawValue;
 use std::io;
 use std::time::Duration;
@@ -32,15 +32,15 @@ struct Listed {
 
 /// Kinds that make objects of other kinds with templates. They are read first, so that an owner is known before what it
 /// made.
-const FIRST: [&str; 4] = ["AppWrapper", "TrainJob", "RayService", "RayJob"];
+const KINDS_READ_FIRST: [&str; 4] = ["AppWrapper", "TrainJob", "RayService", "RayJob"];
 /// Kinds that objects of other kinds make, in the order in which they make one another.
-const LAST: [&str; 6] = ["JobSet", "CronJob", "Deployment", "StatefulSet", "Job", "ReplicaSet"];
+const KINDS_READ_LAST: [&str; 6] = ["JobSet", "CronJob", "Deployment", "StatefulSet", "Job", "ReplicaSet"];
 
 /// The place of a kind in the order of reading.
 fn place(kind: &str) -> usize {
     let at = |order: &[&str]| order.iter().position(|known| *known == kind);
-    let middle = FIRST.len();
-    at(&FIRST).or_else(|| at(&LAST).map(|at| middle + 1 + at)).unwrap_or(middle)
+    let middle = KINDS_READ_FIRST.len();
+    at(&KINDS_READ_FIRST).or_else(|| at(&KINDS_READ_LAST).map(|at| middle + 1 + at)).unwrap_or(middle)
 }
 
 /// How lists are asked for.
@@ -53,7 +53,7 @@ pub(super) struct Requests {
 }
 
 /// Reads workloads, network objects and pods.
-pub(super) async fn read(
+pub(super) async fn read_and_decide(
     client: &kube::Client,
     served: &Served,
     judge: &mut Judge<'_>,
@@ -63,7 +63,7 @@ pub(super) async fn read(
     let mut found = Found::default();
     let namespace = judge.namespace.map(str::to_owned);
     for listed in kinds(served, namespace.as_deref(), requests) {
-        let by_name = read_kind(client, &listed, judge, &mut found, progress).await?;
+        let by_name = read_and_decide_kind(client, &listed, judge, &mut found, progress).await?;
         for object in by_name {
             read_object_by_name(client, served, &object, requests.deadline, judge, &mut found).await;
         }
@@ -87,7 +87,7 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
     };
     // Rules that only read their objects judge these two kinds as well.
     let read = |kind: Kind| matches!(kind, Kind::FabricProfile | Kind::Namespace);
-    for watched in WATCHED.iter().filter(|w| judges_kind(w.group, w.name()) || read(w.kind)) {
+    for watched in WATCHED.iter().filter(|w| does_any_rule_judge_fields_of_kind(w.group, w.name()) || read(w.kind)) {
         let of = if watched.group.is_empty() {
             Some(ServedKind::core(watched.plural, watched.kind.namespaced()))
         } else {
@@ -110,7 +110,7 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
 }
 
 /// Reads a kind to its end. Returns the objects of which only the metadata was read, and that no other object made.
-async fn read_kind(
+async fn read_and_decide_kind(
     client: &kube::Client,
     listed: &Listed,
     judge: &mut Judge<'_>,
@@ -142,7 +142,7 @@ async fn read_kind(
                 decide_listed_object(listed, item, judge, &mut results, &mut by_name);
             }
             done += items.len();
-            written = progress.read(&listed.kind, done, left);
+            written = progress.show_count_of_read_objects(&listed.kind, done, left);
         }
     };
     let read = list_any_kind::read(client, &listed.listing, &mut on).await;
@@ -219,7 +219,7 @@ pub(super) fn gap(api_version: &str, kind: &str, cause: Cause, message: String) 
         kind: kind.to_owned(),
         cause,
         message,
-        effect: effect(api_version, kind),
+        effect: what_is_undecided_without(api_version, kind),
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(Exit::Usage);
         }
     };
-    let read = read(arguments, err)?;
+    let read = run_audit(arguments, err)?;
     let Audited { mut document, failed } = match read {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
@@ -82,8 +82,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 }
 
 /// Reads a cluster and decides on it.
-pub(super) fn read(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Result<Audited, Exit>> {
-    let bases = match input::profiles::bases() {
+pub(super) fn run_audit(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Result<Audited, Exit>> {
+    let bases = match input::profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;

@@ -15,11 +15,11 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
     for path in paths {
         let mut visit = |documents: &[Document]| {
             for document in documents {
-                for found in documents_to_objects::of(document) {
+                for found in documents_to_objects::objects_in(document) {
                     let documents_to_objects::Found::Object(object) = found else { continue };
                     let namespace = object.namespace.as_deref().unwrap_or("default");
                     let (group, kind) = (object.group().to_owned(), object.kind.as_str());
-                    if !Sources::takes(&group, kind) {
+                    if !Sources::is_discovery_kind(&group, kind) {
                         continue;
                     }
                     if let Err(error) = sources.add(&group, kind, object.json, namespace) {
@@ -39,7 +39,7 @@ pub(super) fn read(paths: &[PathBuf], err: &mut dyn Write) -> io::Result<Read> {
         problems.errors.extend(read.unread);
     }
     input::write_unread_facts(&problems, err)?;
-    for object in sources.read_twice() {
+    for object in sources.objects_with_two_contents() {
         writeln!(err, "warning: {object} is in the files more than once, with different content")?;
         unreadable = true;
     }

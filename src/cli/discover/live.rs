@@ -23,7 +23,7 @@ struct Listed {
 }
 
 fn kinds() -> Vec<Listed> {
-    let watched = WATCHED.iter().filter(|watched| Sources::reads(watched.kind));
+    let watched = WATCHED.iter().filter(|watched| Sources::is_discovery_fact(watched.kind));
     let watched =
         watched.map(|of| Listed { group: of.group, version: of.version, kind: of.name(), path: of.path() });
     let further = FURTHER_KINDS.iter().map(|(group, version, plural, kind)| Listed {
@@ -80,7 +80,7 @@ pub(super) fn read(
                 return Ok(Err(Exit::Internal));
             }
         };
-        let mut read = Read { sources: Sources::of_a_cluster(), unreadable: false, failed: false };
+        let mut read = Read { sources: Sources::complete_for_live_cluster(), unreadable: false, failed: false };
         for kind in kinds() {
             // Without this question, an account without rights would be refused kinds that do not exist.
             if !kind.group.is_empty() && served.kind(kind.group, kind.kind).is_none() {

@@ -49,8 +49,8 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let bases = match profiles::bases() {
-        Ok(bases) => bases,
+    let built_in_profiles = match profiles::built_in_profiles() {
+        Ok(built_in_profiles) => built_in_profiles,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
             return Ok(Exit::Internal);
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         None => None,
         Some(path) => {
             let mut problems = documents_to_objects::Problems::default();
-            let read = profiles::read_profiles_and_faults(path, &bases, &mut problems.errors);
+            let read = profiles::read_profiles_and_faults(path, &built_in_profiles, &mut problems.errors);
             if !problems.errors.is_empty() {
                 super::input::write_unread_facts(&problems, err)?;
                 return Ok(Exit::Usage);
@@ -77,13 +77,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
-    let found = discover(read.sources, &bases);
+    let found = discover(read.sources, &built_in_profiles);
     for (kind, why) in &found.unread {
         writeln!(err, "warning: {kind} could not be read: {why}")?;
     }
     let differs = if arguments.diff {
         let existing = existing.unwrap_or_else(|| found.profiles.clone());
-        match show_drift(arguments.output, &found, &existing, &bases, out, err)? {
+        match show_drift(arguments.output, &found, &existing, &built_in_profiles, out, err)? {
             Ok(differs) => differs,
             Err(exit) => return Ok(exit),
         }
@@ -112,7 +112,7 @@ fn write_discovered(
         writeln!(err, "warning: no profile for {nodes}: {}. {}", unknown.reason, unknown.question)?;
     }
     if found.drafts.is_empty() && found.unknown.is_empty() {
-        writeln!(err, "warning: no profile: {}", printed_result::none(found))?;
+        writeln!(err, "warning: no profile: {}", printed_result::why_nothing_was_found(found))?;
     }
     let questions: usize = found.drafts.iter().map(|draft| draft.questions.len()).sum();
     if questions > 0 {

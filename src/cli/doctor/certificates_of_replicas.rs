@@ -46,7 +46,7 @@ pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Set
         };
         facts.replicas.push(Replica { address: address.to_string(), unreached });
     }
-    let name = settings.secret();
+    let name = settings.certificate_secret_name();
     match read_any_object::object(client, &format!("{}/{name}", SECRETS.path(&facts.namespace))).await {
         Err(why) => drop(facts.unread.insert(SECRETS.plural.to_owned(), why)),
         Ok(None) => {}
@@ -106,15 +106,15 @@ fn of_chain(
 
 /// The certificate of a Secret; or its CA, which must be in every caBundle.
 fn of_secret(owner: String, object: &Value, webhooks: &[Webhook], now: i64) -> Option<Certificate> {
-    if let Ok((pem, _key)) = secret_fields::pair(object) {
+    if let Ok((pem, _key)) = secret_fields::certificate_chain_and_key(object) {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
         return of_chain(owner, &chain, webhooks, now);
     }
-    let authorities = secret_fields::leftover(object);
+    let authorities = secret_fields::certificates_in_current_field(object);
     let ca = authorities.first()?;
     let trust = webhooks.iter().map(|webhook| {
-        let known = Authority::all(&webhook.bundle).unwrap_or_default();
+        let known = Authority::read_all(&webhook.bundle).unwrap_or_default();
         let lacks = !known.iter().any(|found| found.pem == ca.pem);
         (webhook.name.clone(), lacks.then(|| "the caBundle does not contain the CA of the Secret".to_owned()))
     });

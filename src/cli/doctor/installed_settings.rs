@@ -70,7 +70,7 @@ impl Settings {
     }
 
     /// Whether the server watches the cluster: otherwise its facts are files, and it writes no status.
-    pub(super) fn watches(&self) -> bool {
+    pub(super) fn watches_cluster(&self) -> bool {
         let given = |name| self.variable(name).is_some_and(|value| !value.is_empty());
         given("KUBECONFIG") || !given("CLUSTER")
     }
@@ -78,11 +78,11 @@ impl Settings {
     /// Whether the server writes the status of profiles.
     pub(super) fn writes_status(&self) -> bool {
         // As above: `serve` has another default than deploy/base.
-        self.watches() && self.variable("PROFILE_STATUS").map_or(!self.known, |value| value == "true")
+        self.watches_cluster() && self.variable("PROFILE_STATUS").map_or(!self.known, |value| value == "true")
     }
 
     /// The Secret with the certificate or the CA.
-    pub(super) fn secret(&self) -> &str {
+    pub(super) fn certificate_secret_name(&self) -> &str {
         let usual =
             if self.tls_mode() == "self-managed" { "fabric-admission-ca" } else { "fabric-admission-tls" };
         self.variable("TLS_SECRET").unwrap_or(usual)

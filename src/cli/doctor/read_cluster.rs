@@ -3,8 +3,8 @@
 use super::{access_reviews, certificates_of_replicas, installed_settings, wanted_rights};
 use crate::cli::answer_to_dry_run::answer;
 use crate::cluster::watched_kinds::{WATCHED, Watched};
-use crate::cluster::{read_any_object, some};
-use crate::doctor::is_webhook_called::{bad, good};
+use crate::cluster::{read_any_object, read_wanted_kinds};
+use crate::doctor::is_webhook_called::{pod_to_be_refused, pod_to_be_changed};
 use crate::doctor::what_is_read::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
 use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, doctor_page as page};
 use crate::facts::Mode;
@@ -65,7 +65,7 @@ impl Reading {
         };
         read(client, &MUTATING_CONFIGURATIONS, &mut facts).await;
         facts.namespace = namespace.map_or_else(|| named_namespace(&facts), str::to_owned);
-        let builder = Builder::new(crate::cli::input::profiles::bases()?);
+        let builder = Builder::new(crate::cli::input::profiles::built_in_profiles()?);
         let mut reading = Self { facts, builder, before };
         reading.read(client, &For::All).await;
         let sources = page::sources(Some(before));
@@ -74,7 +74,7 @@ impl Reading {
         let settings = installed_settings::Settings::of(facts);
         let profiles = if before { None } else { settings.profiles_map() };
         let wanted = wanted_rights::of_doctor(&sources, &facts.namespace, place, profiles);
-        reading.facts.own_rights = access_reviews::own(client, wanted).await;
+        reading.facts.own_rights = access_reviews::review_rights_of_caller(client, wanted).await;
         Ok(reading)
     }
 
@@ -98,7 +98,7 @@ impl Reading {
         read_snapshot(client, &settings, self.before, facts, &mut self.builder, wanted).await;
         if self.before {
             let wanted = wanted_rights::of_installer(&facts.namespace);
-            facts.install_rights = access_reviews::own(client, wanted).await;
+            facts.install_rights = access_reviews::review_rights_of_caller(client, wanted).await;
             return;
         }
         if wanted.runs(&["server-rights"]) {
@@ -118,13 +118,13 @@ impl Reading {
             .await;
         }
         if wanted.runs(&["pod-is-changed", "pod-is-refused"]) {
-            facts.calls = tried(client, &settings, facts).await;
+            facts.calls = try_pods_as_dry_run(client, &settings, facts).await;
         }
     }
 }
 
 /// Dry runs, in a namespace where they can succeed.
-async fn tried(
+async fn try_pods_as_dry_run(
     client: &Client,
     settings: &installed_settings::Settings,
     facts: &Facts,
@@ -132,8 +132,8 @@ async fn tried(
     let (namespace, profile) =
         if settings.changes_pods() { choose(facts)? } else { return Err(unchanging()) };
     Ok(Tried {
-        good: answer(client, &namespace, &good(&profile)).await,
-        bad: answer(client, &namespace, &bad(&profile)).await,
+        good: answer(client, &namespace, &pod_to_be_changed(&profile)).await,
+        bad: answer(client, &namespace, &pod_to_be_refused(&profile)).await,
         namespace,
         profile,
     })
@@ -186,7 +186,7 @@ async fn read_snapshot(
         installed_settings::add_profiles_of_server_files(client, settings, builder, facts).await;
     }
     let reads = |kind: &Watched| wanted.reads(kind.plural);
-    let mut seen = some(client, std::mem::take(builder), &reads).await;
+    let mut seen = read_wanted_kinds(client, std::mem::take(builder), &reads).await;
     let forbidden = seen
         .forbidden
         .into_iter()
@@ -213,13 +213,13 @@ const MAX_PLACES: usize = 20;
 
 /// A namespace with mode enforce and a profile, for which the engine changes the pod of the dry run.
 fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
-    unread(facts, &["namespaces", "fabricprofiles"])?;
+    check_that_kinds_were_read(facts, &["namespaces", "fabricprofiles"])?;
     let snapshot = &facts.snapshot;
     let enforces = |namespace: &str| {
         snapshot.namespace(namespace).is_some_and(|found| found.mode() == Some(Mode::Enforce))
     };
     for profile in snapshot.profiles() {
-        let pod = good(&profile.name).to_string();
+        let pod = pod_to_be_changed(&profile.name).to_string();
         let changed = |namespace: &str| {
             let decision = decide_pod(&pod, PodRequest::new(namespace), snapshot);
             decision.is_ok_and(|decision| !decision.denied && !decision.patch.is_empty())
@@ -236,13 +236,13 @@ fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
     let enforced = snapshot.namespaces().values().any(|found| found.mode() == Some(Mode::Enforce));
     if enforced {
         // Decisions need these too, so they may be the reason.
-        unread(facts, &["configmaps", "nodes", "network-attachment-definitions"])?;
+        check_that_kinds_were_read(facts, &["configmaps", "nodes", "network-attachment-definitions"])?;
     }
     Err(none(snapshot))
 }
 
 /// Whether some kinds could be read.
-fn unread(facts: &Facts, plurals: &[&str]) -> Result<(), NotTried> {
+fn check_that_kinds_were_read(facts: &Facts, plurals: &[&str]) -> Result<(), NotTried> {
     let failed = plurals.iter().find_map(|plural| Some((plural, facts.unread.get(*plural)?)));
     match failed {
         None => Ok(()),

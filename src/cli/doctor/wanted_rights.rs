@@ -11,7 +11,7 @@ const WEBHOOKS: &str = "admissionregistration.k8s.io";
 /// The rights that the server needs with its settings. deploy/base/rbac.yaml and the components give exactly these.
 pub(super) fn of_server(namespace: &str, settings: &Settings) -> Vec<Right> {
     let mut rights = Vec::new();
-    if settings.watches() {
+    if settings.watches_cluster() {
         for kind in WATCHED {
             rights.extend(["list", "watch"].map(|verb| Right::new(verb, kind.group, kind.plural)));
         }
@@ -25,11 +25,11 @@ pub(super) fn of_server(namespace: &str, settings: &Settings) -> Vec<Right> {
     let own = settings.tls_mode() == "self-managed";
     if own {
         rights.push(secrets("create"));
-        rights.push(secrets("update").named(settings.secret()));
+        rights.push(secrets("update").named(settings.certificate_secret_name()));
         rights.push(Right::new("create", "events.k8s.io", "events").within(namespace));
     }
     if own || settings.tls_mode() == "cert-manager" {
-        rights.extend(["get", "watch"].map(|verb| secrets(verb).named(settings.secret())));
+        rights.extend(["get", "watch"].map(|verb| secrets(verb).named(settings.certificate_secret_name())));
         let verbs: &[&str] = if own { &["get", "watch", "patch"] } else { &["get", "watch"] };
         for (plural, name) in
             [("mutatingwebhookconfigurations", MUTATING), ("validatingwebhookconfigurations", VALIDATING)]

@@ -1,13 +1,13 @@
 //! Flags, and the forms of their values.
 
-use crate::estimate::{FABRICS, Link, Precision, parameters};
+use crate::estimate::{FABRICS, Link, Precision, parse_parameter_count};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     /// Number of parameters of the model, such as 7B or 340M, or the name of a model: resnet-50, bert-base, bert-large, gpt-2, llama-7b
-    #[arg(long, value_name = "NUMBER", value_parser = parameters)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_parameter_count)]
     pub(super) parameters: f64,
     /// Compute time of one training step on the GPUs (forward and backward pass), such as 150ms or 1.2s
     #[arg(long, value_name = "TIME", value_parser = seconds)]

@@ -5,7 +5,7 @@ mod own_nodes;
 mod review_lines;
 
 pub(super) use arguments::Arguments;
-pub(super) use review_lines::{Asked, Estimated, asked};
+pub(super) use review_lines::{Asked, Estimated, parse_estimate_flag};
 
 use super::Exit;
 use crate::estimate::{Document, FABRICS, Fabric, Step, write};

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Longest facts file.
-const FACTS: u64 = 1 << 20;
+const MAX_FACTS_BYTES: u64 = 1 << 20;
 const NO_SHARE: &str =
     "no share of the line rate is published for the transport of these nodes: set --transport";
 
@@ -26,7 +26,7 @@ pub(super) fn own(arguments: &Arguments) -> Result<Option<Fabric>, String> {
     let (rails, link) = profile.unwrap_or((1, Some(Link::Roce)));
     let link = arguments.transport.map(Link::from).or(link).ok_or(NO_SHARE)?;
     let rails = arguments.rails.unwrap_or(rails);
-    let title = link.rails(rails, rate);
+    let title = link.rails_in_words(rails, rate);
     Ok(Some(Fabric { id: "own".to_owned(), title, throughput: link.throughput(rate, rails) }))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn own(arguments: &Arguments) -> Result<Option<Fabric>, String> {
 fn of_facts(file: &Path, transport: Option<Link>) -> Result<Fabric, String> {
     let mut text = String::new();
     let opened = File::open(file).map_err(|error| error.to_string())?;
-    opened.take(FACTS).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    opened.take(MAX_FACTS_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
     let facts = Facts::parse(&text)?;
     let ports = || facts.devices.iter().flatten().flat_map(|device| &device.ports);
     let rates: Vec<u32> = ports().filter_map(|port| port.rate).filter(|rate| *rate > 0).collect();
@@ -49,7 +49,7 @@ fn of_facts(file: &Path, transport: Option<Link>) -> Result<Fabric, String> {
     let link = transport.or(layer).ok_or(NO_SHARE)?;
     let sum: f64 = rates.iter().copied().map(f64::from).sum();
     let title = if rates.iter().all(|rate| rate == first) {
-        link.rails(rails, f64::from(*first))
+        link.rails_in_words(rails, f64::from(*first))
     } else {
         format!("{rails} ports, {sum:.0} Gb/s {}", link.title())
     };
@@ -58,7 +58,7 @@ fn of_facts(file: &Path, transport: Option<Link>) -> Result<Fabric, String> {
 
 /// Rails and transport of a built-in base profile.
 fn of_compiled_in(name: &str) -> Result<(u32, Option<Link>), String> {
-    let bases = input::profiles::bases()?;
+    let bases = input::profiles::built_in_profiles()?;
     let found = bases.iter().find(|base| base.metadata.name == name);
     let Some(profile) = found else {
         let names: Vec<&str> = bases.iter().map(|base| base.metadata.name.as_str()).collect();

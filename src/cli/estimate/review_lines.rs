@@ -2,7 +2,7 @@
 
 use super::arguments::{rate, seconds};
 use super::own_nodes;
-use crate::estimate::{Link, Precision, Step, brief, parameters};
+use crate::estimate::{Link, Precision, Step, brief, parse_parameter_count};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(in crate::cli) struct Asked {
 const FORM: &str = "write parameters=7B,compute=1.2s,rate=400, and precision=fp32 if it is not bf16; rate is optional if the profile sets preflight.rate";
 
 /// Reads the flag's value.
-pub(in crate::cli) fn asked(text: &str) -> Result<Asked, String> {
+pub(in crate::cli) fn parse_estimate_flag(text: &str) -> Result<Asked, String> {
     let mut given = BTreeMap::new();
     for part in text.split(',') {
         let (key, value) = part.split_once('=').ok_or(FORM)?;
@@ -29,7 +29,7 @@ pub(in crate::cli) fn asked(text: &str) -> Result<Asked, String> {
     }
     let mut take = |key| given.remove(key);
     let asked = Asked {
-        parameters: parameters(take("parameters").ok_or(FORM)?)?,
+        parameters: parse_parameter_count(take("parameters").ok_or(FORM)?)?,
         compute: seconds(take("compute").ok_or(FORM)?)?,
         rate: take("rate").map(rate).transpose()?,
         precision: match take("precision").unwrap_or("bf16") {
@@ -89,6 +89,6 @@ impl Asked {
         let step =
             Step { parameters: self.parameters, precision: self.precision, gpus, compute: self.compute };
         let brief = brief(&step, link.throughput(rate, rails));
-        Some(format!("{count}, {}: {brief}", link.rails(rails, rate)))
+        Some(format!("{count}, {}: {brief}", link.rails_in_words(rails, rate)))
     }
 }

@@ -169,7 +169,7 @@ pub(super) fn of_rules(ids: &[&str], out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nRules")?;
     for rule in ids.iter().filter_map(|id| rules::find(id)) {
-        let summary = terminal_lines::bare(&rule.page().summary);
+        let summary = terminal_lines::without_backticks(&rule.page().summary);
         writeln!(
             out,
             "  {}  {}",

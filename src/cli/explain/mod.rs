@@ -7,7 +7,7 @@ mod rule;
 mod variable;
 
 use super::Exit;
-use crate::nccl::{all, find, unread};
+use crate::nccl::{all, find, why_name_is_unread};
 use crate::preflight::checks::{self, CHECKS};
 use crate::rules::{self, RULES};
 use crate::text::nearest;
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     if !lines.is_empty() {
         return log_line::explain(&lines, out);
     }
-    if let Some(unread) = unread(what) {
+    if let Some(unread) = why_name_is_unread(what) {
         return variable::explain_unread_variable(what, unread, err);
     }
     writeln!(err, "error: {}", unknown(what))?;

@@ -1,7 +1,7 @@
 //! `explain FAB301`.
 
 use crate::cli::{Exit, terminal_width};
-use crate::report::terminal_lines::{self, bare};
+use crate::report::terminal_lines::{self, without_backticks};
 use crate::rules::Rule;
 use std::io::{self, Write};
 
@@ -16,9 +16,9 @@ pub(super) fn wrapped(text: &str) -> String {
 
 pub(super) fn explain(rule: &Rule, out: &mut dyn Write) -> io::Result<Exit> {
     let page = rule.page();
-    writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, bare(&page.summary))?;
+    writeln!(out, "{} ({}): {}\n", rule.id, rule.severity, without_backticks(&page.summary))?;
     for (title, text) in [("What it checks", page.what), ("Why it breaks", page.why), ("Fix", page.fix)] {
-        let lines: Vec<String> = bare(&text).lines().map(wrapped).collect();
+        let lines: Vec<String> = without_backticks(&text).lines().map(wrapped).collect();
         writeln!(out, "{title}\n{}\n", lines.join("\n"))?;
     }
     if !rule.lesser.is_empty() {
@@ -40,12 +40,12 @@ pub(super) fn explain(rule: &Rule, out: &mut dyn Write) -> io::Result<Exit> {
     }
     writeln!(out, "Sources")?;
     for source in page.sources {
-        writeln!(out, "  {}", bare(&source))?;
+        writeln!(out, "  {}", without_backticks(&source))?;
     }
     if !page.catalogue.is_empty() {
         writeln!(out, "\nCatalogue of known failures\n  {}", page.catalogue.join(", "))?;
     }
-    writeln!(out, "\nIgnore\n  {}", bare(&rule.waiver.words(rule.id)))?;
+    writeln!(out, "\nIgnore\n  {}", without_backticks(&rule.waiver.how_to_ignore_in_words(rule.id)))?;
     writeln!(out, "\nSince {}", rule.since)?;
     Ok(Exit::Clean)
 }

@@ -28,7 +28,7 @@ pub(super) fn explain_known_variable(v: &Variable, out: &mut dyn Write) -> io::R
     let listed = |t: &str| (!t.is_empty()).then(|| t.replace(',', ", "));
     for (title, value) in [
         ("Status", text(status)),
-        ("Read as", text(v.reading.words())),
+        ("Read as", text(v.reading.expected_form_in_words())),
         ("Allowed words", listed(v.values)),
         ("Bounds", bounds),
         ("Default", text(v.default)),

@@ -102,7 +102,7 @@ pub(in crate::cli) enum Found<'a> {
 }
 
 /// Objects of a document, in order.
-pub(in crate::cli) fn of(document: &Document) -> Vec<Found<'_>> {
+pub(in crate::cli) fn objects_in(document: &Document) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     push_items_of_lists(document, String::new(), document.json.get(), None, &mut found);
     found
@@ -117,7 +117,7 @@ fn push_items_of_lists<'a>(
 ) {
     // It is a slice of the JSON.
     let start = document.range_of(json).map_or(0, |range| range.start);
-    let header: Header<'_> = match crate::json::decode_with_place::object(json) {
+    let header: Header<'_> = match crate::json::decode_with_place::decode_object(json) {
         Ok(header) => header,
         Err(error) => {
             let (part, at) = (Part { start, pointer: "" }, (pointer.as_str(), error.pointer.as_str()));
@@ -133,7 +133,7 @@ fn push_items_of_lists<'a>(
     };
     let api_version = owned(header.api_version).unwrap_or_default();
     if kind == "AdmissionReview" && api_version.starts_with("admission.k8s.io/") && pointer.is_empty() {
-        return review_request(document, json, found);
+        return add_object_of_admission_review(document, json, found);
     }
     if kind.ends_with("List")
         && let Ok(Items { items: Some(items) }) = serde_json::from_str::<Items<'a>>(json)
@@ -169,7 +169,7 @@ fn push_items_of_lists<'a>(
 }
 
 /// An AdmissionReview is reviewed as its request.
-fn review_request<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
+fn add_object_of_admission_review<'a>(document: &'a Document, json: &'a str, found: &mut Vec<Found<'a>>) {
     match admission_review::parse(json.as_bytes()) {
         Err(error) => {
             found.push(Found::Unread(unread(document, Part::default(), ("", ""), &error.to_string())))
@@ -243,7 +243,7 @@ pub(in crate::cli) fn add_facts_to_builder(
     problems: &mut Problems,
 ) {
     for document in documents {
-        for found in of(document) {
+        for found in objects_in(document) {
             let Found::Object(object) = found else { continue };
             if !Builder::takes(object.group(), &object.kind) {
                 continue;

@@ -57,7 +57,7 @@ pub(super) struct OfPart<'a> {
 
 impl OfFile {
     /// For a part with so many documents before it.
-    pub(super) fn behind(index: usize) -> Self {
+    pub(super) fn after_documents(index: usize) -> Self {
         Self { index, ..Self::default() }
     }
 
@@ -82,7 +82,7 @@ impl OfFile {
             }
         }
         if text.last && !self.any {
-            let reason = if text.continues { "no document" } else { manifest::without_document(text.bytes) };
+            let reason = if text.continues { "no document" } else { manifest::why_no_document(text.bytes) };
             let source = Source { file: text.name.to_owned(), document: 0, line: 1, pointer: String::new() };
             self.problems.skipped.push(Skipped { source, reason: reason.to_owned() });
         }

@@ -37,7 +37,7 @@ pub(in crate::cli) struct Given {
 
 impl Given {
     /// The same knowledge for other inputs. Its problems have been reported.
-    pub(in crate::cli) fn again(&self) -> Self {
+    pub(in crate::cli) fn clone_without_problems(&self) -> Self {
         let problems = documents_to_objects::Problems::default();
         Self { bases: self.bases.clone(), builder: self.builder.clone(), problems }
     }
@@ -62,7 +62,7 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
     operator_namespaces: Option<BTreeSet<String>>,
     err: &mut dyn Write,
 ) -> io::Result<Result<Given, Exit>> {
-    let bases = match profiles::bases() {
+    let bases = match profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
@@ -156,7 +156,7 @@ pub(in crate::cli) fn facts_from_files(
     live: bool,
     err: &mut dyn Write,
 ) -> io::Result<Option<(Builder, Snapshot)>> {
-    let bases = match profiles::bases() {
+    let bases = match profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;

@@ -67,7 +67,7 @@ fn read_with<'v>(mut reader: Reader<'v>, paths: &[PathBuf], allow_empty: bool) -
 }
 
 /// The files of a path, in the order of the reader.
-pub(in crate::cli) fn found(path: &Path) -> Vec<PathBuf> {
+pub(in crate::cli) fn files_of_path(path: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     add_files_of_path(path, &mut files, &mut Vec::new());
     files

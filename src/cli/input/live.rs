@@ -5,7 +5,7 @@ use crate::cli::Exit;
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
 use crate::cluster::which_kinds_are_served_for_commands::{self, Served};
-use crate::cluster::{PageSize, once, pod};
+use crate::cluster::{PageSize, read_all_or_fail, pod};
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::report::Unread;
 use crate::snapshot::Builder;
@@ -73,12 +73,12 @@ pub(in crate::cli) fn add_facts_of_live_cluster(
             }
             Also::Profiles => objects = profiles(&client).await.map_err(failed)?,
         }
-        let mut seen = once(&client, builder).await.map_err(|e| failed(e.to_string()))?;
+        let mut seen = read_all_or_fail(&client, builder).await.map_err(|e| failed(e.to_string()))?;
         // Without an answer, each kind may exist.
         if !seen.forbidden.is_empty()
             && let Ok(served) = Served::read(&client, DEADLINE).await
         {
-            seen.forget_absent(&served);
+            seen.drop_forbidden_kinds_not_served(&served);
         }
         // The facts are read, so a version that is not known changes nothing.
         let version = which_kinds_are_served_for_commands::version(&client, DEADLINE).await.ok();

@@ -98,7 +98,7 @@ impl Loaded {
     pub(in crate::cli) fn batches(&self) -> impl Iterator<Item = Batch<'_>> {
         let mut left = self.parts.as_slice();
         std::iter::from_fn(move || {
-            let (now, rest) = left.split_at_checked(batch(left))?;
+            let (now, rest) = left.split_at_checked(count_parts_of_next_batch(left))?;
             left = rest;
             if now.is_empty() {
                 return None;
@@ -140,7 +140,7 @@ impl Loaded {
 }
 
 /// How many of some parts are the next batch. A file is in one batch as far as it is in memory.
-fn batch(parts: &[Loading]) -> usize {
+fn count_parts_of_next_batch(parts: &[Loading]) -> usize {
     let mut bytes = 0;
     let mut ends = |(at, part): (usize, &Loading)| {
         bytes += part.content.len();
@@ -185,7 +185,7 @@ impl Loading {
             Content::Again(again) => (again.line, again.continues, again.index),
             Content::Decoded(_) | Content::Whole(..) => (1, false, 0),
         };
-        let mut of_file = OfFile::behind(before);
+        let mut of_file = OfFile::after_documents(before);
         let part = OfPart { name: &name, bytes: &text, continues, last: true };
         let documents = of_file.take_errors_of_part(part, manifest::part(&name, &text, line));
         // A part that was decoded before has had its problems noted then.

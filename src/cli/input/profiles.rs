@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The compiled-in profiles.
-pub(in crate::cli) fn bases() -> Result<Vec<FabricProfile>, String> {
+pub(in crate::cli) fn built_in_profiles() -> Result<Vec<FabricProfile>, String> {
     BASES
         .iter()
         .map(|(name, text)| {
@@ -53,7 +53,7 @@ pub(in crate::cli) fn read_profiles_and_faults(
     let mut profiles = Vec::new();
     let mut visit = |documents: &[Document]| {
         for document in documents {
-            for found in documents_to_objects::of(document) {
+            for found in documents_to_objects::objects_in(document) {
                 match found {
                     documents_to_objects::Found::Object(object) if object.kind == "FabricProfile" => {
                         match profile_faults::check(object.json, bases) {

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Text whose documents stay decoded (bytes). Further documents are decoded a second time as they are reviewed.
-const KEEP: usize = 8 << 20;
+const MAX_BYTES_KEPT_DECODED: usize = 8 << 20;
 /// What a decoded document takes at least (bytes), however short it is.
-const DOCUMENT: usize = 1 << 10;
+const MIN_WEIGHT_OF_DOCUMENT: usize = 1 << 10;
 /// Text that is decoded in parallel (bytes), about.
-const AT_ONCE: usize = 2 << 20;
+const BYTES_DECODED_AT_ONCE: usize = 2 << 20;
 /// Parts that are decoded in parallel.
 const PARTS_AT_ONCE: usize = 512;
 
@@ -113,7 +113,7 @@ impl<'v> Reader<'v> {
         let separators = memmem::find_iter(text, b"\n---").count();
         self.bytes += weight(text, separators);
         self.waiting.push(waiting);
-        if self.bytes >= AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
+        if self.bytes >= BYTES_DECODED_AT_ONCE || self.waiting.len() >= PARTS_AT_ONCE {
             self.decode_waiting_parts();
         }
     }
@@ -170,7 +170,7 @@ impl<'v> Reader<'v> {
         (self.visit)(&documents);
         self.kept = self.kept.saturating_add(weight(&part.text, documents.len()));
         // A file of one part is kept with the others of its size; what is above the limit is read again.
-        let content = match self.kept <= KEEP {
+        let content = match self.kept <= MAX_BYTES_KEPT_DECODED {
             true => Content::Decoded(File::new(part.text, line, continues, documents)),
             false => {
                 let kept = self.spool.keep_text_in_file_or_memory(part);
@@ -187,7 +187,7 @@ impl<'v> Reader<'v> {
 
 /// What a text counts for (bytes). A million documents of a few bytes would otherwise take 70 times their text.
 fn weight(text: &[u8], documents: usize) -> usize {
-    text.len().max(documents.saturating_mul(DOCUMENT))
+    text.len().max(documents.saturating_mul(MIN_WEIGHT_OF_DOCUMENT))
 }
 
 impl Waiting {

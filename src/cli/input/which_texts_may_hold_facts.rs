@@ -35,13 +35,13 @@ fn hides(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::input::documents_to_objects::{Found, of};
+    use crate::cli::input::documents_to_objects::{Found, objects_in};
     use crate::manifest::{Item, read};
 
     /// Whether the reader finds a Node in a text.
     fn has_node(text: &str) -> bool {
         read("f", text.as_bytes()).iter().any(|item| match item {
-            Item::Document(document) => of(document)
+            Item::Document(document) => objects_in(document)
                 .iter()
                 .any(|found| matches!(found, Found::Object(object) if object.kind == "Node")),
             Item::Error(_) | Item::Empty { .. } => false,

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Time between two log lines about a fallback.
 const PAUSE: Duration = Duration::from_secs(600);
 /// Most files of which the reason is logged, each once.
-const LOGGED: usize = 64;
+const MAX_LOGGED_FILES: usize = 64;
 
 /// What the monitor remembers.
 pub(super) struct State {
@@ -76,23 +76,23 @@ impl State {
     }
 
     /// With a file of facts that could not be read: it is counted at each scrape.
-    pub(super) fn without(self, unreadable: Option<(String, Unreadable)>) -> Self {
+    pub(super) fn with_unreadable_facts(self, unreadable: Option<(String, Unreadable)>) -> Self {
         Self { unreadable, ..self }
     }
 
     /// The text of a scrape.
-    pub(super) fn metrics(&self) -> String {
+    pub(super) fn read_and_render_metrics(&self) -> String {
         let mut inner = self.inner.borrow_mut();
         let mut readings = inner.counters.read();
         readings.unreadable.extend(self.unreadable.clone());
-        inner.traffic.observe(Sample::of(&readings.ports, &readings.interfaces, self.start.elapsed()));
+        inner.traffic.add_sample_and_conclude(Sample::of(&readings.ports, &readings.interfaces, self.start.elapsed()));
         readings.rates = inner.traffic.rates;
         let by_log = self.folder.as_ref().and_then(|folder| {
             inner.log.read(folder, &mut readings.unreadable);
             transport_of(&inner.log.log)
         });
         readings.expected.clone_from(&self.expected);
-        readings.transport = Used::of(by_log, inner.traffic.transport, self.expected.as_deref());
+        readings.transport = Used::from_log_else_bytes(by_log, inner.traffic.transport, self.expected.as_deref());
         readings.ras = inner.ras.clone().filter(|_| self.asks_ras);
         inner.log_changed_problems(&readings);
         readings.facts.clone_from(&self.facts);
@@ -107,14 +107,14 @@ impl State {
         {
             line(&json!({"event": "ras-silent", "message": reason}));
         }
-        ras.get_or_insert_default().observe(answer.ok());
+        ras.get_or_insert_default().replace_answer_and_count_stuck(answer.ok());
     }
 }
 
 impl Inner {
     fn log_changed_problems(&mut self, readings: &Readings) {
         for (file, reason) in &readings.unreadable {
-            if self.logged.len() < LOGGED && self.logged.insert(file.clone()) {
+            if self.logged.len() < MAX_LOGGED_FILES && self.logged.insert(file.clone()) {
                 line(&json!({"event": "unreadable", "file": file, "message": reason.to_string()}));
             }
         }

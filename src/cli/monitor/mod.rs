@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// Longest facts file.
-const FACTS: u64 = 1 << 20;
+const MAX_FACTS_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments, err: &mut dyn Write) -> io::Result<Exit
     };
     let state = State::new(&arguments.root, facts, arguments.nccl_log.clone(), ras_port.is_some())
         .expecting(arguments.expect_transport.clone())
-        .without(unreadable);
+        .with_unreadable_facts(unreadable);
     let state = Rc::new(state);
     let local = tokio::task::LocalSet::new();
     if let Some(port) = ras_port {
@@ -111,7 +111,7 @@ fn facts(arguments: &Arguments) -> Result<Option<Facts>, (String, Unreadable)> {
     let read = || {
         let mut text = String::new();
         let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-        io::Read::read_to_string(&mut io::Read::take(file, FACTS), &mut text)
+        io::Read::read_to_string(&mut io::Read::take(file, MAX_FACTS_BYTES), &mut text)
             .map_err(|error| error.to_string())?;
         Facts::parse(&text)
     };

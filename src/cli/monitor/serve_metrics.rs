@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 8;
 /// Time for one connection.
 const DEADLINE: Duration = Duration::from_secs(5);
 /// Most bytes of a request's head.
-const REQUEST: usize = 8 << 10;
+const MAX_REQUEST_HEAD_BYTES: usize = 8 << 10;
 
 /// Whether the node has no IPv6: EAFNOSUPPORT, where the kernel runs with `ipv6.disable=1`, and EADDRNOTAVAIL.
 fn lacks_ipv6(error: &io::Error) -> bool {
@@ -65,7 +65,7 @@ pub(super) async fn serve_metrics_over_http(
                 async move { Ok::<_, Infallible>(answer) }
             });
             let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).keep_alive(false).max_buf_size(REQUEST);
+            http.timer(TokioTimer::new()).keep_alive(false).max_buf_size(MAX_REQUEST_HEAD_BYTES);
             let served = http.serve_connection(TokioIo::new(stream), answer);
             // A client that is slow or gone is its own matter.
             let _ = timeout(DEADLINE, served).await;
@@ -76,7 +76,7 @@ pub(super) async fn serve_metrics_over_http(
 
 fn answer(method: &Method, path: &str, state: &State) -> Response<Full<Bytes>> {
     let (status, body) = match (method, path) {
-        (&Method::GET, "/metrics") => (StatusCode::OK, state.metrics()),
+        (&Method::GET, "/metrics") => (StatusCode::OK, state.read_and_render_metrics()),
         (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
         (&Method::GET, _) => (StatusCode::NOT_FOUND, "GET /metrics or /healthz\n".to_owned()),
         _ => (StatusCode::METHOD_NOT_ALLOWED, "only GET\n".to_owned()),

@@ -14,7 +14,7 @@ pub(super) struct Target {
 
 impl Target {
     /// Creates the file. The user of the training container may be another one.
-    pub(super) fn create(path: &Path) -> Result<Self, String> {
+    pub(super) fn create_or_empty_file(path: &Path) -> Result<Self, String> {
         let fault = |error: io::Error| format!("{}: {}", path.display(), words(&error));
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(fault)?;

@@ -71,13 +71,13 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let target = expected
         .as_ref()
         .and_then(|e| e.write.as_deref())
-        .map(|path| fill_file_in_place::Target::create(&options.root.at(path)));
+        .map(|path| fill_file_in_place::Target::create_or_empty_file(&options.root.path_under_root(path)));
     let seen = look(&options);
-    let mut report = Report::of(&seen);
+    let mut report = Report::run_all_checks(&seen);
     let conf = Conf::of(&seen);
-    if let Some(written) = files(&options.root, expected.as_ref(), target, &seen, &report, &conf) {
+    if let Some(written) = write_files(&options.root, expected.as_ref(), target, &seen, &report, &conf) {
         let policy = expected.as_ref().map(|e| e.policy("PF002"));
-        report.set_written(written, policy);
+        report.record_result_of_writing_files(written, policy);
         // What NCCL will read, and why, for the log of the container.
         for (name, value, why) in &conf.lines {
             writeln!(err, "nccl.conf: {}={} ({why})", printable(name, 100), printable(value, 1100))?;
@@ -108,7 +108,7 @@ fn expected(options: &Options) -> Option<Expectation> {
 }
 
 /// Writes the files that the expectation names; `None` where it names none.
-fn files(
+fn write_files(
     root: &Root,
     expected: Option<&Expectation>,
     target: Option<Result<fill_file_in_place::Target, String>>,
@@ -127,9 +127,9 @@ fn files(
     if let Some(path) = expected.and_then(|e| e.facts.as_deref()) {
         // The verdict that the run has if this file can be written.
         let mut complete = report.clone();
-        complete.set_written(Ok(String::new()), None);
+        complete.record_result_of_writing_files(Ok(String::new()), None);
         let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
-        match fill_file_in_place::Target::create(&root.at(path))
+        match fill_file_in_place::Target::create_or_empty_file(&root.path_under_root(path))
             .and_then(|mut target| target.write_whole_or_leave_empty(&facts.to_text()))
         {
             Ok(()) => written.push("facts.json".to_owned()),

@@ -58,7 +58,7 @@ fn entry(given: Given<'_>, statuses: &Statuses<'_>, known: &Known) -> ProfileEnt
     }
     let (name, base) = names(given.json());
     let id = (name.as_deref(), base.as_deref(), given.source());
-    ProfileEntry::new(id, status, &|pointer| given.position(pointer))
+    ProfileEntry::new(id, status, &|pointer| given.file_line_and_column(pointer))
 }
 
 /// A base selects no nodes, and no namespace is its own.

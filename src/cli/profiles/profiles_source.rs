@@ -56,7 +56,7 @@ impl Source {
     /// Reads everything. `Err` with the exit code where nothing is known; the reason has been reported. A profile that
     /// cannot be used does not keep the others from being shown.
     pub(super) fn read(&self, err: &mut dyn Write) -> io::Result<Result<Known, Exit>> {
-        let bases = match profiles::bases() {
+        let bases = match profiles::built_in_profiles() {
             Ok(bases) => bases,
             Err(error) => {
                 writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
@@ -111,7 +111,7 @@ impl Known {
     /// Shows every FabricProfile of the source, in the order in which they were read.
     pub(super) fn show_each_profile(&self, show: &mut dyn FnMut(Given<'_>)) {
         for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {
-            for found in file.documents.iter().flat_map(documents_to_objects::of) {
+            for found in file.documents.iter().flat_map(documents_to_objects::objects_in) {
                 if let Found::Object(object) = found
                     && is_profile(&object)
                 {
@@ -127,7 +127,7 @@ impl Known {
     /// Shows every base.
     pub(super) fn each_base(&self, show: &mut dyn FnMut(Given<'_>)) {
         for (document, (name, _)) in self.built_in.iter().zip(BASES) {
-            for found in documents_to_objects::of(document) {
+            for found in documents_to_objects::objects_in(document) {
                 if let Found::Object(object) = found {
                     show(Given::BuiltIn(name, &object));
                 }

@@ -81,7 +81,7 @@ fn name(json: &str) -> Option<String> {
 
 /// The profile as YAML with comments.
 fn page(given: Given<'_>, known: &Known) -> Result<String, String> {
-    let at = |pointer: &str, message: &str| match given.position(pointer) {
+    let at = |pointer: &str, message: &str| match given.file_line_and_column(pointer) {
         Some(place) => format!("{place}: {message}"),
         None => format!("{pointer}: {message}"),
     };
@@ -91,7 +91,7 @@ fn page(given: Given<'_>, known: &Known) -> Result<String, String> {
         written_out(&profile, &raw, &known.bases).map_err(|e| at(&e.pointer, &e.message))?;
     let own = |pointer: &str| match given {
         Given::BuiltIn(name, _) => format!("base {name}"),
-        Given::File(_) | Given::Live(_) => given.line(pointer).unwrap_or_else(|| given.source()),
+        Given::File(_) | Given::Live(_) => given.file_and_line(pointer).unwrap_or_else(|| given.source()),
     };
     let mut comments: BTreeMap<String, String> = BTreeMap::new();
     comments.insert("/metadata/name".to_owned(), own("/metadata/name"));

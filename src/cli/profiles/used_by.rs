@@ -17,7 +17,7 @@ pub(super) fn run(name: &str, source: &Source, out: &mut dyn Write, err: &mut dy
         profiles: source.profiles.as_deref(),
         choice: &source.choice,
     });
-    let audited = match audit::read(&arguments, err)? {
+    let audited = match audit::run_audit(&arguments, err)? {
         Ok(audited) => audited,
         Err(exit) => return Ok(exit),
     };

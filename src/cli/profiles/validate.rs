@@ -24,8 +24,8 @@ const GROUP: &str = "fabric-admission.dev";
 const KIND: &str = "FabricProfile";
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let bases = match profiles::bases() {
-        Ok(bases) => bases,
+    let built_in_profiles = match profiles::built_in_profiles() {
+        Ok(built_in_profiles) => built_in_profiles,
         Err(error) => {
             writeln!(err, "error: a compiled-in profile cannot be read: {error}")?;
             return Ok(Exit::Internal);
@@ -34,9 +34,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut checked = Checked::default();
     let mut visit = |documents: &[Document]| {
         for document in documents {
-            for found in documents_to_objects::of(document) {
+            for found in documents_to_objects::objects_in(document) {
                 match found {
-                    Found::Object(object) => checked.check_object(&object, &bases),
+                    Found::Object(object) => checked.check_object(&object, &built_in_profiles),
                     Found::Unread(unread) => checked.unread.push(unread),
                     Found::Skipped(_) => checked.others += 1,
                 }

@@ -26,21 +26,21 @@ impl Given<'_> {
     /// The object itself: its file and line.
     pub(super) fn source(&self) -> String {
         match self {
-            Self::File(object) => self.line("").unwrap_or_else(|| object.document.file.to_string()),
+            Self::File(object) => self.file_and_line("").unwrap_or_else(|| object.document.file.to_string()),
             Self::Live(_) => "cluster".to_owned(),
             Self::BuiltIn(..) => "built in".to_owned(),
         }
     }
 
     /// File and line of a field; `None` where the object does not come from a file.
-    pub(super) fn line(&self, pointer: &str) -> Option<String> {
+    pub(super) fn file_and_line(&self, pointer: &str) -> Option<String> {
         let Self::File(object) = self else { return None };
         let place = input::place(object.document, object.part(), pointer);
         Some(format!("{}:{}", printable(&object.document.file, 300), place.line))
     }
 
     /// File, line and column of a field.
-    pub(super) fn position(&self, pointer: &str) -> Option<String> {
+    pub(super) fn file_line_and_column(&self, pointer: &str) -> Option<String> {
         let Self::File(object) = self else { return None };
         let place = input::place(object.document, object.part(), pointer);
         Some(format!("{}:{}:{}", printable(&object.document.file, 300), place.line, place.column))

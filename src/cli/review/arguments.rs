@@ -70,7 +70,7 @@ pub(in crate::cli) struct Arguments {
     /// parameters=7B,compute=1.2s,rate=400. Key `parameters` is the number of parameters of the model, `compute` is the
     /// compute time of a step, and `rate` is the line rate of a rail in Gb/s. Key `rate` is optional if the profile has
     /// field preflight.rate. Add precision=fp32 if the gradients are not bf16
-    #[arg(long, value_name = "KEY=VALUE,...", value_parser = crate::cli::estimate::asked)]
+    #[arg(long, value_name = "KEY=VALUE,...", value_parser = crate::cli::estimate::parse_estimate_flag)]
     pub(super) estimate: Option<Asked>,
     /// Show all findings. Without this flag, the output hides info findings about settings that are often intended.
     /// Output json always has all findings

@@ -5,7 +5,7 @@ use super::namespace_and_mode_of_object::namespace_and_mode;
 use super::options_of_all_decisions::Setting;
 use super::{findings_in_text, line_and_column_of_finding, placeholders, repeated_findings};
 use crate::cli::estimate::Estimated;
-use crate::cli::input::documents_to_objects::{Found, Object, of, unread};
+use crate::cli::input::documents_to_objects::{Found, Object, objects_in, unread};
 use crate::cli::input::{File, Loaded, Problems, place, report_unread, source};
 use crate::deadline::Deadline;
 use crate::facts::{Kind, Mode, is_fact};
@@ -17,19 +17,19 @@ use crate::report::{Located, Repeated, Reviewed, Skipped, Unread};
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of, why_pod,
 };
-use crate::rules::{Event, Finding, ObjectContext, checks_kind, judges_kind};
+use crate::rules::{Event, Finding, ObjectContext, does_any_rule_check_kind, does_any_rule_judge_fields_of_kind};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-pub(in crate::cli) fn document(
+pub(in crate::cli) fn decide_document(
     file: &File,
     document: &Document,
     setting: &Setting,
     snapshot: &Snapshot,
 ) -> DocumentReview {
     let mut review = DocumentReview::default();
-    for found in of(document) {
+    for found in objects_in(document) {
         match found {
             Found::Object(object) => {
                 self::add_results_of_object(Given { file, object: &object }, setting, snapshot, &mut review)
@@ -39,7 +39,7 @@ pub(in crate::cli) fn document(
         }
     }
     setting.ignores.set_ignored_findings_aside(&document.file, &mut review.results);
-    repeated_findings::from_anchors(document, &mut review.results);
+    repeated_findings::fold_copies_of_anchored_values(document, &mut review.results);
     review
 }
 
@@ -59,7 +59,7 @@ pub(in crate::cli) fn decide_all_documents(
         let documents =
             batch.files.iter().flat_map(|file| file.documents.iter().map(move |document| (file, document)));
         for (file, document) in documents {
-            let mut review = self::document(file, document, setting, snapshot);
+            let mut review = self::decide_document(file, document, setting, snapshot);
             placeholders::report_once_per_tool(
                 std::slice::from_mut(&mut review),
                 &mut placeholders::Reported::default(),
@@ -81,17 +81,17 @@ fn add_results_of_object(
     snapshot: &Snapshot,
     review: &mut DocumentReview,
 ) {
-    let mut decided = decided(given, setting, snapshot);
+    let mut decided = results_of_object(given, setting, snapshot);
     let own = || {
         let (namespace, opted_in, mode) = namespace_and_mode(given.object, setting, snapshot);
         let decision = Decision { in_scope: true, ..Decision::default() };
         reviewed(given, given.object.json, None, Some(namespace.to_owned()), opted_in, mode, decision)
     };
     if (!decided.unread.is_empty() || findings_in_text::has_wrong_metadata(given.object.json))
-        && let Some(readable) = findings_in_text::readable(given)
+        && let Some(readable) = findings_in_text::retype_wrong_values(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
-        decided = self::decided(Given { object: &object, ..given }, setting, snapshot);
+        decided = self::results_of_object(Given { object: &object, ..given }, setting, snapshot);
         readable.unknown.iter().for_each(|pointer| {
             findings_in_text::drop_findings_of_unknown_value(&mut decided.results, pointer)
         });
@@ -123,7 +123,7 @@ fn add_results_of_object(
     review.unread.append(&mut decided.unread);
 }
 
-fn decided(given: Given<'_>, setting: &Setting, snapshot: &Snapshot) -> DocumentReview {
+fn results_of_object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot) -> DocumentReview {
     let mut review = DocumentReview::default();
     add_results_of_workload_pod_or_object(given, setting, snapshot, &mut review);
     review
@@ -137,7 +137,7 @@ fn add_results_of_workload_pod_or_object(
 ) {
     let object = given.object;
     let mut has_result = false;
-    if checks_kind(object.group(), &object.kind) {
+    if does_any_rule_check_kind(object.group(), &object.kind) {
         let name = (object.group(), object.kind.as_str());
         let seen = setting.audience.map(|a| snapshot.seen_from_object(object.namespace.as_deref(), a));
         let snapshot = seen.as_ref().unwrap_or(snapshot);
@@ -149,7 +149,7 @@ fn add_results_of_workload_pod_or_object(
         // A readable fact that no rule checks, and a usable profile, have nothing to report.
         has_result = !decision.findings.is_empty()
             || !decision.suppressed.is_empty()
-            || judges_kind(object.group(), &object.kind);
+            || does_any_rule_judge_fields_of_kind(object.group(), &object.kind);
         if has_result {
             review.results.push(reviewed(
                 given,
@@ -301,7 +301,7 @@ fn reviewed(
 ) -> Reviewed {
     let object = given.object;
     let part = object.template(json, template.as_deref().unwrap_or_default());
-    let place = |finding: &Finding| line_and_column_of_finding::of(given, part, finding);
+    let place = |finding: &Finding| line_and_column_of_finding::place_of_finding(given, part, finding);
     let findings = std::mem::take(&mut decision.findings).into_iter();
     let findings = findings.map(|item| {
         let place = place(&item);

@@ -35,7 +35,7 @@ pub(super) struct Workload {
 
 impl DocumentReview {
     /// The number of the result for an object itself: the one that is there, or `own`.
-    pub(super) fn result_of(&mut self, own: Option<Box<Reviewed>>) -> usize {
+    pub(super) fn find_or_add_result_of_object(&mut self, own: Option<Box<Reviewed>>) -> usize {
         let Some(own) = own else { return self.results.len() };
         let same = |r: &Reviewed| r.template.is_none() && r.source.pointer == own.source.pointer;
         self.results.iter().position(same).unwrap_or_else(|| {

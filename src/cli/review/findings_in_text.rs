@@ -29,7 +29,7 @@ pub(super) struct Readable {
 }
 
 /// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
-pub(super) fn readable(given: Given<'_>) -> Option<Readable> {
+pub(super) fn retype_wrong_values(given: Given<'_>) -> Option<Readable> {
     let object = given.object;
     let mut json = object.json.to_owned();
     let (mut findings, mut unknown) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ fn wrong_type(json: &str, is_pod: bool) -> Option<DecodeError> {
     if is_pod {
         return error(json);
     }
-    if let Err(error) = decode_with_place::object::<Headed<'_>>(json) {
+    if let Err(error) = decode_with_place::decode_object::<Headed<'_>>(json) {
         return Some(error);
     }
     templates_by_shape::find(json).iter().find_map(|found| {

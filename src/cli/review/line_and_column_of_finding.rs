@@ -7,13 +7,13 @@ use crate::report::Place;
 use crate::rules::Finding;
 
 /// The place of a finding, whose path starts at a part of the object.
-pub(super) fn of(given: Given<'_>, part: Part<'_>, finding: &Finding) -> Place {
+pub(super) fn place_of_finding(given: Given<'_>, part: Part<'_>, finding: &Finding) -> Place {
     let Given { file, object } = given;
     match finding.spot {
         None => place(object.document, part, &finding.path),
         Some(spot) => {
             let spot = (spot.line, spot.column);
-            let lines_from = |line: u32| file.lines().from(line);
+            let lines_from = |line: u32| file.lines().bytes_from_line(line);
             let at = object.document.locate_within(lines_from, part, &finding.path, spot);
             Place { line: at.line, column: at.column }
         }

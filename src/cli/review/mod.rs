@@ -119,7 +119,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             fails: fail_on.severity(),
             baseline,
         };
-        let worst = output.add(part, unread, err)?;
+        let worst = output.decide_and_write_part(part, unread, err)?;
         fails |= Exit::of_review(false, worst, fail_on) == Exit::Findings;
     }
     let (summary, baseline) = output.end(err)?;

@@ -69,7 +69,7 @@ impl Baselines {
             let times = found.repeats + 1;
             let finding = Packed::finding(&fingerprint);
             if let Some(since) = &mut since {
-                found.baseline = Some(since.add(&finding, severity, times));
+                found.baseline = Some(since.count_and_classify_finding(&finding, severity, times));
             }
             if let Some(written) = &mut self.written {
                 *written.entry((finding, severity.name())).or_default() += times;
@@ -81,7 +81,7 @@ impl Baselines {
     pub(super) fn end(self, unreadable: bool) -> (Option<Comparison>, Option<Written>) {
         let mut all: Option<Comparison> = None;
         for (_, since, coverage) in self.files {
-            let comparison = since.end(coverage, unreadable);
+            let comparison = since.finish_comparison(coverage, unreadable);
             match &mut all {
                 Some(all) => all.extend(comparison),
                 None => all = Some(comparison),

@@ -26,7 +26,7 @@ pub(super) enum Format {
 
 impl Format {
     /// Whether it holds findings.
-    pub(super) fn reports(self) -> bool {
+    pub(super) fn shows_findings(self) -> bool {
         !matches!(self, Self::Yaml | Self::Patch | Self::Diff)
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::input::place;
 use crate::pod::workload_kinds;
 use crate::report::{Located, Repeated, Reviewed};
 use crate::rules::inputs::{self, Placeholder, Syntax};
-use crate::rules::{Finding, Severity, checks_kind, find};
+use crate::rules::{Finding, Severity, does_any_rule_check_kind, find};
 use std::collections::BTreeMap;
 
 impl Templated {
@@ -58,7 +58,7 @@ fn of_syntax(
             let quoted = || found.iter().find(|p| f.item.message.contains(&p.text));
             let cause = found.iter().find(|p| p.pointer == path).or_else(quoted);
             let Some(cause) = cause else { return true };
-            taken.count(f.item.severity);
+            taken.count_finding(f.item.severity);
             let rank = (f.item.severity, find(f.item.rule).is_some_and(|rule| rule.names_placeholders));
             if worst.as_ref().is_none_or(|worst| worst.rank < rank) {
                 worst = Some(Worst { rank, cause, result: number, finding: f.clone() });
@@ -72,7 +72,7 @@ fn of_syntax(
     // Controllers of other kinds may replace them: Argo Workflows, Katib, kro.
     let known = object.is_pod()
         || workload_kinds::find(object.group(), &object.kind).is_some()
-        || checks_kind(object.group(), &object.kind);
+        || does_any_rule_check_kind(object.group(), &object.kind);
     if !known && caused.is_empty() {
         return None;
     }
@@ -142,7 +142,7 @@ fn report_one(
             reported = true;
             let unsubstituted = || inputs::unsubstituted(&object.first, severity, object.known);
             let found = object.named.or_else(|| Some(Located::new(unsubstituted()?, object.place)));
-            let index = object.home.unwrap_or_else(|| review.result_of(object.own));
+            let index = object.home.unwrap_or_else(|| review.find_or_add_result_of_object(object.own));
             if let (Some(result), Some(found)) = (review.results.get_mut(index), found) {
                 result.add_and_recompute_verdict([Located { repeats: values - 1, ..found }]);
             }

@@ -26,7 +26,7 @@ struct First {
 }
 
 /// Folds findings on values that YAML aliases repeat into the first of them.
-pub(super) fn from_anchors(document: &Document, results: &mut [Reviewed]) {
+pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut [Reviewed]) {
     if !document.has_aliases() {
         return;
     }
@@ -43,7 +43,7 @@ pub(super) fn from_anchors(document: &Document, results: &mut [Reviewed]) {
             let finding = &found.item;
             let pointer = format!("{base}{}", finding.path);
             // A finding on a whole pod is about that pod.
-            let origin = if finding.path.is_empty() { None } else { document.origin(part, &finding.path) };
+            let origin = if finding.path.is_empty() { None } else { document.position_shared_by_alias_copies(part, &finding.path) };
             let Some((origin, exists)) = origin else {
                 number += 1;
                 return true;
@@ -61,7 +61,7 @@ pub(super) fn from_anchors(document: &Document, results: &mut [Reviewed]) {
                     *repeats.entry((first.result, first.number)).or_default() += 1;
                     // A copy in the same object is counted with its first only.
                     if first.result != index {
-                        result.repeated.count(finding.severity);
+                        result.repeated.count_finding(finding.severity);
                     }
                     return false;
                 }
@@ -119,7 +119,7 @@ impl Pairs {
             }
             let grouped = || self.group(rule, &name, &other, severity).is_some_and(|group| group < earlier);
             if noted || before.is_some_and(|s| *s >= severity) || grouped() {
-                result.repeated.count(severity);
+                result.repeated.count_finding(severity);
                 continue;
             }
             let most = self.reported.entry((rule, name.clone(), other.clone())).or_insert(severity);

@@ -184,7 +184,7 @@ impl CertificateFlags {
             mutating: self.tls_mutating.clone(),
             validating: self.tls_validating.clone(),
         };
-        let (ca_out, identity) = (self.tls_ca_out.clone(), crate::cli::flag_values::identity());
+        let (ca_out, identity) = (self.tls_ca_out.clone(), crate::cli::flag_values::replica_identity());
         // Whoever may set a flag of a shipped binary must not be able to make it trust other times.
         #[cfg(debug_assertions)]
         let clock = Clock { offset: self.tls_test_clock_offset.clone() };

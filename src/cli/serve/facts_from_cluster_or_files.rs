@@ -1,7 +1,7 @@
 //! Where the server has its facts from: the API server, or files.
 
 use super::arguments::{Arguments, Mutate};
-use crate::cli::flag_values::identity;
+use crate::cli::flag_values::replica_identity;
 use crate::cli::input::{ServerSettings, facts_from_files, files};
 use crate::cluster::{self, Pace};
 use crate::server::{Live, Look, Source, StatusWriter};
@@ -49,7 +49,7 @@ pub(super) fn live_facts(
 }
 
 fn status_writer(client: &kube::Client) -> StatusWriter {
-    StatusWriter { namespace: client.default_namespace().to_owned(), identity: identity() }
+    StatusWriter { namespace: client.default_namespace().to_owned(), identity: replica_identity() }
 }
 
 /// Checks the files of profiles and facts for changes; `None` without files.

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 /// Reverts within `WINDOW` seconds that show another active writer.
-pub(super) const MANY: usize = 5;
+pub(super) const MAX_REVERTS_WITHOUT_FIGHT: usize = 5;
 /// Seconds over which reverts count.
 pub(super) const WINDOW: i64 = 600;
 /// Seconds between two writes in a fight.
-pub(super) const SLOW: i64 = 30;
+pub(super) const MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT: i64 = 30;
 
 /// The history of one field that the server writes and others may change.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +38,7 @@ impl Drift {
     /// Counts an event: an external change, or an emergency where those are counted.
     pub fn count_external_change(&mut self, now: i64) {
         self.reverts.push_back(now);
-        if self.reverts.len() > MANY + 1 {
+        if self.reverts.len() > MAX_REVERTS_WITHOUT_FIGHT + 1 {
             self.reverts.pop_front();
         }
     }
@@ -46,13 +46,13 @@ impl Drift {
     /// Whether another writer changes it repeatedly.
     #[must_use]
     pub fn is_fight(&self, now: i64) -> bool {
-        self.reverts.len() > MANY && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
+        self.reverts.len() > MAX_REVERTS_WITHOUT_FIGHT && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
     }
 
     /// Whether a write must wait.
     #[must_use]
     pub fn are_writes_held_back(&self, now: i64) -> bool {
-        self.is_fight(now) && self.written.is_some_and(|written| (0..SLOW).contains(&(now - written)))
+        self.is_fight(now) && self.written.is_some_and(|written| (0..MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT).contains(&(now - written)))
     }
 
     /// Records that this server wrote the bundle.
@@ -87,8 +87,8 @@ mod tests {
         drift.record_write(now);
         assert!(
             drift.are_writes_held_back(now)
-                && drift.are_writes_held_back(now + SLOW - 1)
-                && !drift.are_writes_held_back(now + SLOW)
+                && drift.are_writes_held_back(now + MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT - 1)
+                && !drift.are_writes_held_back(now + MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT)
         );
         // A clock that is set back must not hold it permanently.
         assert!(!drift.are_writes_held_back(now - 1));

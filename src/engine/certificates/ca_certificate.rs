@@ -32,7 +32,7 @@ impl Authority {
     /// # Errors
     /// What is wrong with the text.
     pub fn read(text: &[u8]) -> Result<Self, String> {
-        let all = Self::all(text)?;
+        let all = Self::read_all(text)?;
         let count = all.len();
         let mut all = all.into_iter();
         match (all.next(), all.next()) {
@@ -45,21 +45,21 @@ impl Authority {
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub fn all(text: &[u8]) -> Result<Vec<Self>, String> {
+    pub fn read_all(text: &[u8]) -> Result<Vec<Self>, String> {
         if text.len() > MAX_PEM {
             return Err(format!("has {} bytes, which is too long for a CA bundle", text.len()));
         }
         CertificateDer::pem_slice_iter(text)
             .map(|der| {
                 let der = der.map_err(|error| format!("is not PEM: {error}"))?;
-                Self::of(&der).ok_or_else(|| "holds a PEM block that is not an X.509 certificate".to_owned())
+                Self::from_der(&der).ok_or_else(|| "holds a PEM block that is not an X.509 certificate".to_owned())
             })
             .collect()
     }
 
     /// Reads DER.
     #[must_use]
-    pub fn of(der: &[u8]) -> Option<Self> {
+    pub fn from_der(der: &[u8]) -> Option<Self> {
         let fields = x509_reader::fields(der)?;
         let name = x509_reader::common_name(fields.subject).map(str::to_owned);
         Some(Self { pem: pem(der), from: fields.from, until: fields.until, name, signs: fields.signs })
@@ -73,7 +73,7 @@ impl Authority {
 
     /// Whether its time has begun and not ended.
     #[must_use]
-    pub fn valid(&self, now: i64) -> bool {
+    pub fn is_valid_at(&self, now: i64) -> bool {
         self.from <= now && now < self.until
     }
 }

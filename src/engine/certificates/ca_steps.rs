@@ -17,7 +17,7 @@ use super::what_ca_secret_holds::{Record, Signer};
 /// Previous CAs that are kept. Only several emergencies in a row cause more.
 const MAX_PREVIOUS: usize = 8;
 /// With this many previous CAs no next one is staged: repeated requests wait for the drain.
-const CROWDED: usize = 4;
+const PREVIOUS_CAS_THAT_BLOCK_STAGING: usize = 4;
 
 /// A write to the Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ pub enum Change {
 impl Change {
     /// Whether the step creates a CA.
     #[must_use]
-    pub fn makes(self) -> bool {
+    pub fn creates_ca(self) -> bool {
         matches!(self, Self::Create | Self::Replace | Self::Stage)
     }
 
@@ -103,7 +103,7 @@ pub fn next(
         return if calm { Step::Write(change) } else { Step::Rest };
     }
     match &record.next {
-        Some(Ok(next)) if next.authority.valid(now) => {}
+        Some(Ok(next)) if next.authority.is_valid_at(now) => {}
         // By our clock, and perhaps by that of API servers. A CA that we create is valid for faster clocks too, so two
         // replicas do not do this in turn.
         Some(Ok(next)) if now < next.authority.from => return Step::Write(Change::Stage),
@@ -112,7 +112,7 @@ pub fn next(
     }
     let staged = record.next_signer(now);
     let known = staged.is_some_and(|next| looks.iter().all(|look| look.trusts(&next.authority)));
-    let lost = staged.is_none_or(|next| looks.iter().any(|look| look.lacks(&next.authority)));
+    let lost = staged.is_none_or(|next| looks.iter().any(|look| look.is_known_not_to_trust(&next.authority)));
     // Before the caBundle is repaired: a crash in between must not leave a mark that is older than the repair.
     if record.soaking_since.is_some() && lost {
         return Step::Write(Change::Unsoak);
@@ -129,18 +129,18 @@ pub fn next(
         let Some(mark) = record.soaking_since else { return Step::Write(Change::Soak) };
         // A mark never moves: by a slow clock it would go back, and a fast one would find it old.
         let age = Record::age(mark, now, lives);
-        let soaked = seen.staged >= lives.soak && age.is_none_or(|age| age >= lives.soaked());
+        let soaked = seen.staged >= lives.soak && age.is_none_or(|age| age >= lives.soak_age_when_known());
         return if soaked { Step::Write(Change::Switch) } else { Step::Rest };
     }
     if !record.previous.is_empty() {
         let Some(mark) = record.switched_at else { return Step::Write(Change::Wait) };
         let age = Record::age(mark, now, lives).unwrap_or(seen.switched);
         // However fast our clock is: by then every replica that lives has a leaf of the current CA.
-        if age >= lives.drained() && seen.switched >= lives.soak {
+        if age >= lives.switch_age_when_old_leaves_ended() && seen.switched >= lives.soak {
             return Step::Write(Change::Drain);
         }
     }
-    let room = record.previous.len() < CROWDED;
+    let room = record.previous.len() < PREVIOUS_CAS_THAT_BLOCK_STAGING;
     if staged.is_none() && room && (record.rotate || next_ca_is_due(record, now, lives)) {
         return Step::Write(Change::Stage);
     }
@@ -157,7 +157,7 @@ fn next_ca_is_due(record: &Record, now: i64, lives: &Lifetimes) -> bool {
 /// The record after a change. `made` is the new CA where one is made; `trusted` are CAs of leaves that may be served by
 /// someone though the Secret knows nothing of them.
 #[must_use]
-pub fn advance(
+pub fn record_after_change(
     record: Option<&Record>,
     change: Change,
     made: Option<Signer>,
@@ -247,7 +247,7 @@ mod tests {
     /// It may be our clock that is wrong: others serve leaves of that CA.
     #[test]
     fn a_ca_that_seems_to_have_expired_stays_trusted_until_the_drain() {
-        let record = advance(None, Change::Create, Some(signer("a", 0, 100)), &[], 0).unwrap();
+        let record = record_after_change(None, Change::Create, Some(signer("a", 0, 100)), &[], 0).unwrap();
         let (looks, seen) = ([Look::Absent, Look::Absent], Seen::default());
         let next = |record: &Record, now: i64| {
             next(Some(record), &looks, &[false; 2], true, (now, seen), &Lifetimes::DEFAULT)
@@ -255,7 +255,7 @@ mod tests {
         for now in [100, -1] {
             assert_eq!(next(&record, now), Step::Write(Change::Replace));
             let replaced =
-                advance(Some(&record), Change::Replace, Some(signer("b", now, 500)), &[], now).unwrap();
+                record_after_change(Some(&record), Change::Replace, Some(signer("b", now, 500)), &[], now).unwrap();
             assert_eq!(replaced.bundle(), "ba");
         }
         let mut record = record;

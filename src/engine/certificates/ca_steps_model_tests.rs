@@ -2,7 +2,7 @@
 //! races, looks that are old when they are acted upon, clocks that differ, deleted and spoilt objects. The functions
 //! are those that run; only the cluster is made up.
 
-use super::ca_steps::{Change, Step, advance, next};
+use super::ca_steps::{Change, Step, record_after_change, next};
 use super::what_ca_bundles_hold::Look;
 use super::{Authority, Key, Leaf, Lifetimes, Marks, Record, Seen, Signer, leaf_is_due};
 use proptest::prelude::*;
@@ -93,7 +93,7 @@ impl World {
         let bundles = replica.half.take().unwrap_or_else(|| self.bundles.clone());
         let mut view = View { now, secret: self.secret.clone(), bundles, seen: Seen::default() };
         if let Some((_, record)) = &view.secret {
-            view.seen = replica.marks.observe(record, &view.looks(), self.now);
+            view.seen = replica.marks.record_and_measure(record, &view.looks(), self.now);
         }
         if let Some((_, record)) = &view.secret
             && let Ok(current) = &record.current
@@ -131,7 +131,7 @@ impl World {
         let made = self.authorities.clone();
         let verifies = |leaf: &Leaf| {
             (leaf.from..leaf.until).contains(&view.now)
-                && made.iter().any(|ca| ca.pem == leaf.issuer && ca.valid(view.now))
+                && made.iter().any(|ca| ca.pem == leaf.issuer && ca.is_valid_at(view.now))
                 && view.bundles.iter().all(|(_, b)| trusts(b, &leaf.issuer))
         };
         if let Some(record) = record {
@@ -159,7 +159,7 @@ impl World {
     }
 
     fn write(&mut self, r: usize, view: &View, change: Change) {
-        let made = change.makes().then(|| {
+        let made = change.creates_ca().then(|| {
             self.made += 1;
             let pem = format!("<{}>", self.made);
             let from = view.now - LIVES.backdate();
@@ -177,7 +177,7 @@ impl World {
         if self.secret.as_ref().map(|(version, _)| *version) != read.map(|(version, _)| *version) {
             return;
         }
-        let record = advance(read.map(|(_, record)| record), change, made, &trusted, view.now).unwrap();
+        let record = record_after_change(read.map(|(_, record)| record), change, made, &trusted, view.now).unwrap();
         if change == Change::Switch && !self.dirty {
             self.soaked(&record);
         }

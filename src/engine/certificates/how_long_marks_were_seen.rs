@@ -23,7 +23,7 @@ pub struct Marks {
 
 impl Marks {
     /// Records what this replica has read now, and returns how long it has been so.
-    pub fn observe(&mut self, record: &Record, looks: &[Look], steady: i64) -> Seen {
+    pub fn record_and_measure(&mut self, record: &Record, looks: &[Look], steady: i64) -> Seen {
         let next = record.next.iter().flatten().map(|next| &next.authority).next();
         let known = next.filter(|next| looks.iter().all(|look| look.trusts(next)));
         let current = record.current.as_ref().ok().map(|current| &current.authority);
@@ -65,7 +65,7 @@ mod tests {
         let mut marks = Marks::default();
         let mut look = |record: &Record, bundle: &str, steady| {
             let Seen { staged, switched } =
-                marks.observe(record, &[Look::Present(vec![bundle.into()]), Look::Absent], steady);
+                marks.record_and_measure(record, &[Look::Present(vec![bundle.into()]), Look::Absent], steady);
             (staged, switched)
         };
         assert_eq!(look(&record, "a", 10), (0, 0));

@@ -74,21 +74,21 @@ impl Lifetimes {
 
     /// Age of the mark, which another clock may have set, at which the next CA has been known long enough.
     #[must_use]
-    pub fn soaked(&self) -> i64 {
+    pub fn soak_age_when_known(&self) -> i64 {
         self.soak + 2 * self.skew
     }
 
     /// Age of a switch at which no leaf of the CA before it can be valid: a leaf may have been signed a moment after, by
     /// a replica that had not seen it.
     #[must_use]
-    pub fn drained(&self) -> i64 {
+    pub fn switch_age_when_old_leaves_ended(&self) -> i64 {
         self.leaf + 3 * self.skew + 2 * self.tick
     }
 
     /// How long before its end a leaf of this lifetime may have expired by another clock or at the next check. At most a
     /// tenth of the lifetime.
     #[must_use]
-    pub fn ending(&self, life: i64) -> i64 {
+    pub fn last_seconds_of_leaf(&self, life: i64) -> i64 {
         (2 * self.skew + self.tick).min(life / 10)
     }
 }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_end_of_a_leaf_is_as_long_as_clocks_differ() {
         let lives = Lifetimes::DEFAULT;
-        assert_eq!(lives.ending(lives.leaf), 1210);
-        assert_eq!(lives.ending(1000), 100);
+        assert_eq!(lives.last_seconds_of_leaf(lives.leaf), 1210);
+        assert_eq!(lives.last_seconds_of_leaf(1000), 100);
     }
 }

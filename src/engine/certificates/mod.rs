@@ -22,11 +22,11 @@ mod x509_reader;
 
 pub use ca_bundle_drift::Drift;
 pub use ca_certificate::{Authority, NAME};
-pub use ca_steps::{Change, Step, advance, next};
+pub use ca_steps::{Change, Step, record_after_change, next};
 pub use how_long_marks_were_seen::{Marks, Seen};
 pub use lifetimes::Lifetimes;
-pub use serving_certificate_renewal::{Leaf, Reason, last_resort, leaf_is_due};
+pub use serving_certificate_renewal::{Leaf, Reason, may_renew_with_unlisted_signer, leaf_is_due};
 pub use what_ca_bundles_hold::Look;
 pub use what_ca_secret_holds::{Key, Record, Signer};
-pub use x509_reader::days;
+pub use x509_reader::days_since_epoch;
 pub use x509_reader::{Fields, common_name, common_names, fields};

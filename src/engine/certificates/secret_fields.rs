@@ -42,7 +42,7 @@ pub fn read(secret: &Value, judge: &dyn Fn(&Authority, &Key) -> Result<(), Strin
 
 /// Whatever certificates can be read in the field of the current CA, whether it can sign or not.
 #[must_use]
-pub fn leftover(secret: &Value) -> Vec<Authority> {
+pub fn certificates_in_current_field(secret: &Value) -> Vec<Authority> {
     CURRENT.first().map(|name| certificates(secret, name)).unwrap_or_default()
 }
 
@@ -50,18 +50,18 @@ pub fn leftover(secret: &Value) -> Vec<Authority> {
 ///
 /// # Errors
 /// What the Secret lacks.
-pub fn pair(secret: &Value) -> Result<(Vec<u8>, Vec<u8>), String> {
+pub fn certificate_chain_and_key(secret: &Value) -> Result<(Vec<u8>, Vec<u8>), String> {
     Ok((field(secret, "tls.crt")?, field(secret, "tls.key")?))
 }
 
 /// The CAs beside it, where the issuer gives them.
 #[must_use]
-pub fn ca(secret: &Value) -> Option<String> {
+pub fn ca_beside_certificate(secret: &Value) -> Option<String> {
     String::from_utf8(field(secret, "ca.crt").ok()?).ok()
 }
 
 fn certificates(secret: &Value, name: &str) -> Vec<Authority> {
-    field(secret, name).ok().and_then(|text| Authority::all(&text).ok()).unwrap_or_default()
+    field(secret, name).ok().and_then(|text| Authority::read_all(&text).ok()).unwrap_or_default()
 }
 
 fn field(secret: &Value, name: &str) -> Result<Vec<u8>, String> {

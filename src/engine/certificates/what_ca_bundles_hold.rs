@@ -38,7 +38,7 @@ impl Look {
 
     /// Whether a webhook is known not to trust a CA.
     #[must_use]
-    pub fn lacks(&self, authority: &Authority) -> bool {
+    pub fn is_known_not_to_trust(&self, authority: &Authority) -> bool {
         matches!(self, Self::Present(_)) && !self.trusts(authority)
     }
 }

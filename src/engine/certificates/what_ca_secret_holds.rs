@@ -77,7 +77,7 @@ impl Record {
     #[must_use]
     pub fn next_signer(&self, now: i64) -> Option<&Signer> {
         let next = self.next.as_ref()?.as_ref().ok()?;
-        next.authority.valid(now).then_some(next)
+        next.authority.is_valid_at(now).then_some(next)
     }
 
     /// How old a mark is by a clock that may differ from the one that set it. One of the far future has no age.

@@ -263,7 +263,7 @@ fn time(Element { tag, content, .. }: Element<'_>) -> Option<i64> {
     let [month, day, hour, minute, second] = parts;
     let fits =
         (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
-    (fits && rest.is_empty()).then(|| days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
+    (fits && rest.is_empty()).then(|| days_since_epoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
 fn number(digits: &str) -> Option<i64> {
@@ -272,7 +272,7 @@ fn number(digits: &str) -> Option<i64> {
 
 /// Days from 1970-01-01, by the Gregorian calendar: years begin in March, so that the leap day comes last.
 #[must_use]
-pub fn days(year: i64, month: i64, day: i64) -> i64 {
+pub fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let months = (month + 9) % 12;
     let of_year = (153 * months + 2) / 5 + day - 1;

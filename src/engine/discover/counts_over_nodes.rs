@@ -39,7 +39,7 @@ impl Count {
     }
 
     /// Whether more than half of the nodes agree.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn do_most_nodes_agree(&self) -> bool {
         self.with * 2 > self.of
     }
 

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// Discovers the fabrics of a cluster.
 #[must_use]
 pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
-    let sources = sources.looked_up().with_slices();
+    let sources = sources.with_lookup_tables().with_devices_of_slices();
     let mut together = Joined::default();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
@@ -29,7 +29,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
                 outside.extend(group.nodes.iter().copied());
                 unknown.push(no_profile(&group.nodes, why));
             }
-            Outcome::Fabric(fabric) => together.join(group, *fabric),
+            Outcome::Fabric(fabric) => together.add_to_equal_profile_or_new(group, *fabric),
         }
     }
     let together = together.profiles;
@@ -45,8 +45,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let machines = Machines::new(&outside, insides.collect(), &bare);
     for (at, one) in together.iter().enumerate() {
         let inside = one.nodes();
-        let Some(selector) = machines.separate(at) else {
-            unknown.push(no_profile(&inside, inseparable(&inside, &machines.alike(at))));
+        let Some(selector) = machines.labels_selecting_exactly(at) else {
+            unknown.push(no_profile(&inside, inseparable(&inside, &machines.outside_nodes_with_all_candidate_labels(at))));
             continue;
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
@@ -77,7 +77,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         nodes,
     };
     let mut drafts = std::mem::take(&mut found.drafts);
-    let selecting = drift_of_profiles::selecting(&found, &drafts, bases);
+    let selecting = drift_of_profiles::profiles_selecting_nodes_of_drafts(&found, &drafts, bases);
     for (draft, known) in drafts.iter_mut().zip(selecting) {
         if !known.is_empty() {
             let names = known.join(", ");

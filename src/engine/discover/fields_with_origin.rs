@@ -85,12 +85,12 @@ impl PartialEq for Question {
 }
 
 /// The base that sets no NCCL_IB_HCA.
-const NAMELESS: &str = "amd-host-device";
+const BASE_WITHOUT_IB_HCA: &str = "amd-host-device";
 
 /// The names of the RDMA devices are in no object: udev may rename them, and the names differ between vendors.
 pub(super) fn hca(base: Option<&str>) -> Question {
     let text = match base {
-        Some(base) if base != NAMELESS => {
+        Some(base) if base != BASE_WITHOUT_IB_HCA => {
             "Do the names of the RDMA devices begin with mlx5? The base sets NCCL_IB_HCA=mlx5. If the names are different, \
              such as ibp0, NCCL finds no device: set NCCL_IB_HCA in env."
         }

@@ -13,7 +13,7 @@ const TCPX: &str = "nvidia-h100-80gb";
 const TCPXO: &str = "nvidia-h100-mega-80gb";
 
 /// Names in the order of their numbers: rdma-2 before rdma-10.
-pub(super) fn natural(name: &str) -> (String, u64) {
+pub(super) fn numeric_sort_key(name: &str) -> (String, u64) {
     let digits = name.chars().rev().take_while(char::is_ascii_digit).count();
     let at = name.len() - digits;
     let (head, tail) = name.split_at_checked(at).unwrap_or((name, ""));
@@ -33,7 +33,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
     let listed = group.resources.keys().filter_map(|name| name.strip_prefix(GKE_NETWORKS));
     let mut networks: Vec<&GkeNetwork> =
         listed.filter_map(|network| sources.gke_networks.get(network)).collect();
-    networks.sort_by_key(|network| natural(&network.name));
+    networks.sort_by_key(|network| numeric_sort_key(&network.name));
     if let Some(unknown) = networks.iter().find(|network| mode(network).is_none()) {
         return withheld(
             format!(

@@ -1,7 +1,7 @@
 //! Nodes with accelerators, in groups that have one fabric as far as their resources show.
 
 use super::counts_over_nodes::Count;
-use super::devices_behind_resource::{MELLANOX, Supply, has_mellanox, is_wanted, networks_of};
+use super::devices_behind_resource::{MELLANOX, Supply, has_mellanox, do_policies_give_node_functions, networks_of};
 use super::node_as_shown::{GKE_ACCELERATOR, Node, PRODUCT, Provider};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address};
@@ -98,7 +98,7 @@ fn shape(node: &Node) -> Shape<'_> {
     let pool = POOLS.iter().find_map(|key| node.label(key));
     let nic = has_mellanox(node).then_some(MELLANOX);
     // A machine with MIG devices has no whole GPUs, and says nothing about its like.
-    let mig = node.mig().map(|_| "mig");
+    let mig = node.sign_of_mig().map(|_| "mig");
     [node.instance_type(), node.label(PRODUCT), gke, pool, nic, mig]
 }
 
@@ -192,7 +192,7 @@ fn split<'a>(nodes: &[&'a Node], fabric: &BTreeSet<&str>, sources: &Sources) -> 
         let Some(whole) = whole_of(part, &holding, &every) else { continue };
         // A node that the policy leaves out lacks the resource on purpose.
         let left_out =
-            |node: &&Node| whole.difference(part).any(|name| is_wanted(name, node, sources) == Some(false));
+            |node: &&Node| whole.difference(part).any(|name| do_policies_give_node_functions(name, node, sources) == Some(false));
         if by.get(part).into_iter().flatten().any(left_out) {
             continue;
         }

@@ -11,7 +11,7 @@ const MAX_VALUES: usize = 8;
 const MAX_CANDIDATES: usize = 24;
 
 /// Keys and beginnings of keys that do not describe a fabric: places, names, versions, and states.
-const OTHERS: &[&str] = &[
+const KEYS_THAT_SHOW_NO_FABRIC: &[&str] = &[
     "alpha.eksctl.io/cluster-name",
     "app.kubernetes.io/",
     "beta.kubernetes.io/",
@@ -70,7 +70,7 @@ fn rank(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {
         "nvidia.com/mig.config" => Some(5),
         _ if hints.contains(key) => Some(if key.starts_with("feature.node.kubernetes.io/") { 4 } else { 1 }),
         _ if POOLS.contains(&key) => Some(4),
-        _ if OTHERS.iter().any(|other| key.starts_with(other)) => None,
+        _ if KEYS_THAT_SHOW_NO_FABRIC.iter().any(|other| key.starts_with(other)) => None,
         _ => Some(5),
     }
 }
@@ -160,7 +160,7 @@ impl<'a> Machines<'a> {
     }
 
     /// The nodes outside that have every label of the nodes inside which could select them.
-    pub(super) fn alike(&self, at: usize) -> Vec<&'a Node> {
+    pub(super) fn outside_nodes_with_all_candidate_labels(&self, at: usize) -> Vec<&'a Node> {
         let Some(Fabric { candidates, .. }) = self.fabrics.get(at) else { return Vec::new() };
         let rarest = candidates.iter().min_by_key(|(_, label)| self.count(label));
         let Some((_, rarest)) = rarest else {
@@ -174,7 +174,7 @@ impl<'a> Machines<'a> {
 
     /// The labels of a selector for exactly the nodes inside: one, or two together. Labels that nodes without accelerators
     /// do not have are better.
-    pub(super) fn separate(&self, at: usize) -> Option<Vec<Label>> {
+    pub(super) fn labels_selecting_exactly(&self, at: usize) -> Option<Vec<Label>> {
         let Fabric { inside, candidates: all, .. } = self.fabrics.get(at)?;
         // All nodes inside have each of the labels.
         let only_inside = |label: &Label| self.count(label) <= inside.len();

@@ -106,7 +106,7 @@ impl Node {
 
     /// Adds what another copy of the node has more, if both show the same machine. Allocatable units and readiness are those of
     /// one moment: the larger units count, and a node serves if it did so at any time. Whether it is the same machine.
-    pub(super) fn merge(&mut self, copy: &Self) -> bool {
+    pub(super) fn merge_if_same_machine(&mut self, copy: &Self) -> bool {
         let same = self.name == copy.name
             && self.labels == copy.labels
             && self.provider_id == copy.provider_id
@@ -180,7 +180,7 @@ impl Node {
 
     /// The sign that its GPUs are split into MIG devices: a resource (strategy `mixed`), or the name of the product (strategy
     /// `single`, where a unit of `nvidia.com/gpu` is a MIG device). NVIDIA/k8s-device-plugin:docs/gpu-feature-discovery.
-    pub(super) fn mig(&self) -> Option<String> {
+    pub(super) fn sign_of_mig(&self) -> Option<String> {
         let resource = self.resources().find(|name| name.starts_with(MIG));
         let product = || self.label(PRODUCT).filter(|product| product.contains("-MIG-"));
         resource
@@ -191,7 +191,7 @@ impl Node {
     /// Whether it is a machine with accelerators, also while its device plugin is away.
     pub(super) fn has_accelerators(&self, known: &Accelerators) -> bool {
         self.accelerators(known).is_some()
-            || self.mig().is_some()
+            || self.sign_of_mig().is_some()
             || self.label(PRODUCT).is_some()
             || self.provider() == Provider::Gce && self.label(GKE_ACCELERATOR).is_some()
     }

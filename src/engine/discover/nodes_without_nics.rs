@@ -68,7 +68,7 @@ fn nebius(group: &Group<'_>) -> Outcome {
     Outcome::Fabric(Box::new(fabric))
 }
 
-pub(super) fn nothing() -> Outcome {
+pub(super) fn withheld_without_fabric_objects() -> Outcome {
     withheld("no object describes a fabric of these nodes", "Which network do the nodes have for training?")
 }
 

@@ -5,7 +5,7 @@ use super::contents_of_one_object::Twice;
 use super::fields_with_origin::{Outcome, withheld};
 use super::groups_of_nodes::{EFA, Group};
 use super::objects_of_cluster::Sources;
-use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_other};
+use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_resource_without_training_nics};
 use crate::pod::Accelerators;
 
 /// No profile for nodes that depend on an object with two contents.
@@ -18,7 +18,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     let gke = |name: &str| name.starts_with(GKE_NETWORKS) && !is_gke_address(name);
     let Twice { of_nodes, attached: of_attached, gke: of_gke } = &sources.first_twice;
     let nodes = group.nodes.iter().filter_map(|node| of_nodes.get(&node.name));
-    let attached = of_attached.iter().filter(|_| lists(&|name| name != EFA && !gke(name) && !is_other(name)));
+    let attached = of_attached.iter().filter(|_| lists(&|name| name != EFA && !gke(name) && !is_resource_without_training_nics(name)));
     let object = nodes.chain(attached).chain(of_gke.iter().filter(|_| lists(&gke))).min()?;
     Some(withheld(
         format!("{object} is in the files more than once, with different content"),

@@ -7,7 +7,7 @@ use super::karpenter_node_pool::NodePool;
 use super::node_as_shown::Node;
 use super::objects_by_resource::ByResource;
 use crate::facts::{self, Fact, Kind, NicPolicy, NodePolicy, NodeState, ResourceFact};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::multus::{LinkLayer, NetworkFact, ResourceName};
 use crate::profile::FabricProfile;
 use serde_json::Value;
@@ -85,14 +85,14 @@ pub struct Sources {
 impl Sources {
     /// Whether objects of a kind say something about a fabric.
     #[must_use]
-    pub fn takes(group: &str, kind: &str) -> bool {
+    pub fn is_discovery_kind(group: &str, kind: &str) -> bool {
         let further = FURTHER_KINDS.iter().any(|(g, _, _, k)| *g == group && *k == kind);
-        further || Kind::of(group, kind).is_some_and(Self::reads)
+        further || Kind::of(group, kind).is_some_and(Self::is_discovery_fact)
     }
 
     /// Whether a kind of facts says something about a fabric. Claims and classes are of pods.
     #[must_use]
-    pub fn reads(kind: Kind) -> bool {
+    pub fn is_discovery_fact(kind: Kind) -> bool {
         kind.makes_network().is_some()
             || matches!(
                 kind,
@@ -157,7 +157,7 @@ impl Sources {
                 if let Some(node) = Node::read(&decode(json)?) {
                     let name = node.name.clone();
                     let known = self.nodes.get_mut(&name).filter(|_| !self.complete);
-                    if known.is_some_and(|known| known.merge(&node)) {
+                    if known.is_some_and(|known| known.merge_if_same_machine(&node)) {
                         return Ok(());
                     }
                     let differs = self.keep_part_of_object(|s| &mut s.nodes, name.clone(), node);
@@ -250,7 +250,7 @@ impl Sources {
     }
 
     /// Objects that were read more than once, with different content.
-    pub fn read_twice(&self) -> impl Iterator<Item = &str> {
+    pub fn objects_with_two_contents(&self) -> impl Iterator<Item = &str> {
         self.twice.keys().map(String::as_str)
     }
 
@@ -272,7 +272,7 @@ impl Sources {
 
     /// What nodes look up. Networks have the names that pods use; a definition is more exact than the custom resource that it
     /// is rendered from.
-    pub(super) fn looked_up(mut self) -> Self {
+    pub(super) fn with_lookup_tables(mut self) -> Self {
         let all = std::mem::take(&mut self.networks_by_kind);
         let networks: BTreeMap<(String, String), Network> =
             all.into_iter().map(|((namespace, name, _), network)| ((namespace, name), network)).collect();
@@ -297,7 +297,7 @@ impl Sources {
 
     /// The objects of a live cluster, of which every kind is asked for: a kind without objects has none.
     #[must_use]
-    pub fn of_a_cluster() -> Self {
+    pub fn complete_for_live_cluster() -> Self {
         Self { complete: true, ..Self::default() }
     }
 }

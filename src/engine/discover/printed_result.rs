@@ -71,14 +71,14 @@ pub fn yaml(found: &Discovered) -> String {
         write_comment(&mut out, &format!("Question: {}", unknown.question));
     }
     if out.is_empty() {
-        write_comment(&mut out, &format!("No profile: {}.", none(found)));
+        write_comment(&mut out, &format!("No profile: {}.", why_nothing_was_found(found)));
     }
     out
 }
 
 /// Why nothing was found.
 #[must_use]
-pub fn none(found: &Discovered) -> &'static str {
+pub fn why_nothing_was_found(found: &Discovered) -> &'static str {
     if found.unread.iter().any(|(kind, _)| kind == "Node") {
         "the nodes could not be read"
     } else {

@@ -56,7 +56,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>])
             Err(outcome) => return outcome,
         }
     }
-    rails.sort_by_key(|rail| super::gke_fabric::natural(&rail.network.value));
+    rails.sort_by_key(|rail| super::gke_fabric::numeric_sort_key(&rail.network.value));
     let transport = match link.0 {
         LinkLayer::Ethernet => Transport::Roce,
         LinkLayer::InfiniBand => Transport::Infiniband,
@@ -129,7 +129,7 @@ fn attachment(pools: &[&Pool<'_>], link: LinkLayer) -> Result<Sourced<Attachment
             )),
         };
     }
-    Err(super::nodes_without_nics::nothing())
+    Err(super::nodes_without_nics::withheld_without_fabric_objects())
 }
 
 /// The network of a pool as pods name it. The same network in several namespaces is a copy for each tenant, and pods use
@@ -168,7 +168,7 @@ fn rail(pool: &Pool<'_>, pools: usize, accelerators: u64) -> Result<Rail, Outcom
         return Ok(Rail { network, resource: Some(resource), count: None });
     }
     let count = match (&pool.supply.nics, &pool.supply.per_nic) {
-        (Some(nics), _) if nics.units > 0 && nics.is_settled() => {
+        (Some(nics), _) if nics.units > 0 && nics.do_most_nodes_agree() => {
             let nodes = nics.nodes();
             Sourced::new(
                 nics.units,

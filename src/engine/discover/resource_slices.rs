@@ -12,7 +12,7 @@ const EFA_DEVICE: &str = "Elastic Fabric Adapter (EFA)";
 
 impl Sources {
     /// `slices` has the specs. Devices of DRA drivers belong to their nodes. Of a pool only the newest generation counts.
-    pub(super) fn with_slices(mut self) -> Self {
+    pub(super) fn with_devices_of_slices(mut self) -> Self {
         let pool = |slice: &Value| {
             let text = |at: &str| slice.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
             let generation = slice.pointer("/pool/generation").and_then(Value::as_i64).unwrap_or(0);

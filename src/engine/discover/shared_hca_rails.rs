@@ -53,7 +53,7 @@ pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources)
         return None;
     }
     let mut rails: Vec<&Network> = rails;
-    rails.sort_by_key(|network| super::gke_fabric::natural(&named(network)));
+    rails.sort_by_key(|network| super::gke_fabric::numeric_sort_key(&named(network)));
     let first = rails.first()?;
     let attachment = |network: &Network| match network.fact.class.plugin.as_deref() {
         Some("ipoib") => Attachment::Ipoib,

@@ -17,7 +17,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some(outcome) = objects_given_twice::outcome(group, sources) {
         return outcome;
     }
-    if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.mig()?))) {
+    if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.sign_of_mig()?))) {
         return withheld(
             format!("{sign} of node {} shows that the node's GPUs are split into MIG devices", node.name),
             "Do jobs that need a fabric run on MIG devices? A profile counts whole GPUs. If only jobs without a fabric run on these nodes, the nodes need no profile. Move whole GPUs to nodes without MIG devices.",
@@ -35,7 +35,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
             "Does the device plugin of the accelerators run on these nodes?",
         );
     }
-    if !accelerators.is_settled() {
+    if !accelerators.do_most_nodes_agree() {
         let numbers = accelerators.disagreement();
         return withheld(
             format!("the nodes have different numbers of {name}: {numbers}"),
@@ -44,7 +44,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     }
     // A resource that only a minority lists says nothing about the group.
     for (name, count) in &group.resources {
-        if !count.is_settled() {
+        if !count.do_most_nodes_agree() {
             return withheld(
                 format!(
                     "the nodes have different numbers of {name} ({}), and no number applies to more than half of the nodes",

@@ -38,7 +38,7 @@ pub(super) struct Joined<'a> {
 
 impl<'a> Joined<'a> {
     /// Adds a group to those with which it shares a profile, else as the first of a new profile.
-    pub(super) fn join(&mut self, group: Group<'a>, fabric: Fabric) {
+    pub(super) fn add_to_equal_profile_or_new(&mut self, group: Group<'a>, fabric: Fabric) {
         let alike = self.by_names.entry(fabric.names()).or_default();
         let shares = |at: &usize| {
             self.profiles.get(*at).is_some_and(|known| known.shares_a_profile_with(&group, &fabric))

@@ -2,7 +2,7 @@
 
 use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, text};
-use crate::certificates::days;
+use crate::certificates::days_since_epoch;
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::text::count;
 use std::collections::BTreeMap;
@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 /// Difference of clocks that is not a slow answer (s).
 const SKEW: i64 = 60;
 
-pub(super) fn version(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_api_server_version(facts: &Facts) -> Result<Outcome, Outcome> {
     let shown = text(&facts.api_version, "/gitVersion");
     match Version::of_server(text(&facts.api_version, "/major"), text(&facts.api_version, "/minor")) {
         Some(version) if !version.is_supported() => Ok(Outcome::error(
             format!("the API server is {shown}; the webhook's objects need Kubernetes {OLDEST}"),
             format!("Upgrade the control plane to Kubernetes {OLDEST} or newer."),
         )),
-        Some(_) => Ok(Outcome::found(shown)),
+        Some(_) => Ok(Outcome::success_with(shown)),
         None => Ok(Outcome::skipped("the API server reports no version")),
     }
 }
 
-pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_clock_against_api_server(facts: &Facts) -> Result<Outcome, Outcome> {
     let Some(there) = facts.api_clock else {
         return Ok(Outcome::skipped("the API server sends no header Date"));
     };
@@ -50,7 +50,7 @@ pub fn http_date(text: &str) -> Option<i64> {
     let year: i64 = parts.next()?.parse().ok()?;
     let mut time = parts.next()?.splitn(3, ':').map(|part| part.parse::<i64>().ok());
     let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
-    Some(days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    Some(days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
 /// A line of metrics: name, labels and value.
@@ -65,7 +65,7 @@ fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once('"').map(|(value, _)| value)
 }
 
-pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_calls_of_webhooks_failed(facts: &Facts) -> Result<Outcome, Outcome> {
     let lines = facts
         .metrics
         .as_ref()
@@ -95,9 +95,9 @@ pub(super) fn failed_calls(facts: &Facts) -> Result<Outcome, Outcome> {
         .map(|(what, times)| format!("{what}: {}", count(times as usize, "request")))
         .collect();
     if problems.is_empty() {
-        return Ok(Outcome::found("none"));
+        return Ok(Outcome::success_with("none"));
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         "Run doctor again after some time. If the counts grow, compare the time of the failures with the server's log \
          and with docs/webhook-failures.md. The counts are those of one API server since its start.",

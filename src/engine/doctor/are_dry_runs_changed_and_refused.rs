@@ -8,24 +8,24 @@ fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
     facts.calls.as_ref().map_err(|not| {
         let skipped = Outcome::skipped_with(&not.why, &not.hint);
         // Whoever may opt in later chose so. A failed read was not chosen, and hides whether the webhook works.
-        if not.unread { skipped.unproven() } else { skipped }
+        if not.unread { skipped.as_error() } else { skipped }
     })
 }
 
 fn judged(tried: &Tried, done: &str, wrong: Option<Wrong>) -> Outcome {
     let place = format!("in namespace {}, with profile {:?}", tried.namespace, tried.profile);
     match wrong {
-        None => Outcome::found(format!("{done} {place}")),
+        None => Outcome::success_with(format!("{done} {place}")),
         Some(Wrong { problem, fix }) => Outcome::error(format!("{place}: {problem}"), fix),
     }
 }
 
-pub(super) fn changed(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_good_pod_is_changed(facts: &Facts) -> Result<Outcome, Outcome> {
     let tried = tried(facts)?;
     Ok(judged(tried, "changed", not_changed(&tried.good)))
 }
 
-pub(super) fn refused(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_bad_pod_is_refused(facts: &Facts) -> Result<Outcome, Outcome> {
     let tried = tried(facts)?;
     Ok(judged(tried, "refused", not_refused(&tried.bad)))
 }

@@ -4,19 +4,19 @@
 use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, text};
 use super::names_of_our_objects::NAME;
-use super::webhook_configurations::webhooks;
+use super::webhook_configurations::our_webhooks;
 use crate::text::count;
 
 const DAY: i64 = 86_400;
 
-pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Outcome> {
     let hint = format!(
         "Read /readyz of the server: it names the reason. In mode self-managed the server restores the caBundle within \
          30 s; exclude /webhooks/*/clientConfig/caBundle from tools that apply these objects. certs/README.md has the \
          other modes. Log: kubectl -n {} logs deployment/{NAME}",
         facts.namespace
     );
-    let found = webhooks(facts)?;
+    let found = our_webhooks(facts)?;
     if found.is_empty() {
         return Err(Outcome::skipped("no webhook configuration exists"));
     }
@@ -31,7 +31,7 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         })
         .collect();
     if !empty.is_empty() {
-        return Ok(Outcome::errors(&empty, hint));
+        return Ok(Outcome::error_if_any(&empty, hint));
     }
     let mut problems = Vec::new();
     for certificate in &facts.certificates {
@@ -42,7 +42,7 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         }
     }
     if !problems.is_empty() {
-        return Ok(Outcome::errors(&problems, hint));
+        return Ok(Outcome::error_if_any(&problems, hint));
     }
     let reached = facts.replicas.iter().filter(|replica| replica.unreached.is_none()).count();
     let silent: Vec<String> = facts
@@ -53,7 +53,7 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         })
         .collect();
     if reached > 0 && !silent.is_empty() {
-        return Ok(Outcome::warnings(
+        return Ok(Outcome::warning_if_any(
             &silent,
             format!(
                 "Other replicas answered, so this machine reaches the pods. Look at these pods: kubectl -n {} get pods -o wide, \
@@ -63,7 +63,7 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         ));
     }
     if reached > 0 {
-        return Ok(Outcome::found(format!(
+        return Ok(Outcome::success_with(format!(
             "{} of {} answered",
             reached,
             count(facts.replicas.len(), "replica")
@@ -78,7 +78,7 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
         ),
     };
     Ok(match facts.certificates.first() {
-        Some(kept) => Outcome::found(format!("{} is trusted; {why}", kept.owner)),
+        Some(kept) => Outcome::success_with(format!("{} is trusted; {why}", kept.owner)),
         None => Outcome::skipped_with(
             format!("{why}, and no Secret with a certificate could be read"),
             format!(
@@ -89,7 +89,7 @@ pub(super) fn trusted(facts: &Facts) -> Result<Outcome, Outcome> {
     })
 }
 
-pub(super) fn expiry(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_certificates_are_renewed(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     let mut first: Option<i64> = None;
     for certificate in &facts.certificates {
@@ -111,9 +111,9 @@ pub(super) fn expiry(facts: &Facts) -> Result<Outcome, Outcome> {
     let Some(first) = first else { return Err(Outcome::skipped("no certificate is known")) };
     if problems.is_empty() {
         let shown = if first >= 2 * DAY { count(days(first), "day") } else { format!("{} h", first / 3600) };
-        return Ok(Outcome::found(format!("the first one expires in {shown}")));
+        return Ok(Outcome::success_with(format!("the first one expires in {shown}")));
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         format!("Read the log for the reason: kubectl -n {} logs deployment/{NAME}", facts.namespace),
     ))

@@ -51,7 +51,7 @@ impl Outcome {
     }
 
     /// As it should be, with what was found.
-    pub(super) fn found(message: impl Into<String>) -> Self {
+    pub(super) fn success_with(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..Self::success() }
     }
 
@@ -76,19 +76,19 @@ impl Outcome {
     }
 
     /// An error in place of a skipped check: without this check nothing is known about the installation.
-    pub(super) fn unproven(self) -> Self {
+    pub(super) fn as_error(self) -> Self {
         let hint = "Restore the connection to the API server, or the missing right, and run doctor again."
             .to_owned();
         Self { kind: Kind::Error, hint: self.hint.filter(|hint| !hint.is_empty()).or(Some(hint)), ..self }
     }
 
     /// Warnings as one, or success without any.
-    pub(super) fn warnings(problems: &[String], hint: impl Into<String>) -> Self {
+    pub(super) fn warning_if_any(problems: &[String], hint: impl Into<String>) -> Self {
         if problems.is_empty() { Self::success() } else { Self::warning(joined(problems), hint) }
     }
 
     /// Errors as one, or success without any.
-    pub(super) fn errors(problems: &[String], hint: impl Into<String>) -> Self {
+    pub(super) fn error_if_any(problems: &[String], hint: impl Into<String>) -> Self {
         if problems.is_empty() { Self::success() } else { Self::error(joined(problems), hint) }
     }
 }

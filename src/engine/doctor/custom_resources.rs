@@ -53,7 +53,7 @@ fn outdated(lacks: &[String]) -> Outcome {
 }
 
 /// After an installation.
-pub(super) fn profiles(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_installed_profile_crd(facts: &Facts) -> Result<Outcome, Outcome> {
     let Some(crd) = facts.named(&CRDS, PROFILE_CRD)? else {
         return Ok(Outcome::error(
             format!("the CRD {PROFILE_CRD} does not exist: FabricProfiles cannot be created"),
@@ -78,13 +78,13 @@ pub(super) fn profiles(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 /// Before an installation: a CRD that an earlier one left, since Helm keeps it.
-pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_leftover_profile_crd(facts: &Facts) -> Result<Outcome, Outcome> {
     match facts.named(&CRDS, PROFILE_CRD)? {
-        None => Ok(Outcome::found("none")),
+        None => Ok(Outcome::success_with("none")),
         Some(crd) => {
             let lacks = older(crd)?;
             Ok(if lacks.is_empty() {
-                Outcome::found("the CRD exists and is current")
+                Outcome::success_with("the CRD exists and is current")
             } else {
                 outdated(&lacks)
             })
@@ -93,7 +93,7 @@ pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 /// The CRD of NetworkAttachmentDefinitions.
-pub(super) fn networks(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_network_crd(facts: &Facts) -> Result<Outcome, Outcome> {
     if facts.named(&CRDS, NETWORK_CRD)?.is_some() {
         return Ok(Outcome::success());
     }

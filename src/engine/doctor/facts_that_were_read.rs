@@ -173,7 +173,7 @@ impl Facts {
     /// # Errors
     /// A skipped check, where the kind could not be read.
     pub(super) fn read(&self, source: &Source) -> Result<&[Value], Outcome> {
-        self.known(source)?;
+        self.skip_if_unread(source)?;
         Ok(self.objects.get(source.plural).map(Vec::as_slice).unwrap_or_default())
     }
 
@@ -181,7 +181,7 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where the kind could not be read.
-    pub(super) fn known(&self, source: &Source) -> Result<(), Outcome> {
+    pub(super) fn skip_if_unread(&self, source: &Source) -> Result<(), Outcome> {
         match self.unread.get(source.plural) {
             Some(why) => Err(Outcome::skipped(format!("{} could not be read: {why}", source.plural))),
             None => Ok(()),
@@ -192,9 +192,9 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where either could not be read.
-    pub(super) fn profiles_known(&self) -> Result<(), Outcome> {
-        self.known(&PROFILES)?;
-        self.known(&CONFIG_MAPS)
+    pub(super) fn skip_if_profiles_unread(&self) -> Result<(), Outcome> {
+        self.skip_if_unread(&PROFILES)?;
+        self.skip_if_unread(&CONFIG_MAPS)
     }
 
     /// The one object of a name.

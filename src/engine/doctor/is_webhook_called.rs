@@ -32,13 +32,13 @@ const ENFORCE: &str = "enforce.fabric-admission.dev";
 
 /// A pod that the webhook changes.
 #[must_use]
-pub fn good(profile: &str) -> Value {
+pub fn pod_to_be_changed(profile: &str) -> Value {
     pod(&json!({PROFILE: profile}))
 }
 
 /// A pod that the webhook refuses.
 #[must_use]
-pub fn bad(profile: &str) -> Value {
+pub fn pod_to_be_refused(profile: &str) -> Value {
     pod(&json!({PROFILE: profile, "k8s.v1.cni.cncf.io/networks": BROKEN_NETWORKS}))
 }
 
@@ -283,7 +283,7 @@ mod tests {
     fn the_pod_requests_what_quotas_ask_for() {
         for kind in ["requests", "limits"] {
             for resource in ["cpu", "memory"] {
-                let pod = good("p");
+                let pod = pod_to_be_changed("p");
                 let found = pod.pointer(&format!("/spec/containers/0/resources/{kind}/{resource}"));
                 assert!(found.is_some(), "{kind} {resource}");
             }

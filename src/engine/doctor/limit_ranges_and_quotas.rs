@@ -68,8 +68,8 @@ fn refused_monitor(object: &Value, profile: &Profile) -> Vec<String> {
 
 /// Each object of a kind with each profile that its namespace uses.
 fn pairs<'a>(facts: &'a Facts, source: &Source) -> Result<Vec<(&'a Value, &'a Profile)>, Outcome> {
-    facts.profiles_known()?;
-    facts.known(&NAMESPACES)?;
+    facts.skip_if_profiles_unread()?;
+    facts.skip_if_unread(&NAMESPACES)?;
     let mut by_namespace: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for object in facts.read(source)? {
         by_namespace.entry(text(object, "/metadata/namespace")).or_default().push(object);
@@ -88,7 +88,7 @@ fn name(object: &Value) -> String {
     format!("{}/{}", text(object, "/metadata/namespace"), text(object, "/metadata/name"))
 }
 
-pub(super) fn ranges(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_limit_ranges(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     for (object, profile) in pairs(facts, &LIMIT_RANGES)? {
         for (resource, units) in units(profile) {
@@ -104,13 +104,13 @@ pub(super) fn ranges(facts: &Facts) -> Result<Outcome, Outcome> {
         }
         problems.extend(refused_monitor(object, profile));
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         "Change the bound of this resource in the LimitRange. For the monitor, set monitor.resources in the profile instead.",
     ))
 }
 
-pub(super) fn quotas(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_resource_quotas(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     for (object, profile) in pairs(facts, &RESOURCE_QUOTAS)? {
         for (resource, units) in units(profile) {
@@ -129,7 +129,7 @@ pub(super) fn quotas(facts: &Facts) -> Result<Outcome, Outcome> {
         }
         problems.extend(monitor_over_quota(object, profile));
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         "Raise the quota of this resource, or wait until pods of the namespace end.",
     ))

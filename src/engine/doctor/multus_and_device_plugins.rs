@@ -17,7 +17,7 @@ fn is_multus(set: &Value) -> bool {
     text(set, "/metadata/name").contains("multus") || images.into_iter().any(|image| image.contains("multus"))
 }
 
-pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
     let sets: Vec<&Value> = facts.read(&DAEMON_SETS)?.iter().filter(|set| is_multus(set)).collect();
     if sets.is_empty() {
         return Ok(Outcome::warning(
@@ -29,7 +29,7 @@ pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     let places: u64 = sets.iter().map(|set| number(set, "/status/desiredNumberScheduled")).sum();
     if places == 0 {
-        facts.known(&NODES)?;
+        facts.skip_if_unread(&NODES)?;
         let nodes = super::nodes_with_accelerators::nodes(facts).total;
         if nodes > 0 {
             return Ok(Outcome::warning(
@@ -52,7 +52,7 @@ pub(super) fn multus(facts: &Facts) -> Result<Outcome, Outcome> {
             ));
         }
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         "Look at the pods of this DaemonSet that are not ready: kubectl describe, kubectl logs.",
     ))
@@ -71,14 +71,14 @@ fn lacks(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
 }
 
 /// Networks that profiles name.
-pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.profiles_known()?;
-    facts.known(&NETWORKS)?;
+pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_profiles_unread()?;
+    facts.skip_if_unread(&NETWORKS)?;
     let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Network(_)))
         .into_iter()
         .map(|what| format!("{what} does not exist: the webhook does not inject the profile"))
         .collect();
-    Ok(Outcome::errors(
+    Ok(Outcome::error_if_any(
         &problems,
         "Create the NetworkAttachmentDefinition, or the object of the operator that creates it, or correct \
          spec.rails of the profile.",
@@ -86,14 +86,14 @@ pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 /// Resources that profiles request.
-pub(super) fn plugins(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.profiles_known()?;
-    facts.known(&NODES)?;
+pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_profiles_unread()?;
+    facts.skip_if_unread(&NODES)?;
     let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Resource(_)))
         .into_iter()
         .map(|what| format!("{what} is on none of the profile's nodes: pods with the profile stay Pending"))
         .collect();
-    Ok(Outcome::errors(
+    Ok(Outcome::error_if_any(
         &problems,
         "Check the device plugin on these nodes (kubectl describe node shows allocatable resources), and the \
          resource's name in the profile.",
@@ -101,14 +101,14 @@ pub(super) fn plugins(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 /// Before an installation: whether there is anything to fit.
-pub(super) fn accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&NODES)?;
+pub(super) fn check_any_node_has_accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_unread(&NODES)?;
     let nodes = super::nodes_with_accelerators::nodes(facts);
     Ok(match nodes.total {
         0 => Outcome::warning(
             "no node has an accelerator now: the webhook changes only pods that request one",
             "Install the device plugin of the accelerators, or ignore this if the node pools are at zero.",
         ),
-        total => Outcome::found(count(total, "node")),
+        total => Outcome::success_with(count(total, "node")),
     })
 }

@@ -7,11 +7,11 @@ use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION, PodSecurity};
 use crate::profile::Memlock;
 use crate::resolve::users;
 use crate::rules::{Event, ObjectContext, check_object};
-use crate::text::{count, misspelt};
+use crate::text::{count, name_meant_by_misspelt};
 use serde_json::Value;
 
-pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&NAMESPACES)?;
+pub(super) fn check_any_namespace_opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_unread(&NAMESPACES)?;
     let all = facts.snapshot.namespaces();
     let of = |mode| all.values().filter(|found| found.mode() == Some(mode)).count();
     let (enforce, audit) = (of(Mode::Enforce), of(Mode::Audit));
@@ -21,7 +21,7 @@ pub(super) fn opted_in(facts: &Facts) -> Result<Outcome, Outcome> {
             "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
         )
     } else {
-        Outcome::found(format!("{} in mode enforce, {audit} in mode audit", count(enforce, "namespace")))
+        Outcome::success_with(format!("{} in mode enforce, {audit} in mode audit", count(enforce, "namespace")))
     })
 }
 
@@ -37,14 +37,14 @@ fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
         [MODE_LABEL, PROFILE_ANNOTATION].into_iter().find(|meant| {
             meant
                 .split_once('/')
-                .is_some_and(|(ours, known)| name == known && misspelt(domain, [ours].into_iter()).is_some())
+                .is_some_and(|(ours, known)| name == known && name_meant_by_misspelt(domain, [ours].into_iter()).is_some())
         })
     };
     keys.filter_map(|key| Some((key.as_str(), near(key)?))).collect()
 }
 
 /// By the rule on namespaces: mistyped modes, keys and annotations.
-pub(super) fn labels(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_namespace_labels_have_effect(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     let mut fix = None;
     for namespace in facts.read(&NAMESPACES)? {
@@ -65,12 +65,12 @@ pub(super) fn labels(facts: &Facts) -> Result<Outcome, Outcome> {
             fix.get_or_insert(finding.fix);
         }
     }
-    Ok(Outcome::warnings(&problems, fix.unwrap_or_default()))
+    Ok(Outcome::warning_if_any(&problems, fix.unwrap_or_default()))
 }
 
-pub(super) fn pod_security(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&NAMESPACES)?;
-    facts.profiles_known()?;
+pub(super) fn check_pod_security_admits_ipc_lock(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_unread(&NAMESPACES)?;
+    facts.skip_if_profiles_unread()?;
     let snapshot = &facts.snapshot;
     let mut problems = Vec::new();
     for profile in snapshot.profiles() {
@@ -89,7 +89,7 @@ pub(super) fn pod_security(facts: &Facts) -> Result<Outcome, Outcome> {
             }
         }
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         "Raise the memlock limit of the container runtime and set spec.memlock: runtime in the profile, or label the \
          namespace pod-security.kubernetes.io/enforce=privileged.",

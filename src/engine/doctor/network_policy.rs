@@ -73,7 +73,7 @@ fn api_servers(facts: &Facts) -> Result<Vec<IpAddr>, Outcome> {
     Ok(addresses.filter_map(|address| text(address, "/ip").parse().ok()).collect())
 }
 
-pub(super) fn open(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_policies_admit_api_server(facts: &Facts) -> Result<Outcome, Outcome> {
     let policies = facts.read(&NETWORK_POLICIES)?;
     let pods = facts.read(&PODS)?;
     let own: Vec<(&str, &str)> = POD_LABELS.to_vec();

@@ -23,7 +23,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[],
         meaning: "The webhook configurations use fields that older API servers do not have.",
         fix: "Upgrade the control plane.",
-        judge: api_server_version_and_clock::version,
+        judge: api_server_version_and_clock::check_api_server_version,
     },
     Check {
         id: "clock",
@@ -35,7 +35,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "Doctor compares the dates of certificates with the clock of the machine on which doctor runs. If \
                   this machine's clock is wrong, the results about certificates are also wrong.",
         fix: "Synchronize the clock of the machine.",
-        judge: api_server_version_and_clock::clock,
+        judge: api_server_version_and_clock::check_clock_against_api_server,
     },
     Check {
         id: "failed-calls",
@@ -49,7 +49,7 @@ pub static CHECKS: &[Check] = &[
                   server counts failed calls from its own start, so an outage in the past may have caused the counts.",
         fix: "Run doctor again later, and compare the counts of failed calls. If the counts grow, look for the kind of \
               failure in docs/webhook-failures.md.",
-        judge: api_server_version_and_clock::failed_calls,
+        judge: api_server_version_and_clock::check_calls_of_webhooks_failed,
     },
     Check {
         id: "own-rights",
@@ -62,7 +62,7 @@ pub static CHECKS: &[Check] = &[
                   read the webhook configurations or the namespaces, the result is an error, because doctor cannot \
                   check the installation.",
         fix: "Use another account, or bind the roles at the end of this page.",
-        judge: rights::own,
+        judge: rights::check_own_rights,
     },
     Check {
         id: "install-rights",
@@ -74,7 +74,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "kubectl apply or helm install stops at the first object that the account may not create.",
         fix: "Install with an account that has the missing rights. To create a ClusterRole, the account also needs all \
               rights that the ClusterRole grants.",
-        judge: rights::install,
+        judge: rights::check_rights_to_install,
     },
     Check {
         id: "server-rights",
@@ -86,7 +86,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "If the server lacks a right, the server cannot read the objects of a kind, or cannot manage its \
                   certificate and the caBundles.",
         fix: "Apply the roles of your kustomization and of its components, or run helm upgrade.",
-        judge: rights::server,
+        judge: rights::check_server_rights,
     },
     Check {
         id: "profile-crd",
@@ -98,7 +98,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "Without the CRD, nobody can create a FabricProfile. If the CRD is from an older version, the API \
                   server silently drops the new fields of profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
-        judge: custom_resources::profiles,
+        judge: custom_resources::check_installed_profile_crd,
     },
     Check {
         id: "leftover-crd",
@@ -111,7 +111,7 @@ pub static CHECKS: &[Check] = &[
                   profiles. If the CRD is from an older version, the API server silently drops the new fields of \
                   profiles.",
         fix: "Apply deploy/crds/fabricprofiles.yaml.",
-        judge: custom_resources::leftover,
+        judge: custom_resources::check_leftover_profile_crd,
     },
     Check {
         id: "network-crd",
@@ -123,7 +123,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "Multus attaches a pod to the NetworkAttachmentDefinitions that the pod names. The webhook does not \
                   inject a profile whose networks do not exist.",
         fix: "Install Multus.",
-        judge: custom_resources::networks,
+        judge: custom_resources::check_network_crd,
     },
     Check {
         id: "multus",
@@ -135,7 +135,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "On a node without Multus, a pod does not start, or starts without the networks of its networks \
                   annotation.",
         fix: "Look at the pods of Multus's DaemonSet.",
-        judge: multus_and_device_plugins::multus,
+        judge: multus_and_device_plugins::check_multus_runs,
     },
     Check {
         id: "accelerators",
@@ -146,7 +146,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&NODES],
         meaning: "The webhook changes only pods that request accelerators.",
         fix: "Install the device plugin of the accelerators.",
-        judge: multus_and_device_plugins::accelerators,
+        judge: multus_and_device_plugins::check_any_node_has_accelerators,
     },
     Check {
         id: "networks",
@@ -157,7 +157,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PROFILES, &CONFIG_MAPS, &NETWORKS],
         meaning: "The webhook does not inject a profile with a missing network (FAB801).",
         fix: "Create the network, or correct the profile.",
-        judge: multus_and_device_plugins::exist,
+        judge: multus_and_device_plugins::check_networks_of_profiles_exist,
     },
     Check {
         id: "device-plugins",
@@ -168,7 +168,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "If a pod requests a resource that no node has, the pod stays Pending.",
         fix: "Check the device plugin, and the resource's name in the profile.",
-        judge: multus_and_device_plugins::plugins,
+        judge: multus_and_device_plugins::check_resources_of_profiles_are_on_nodes,
     },
     Check {
         id: "profiles",
@@ -179,7 +179,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PROFILES, &CONFIG_MAPS],
         meaning: "Without a profile, the webhook changes no pod.",
         fix: "Write a profile: docs/profiles.md.",
-        judge: profiles::exist,
+        judge: profiles::check_any_profile_exists,
     },
     Check {
         id: "usable-profiles",
@@ -191,7 +191,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "The server does not use a profile with a wrong value, and pods on the nodes of such a profile get no \
                   network.",
         fix: "Correct the field that the message names.",
-        judge: profiles::usable,
+        judge: profiles::check_profiles_can_be_used,
     },
     Check {
         id: "profile-nodes",
@@ -204,7 +204,7 @@ pub static CHECKS: &[Check] = &[
                   that matches no node only if the pod names the profile, or if the pod's selectors ask for the \
                   profile's labels.",
         fix: "Correct spec.nodeSelector or the labels of the nodes.",
-        judge: profiles::nodes,
+        judge: profiles::check_profiles_select_nodes,
     },
     Check {
         id: "profile-priorities",
@@ -216,7 +216,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "If two profiles have the same priority and select the same node, the webhook cannot choose between \
                   the profiles. By default, the webhook denies a pod that can run on the node (FAB806).",
         fix: "Give the profiles different priorities, or let them select different nodes.",
-        judge: profiles::ties,
+        judge: profiles::check_priorities_are_not_tied,
     },
     Check {
         id: "nodes-without-profile",
@@ -227,7 +227,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&PROFILES, &CONFIG_MAPS, &NODES],
         meaning: "Pods on nodes without a profile get no RDMA network, and NCCL falls back to TCP.",
         fix: "If the nodes without a profile have a fabric, add a profile for these nodes.",
-        judge: profiles::bare_nodes,
+        judge: profiles::check_profiles_select_all_accelerators,
     },
     Check {
         id: "configurations",
@@ -239,7 +239,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "Without the webhook configurations, the API server does not call the server: pods start unchanged \
                   and unchecked.",
         fix: "Apply deploy/base/webhooks.yaml.",
-        judge: webhook_configurations::exist,
+        judge: webhook_configurations::check_configurations_exist,
     },
     Check {
         id: "leftover-configurations",
@@ -251,7 +251,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "The API server refuses all pods of namespaces with mode enforce, because the webhook configurations \
                   exist, but no server answers.",
         fix: "Delete the configurations.",
-        judge: webhook_configurations::leftover,
+        judge: webhook_configurations::check_leftover_configurations,
     },
     Check {
         id: "targets",
@@ -263,7 +263,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "If a webhook configuration names a wrong Service, port or path, the server does not get the calls of \
                   the API server.",
         fix: "Apply the file deploy/base/webhooks.yaml of the server's version.",
-        judge: webhook_configurations::target,
+        judge: webhook_configurations::check_webhooks_call_our_service,
     },
     Check {
         id: "selectors",
@@ -276,7 +276,7 @@ pub static CHECKS: &[Check] = &[
                   pods of these namespaces wait for the server. The failurePolicy decides whether the API server \
                   admits or refuses pods while the server is down.",
         fix: "Apply deploy/base/webhooks.yaml, or set the chart's values for the selector and the failurePolicy.",
-        judge: webhook_configurations::selectors,
+        judge: webhook_configurations::check_webhook_selectors,
     },
     Check {
         id: "order",
@@ -289,7 +289,7 @@ pub static CHECKS: &[Check] = &[
                   webhook changes the pod, the API server calls the earlier webhooks once more. fabric-admission's \
                   webhook does not see changes that another webhook makes after this second call.",
         fix: "Give the configuration of the later webhook a name that sorts before pod-fabric-admission.",
-        judge: webhooks_after_ours::order,
+        judge: webhooks_after_ours::check_no_injector_runs_after_us,
     },
     Check {
         id: "ca-bundles",
@@ -303,7 +303,7 @@ pub static CHECKS: &[Check] = &[
                   certificate. If doctor cannot reach a replica, doctor uses the certificate or the CA of the Secret.",
         fix: "Wait until the server restores the caBundle. If another tool keeps changing the caBundle, let the tool \
               ignore the caBundle.",
-        judge: certificates::trusted,
+        judge: certificates::check_ca_bundles_trust_server,
     },
     Check {
         id: "certificate-expiry",
@@ -314,7 +314,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&ENDPOINT_SLICES, &SECRETS],
         meaning: "The server or cert-manager should renew a certificate long before the last tenth of its lifetime.",
         fix: "Find the reason in the log of the server or of cert-manager.",
-        judge: certificates::expiry,
+        judge: certificates::check_certificates_are_renewed,
     },
     Check {
         id: "deployment",
@@ -326,7 +326,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "While no replica is ready, the API server refuses pods in namespaces with mode enforce if they may \
                   need the fabric.",
         fix: "Look at the pods of the server, at their events and at their logs.",
-        judge: webhook_server::deployment,
+        judge: webhook_server::check_deployment_is_ready,
     },
     Check {
         id: "service",
@@ -337,7 +337,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&SERVICES],
         meaning: "The API server calls the server through a Service.",
         fix: "Apply deploy/base/service.yaml.",
-        judge: webhook_server::service,
+        judge: webhook_server::check_service_selects_our_pods,
     },
     Check {
         id: "endpoints",
@@ -348,7 +348,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&ENDPOINT_SLICES],
         meaning: "If the Service has no ready endpoint, every call of the API server fails.",
         fix: "Request /readyz of the server's pods. The answer names the reason.",
-        judge: webhook_server::endpoints,
+        judge: webhook_server::check_endpoints_are_ready,
     },
     Check {
         id: "network-policies",
@@ -360,7 +360,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "The address of an API server belongs to a host, or is outside the cluster. If a NetworkPolicy does \
                   not admit the API server's address, the API server's calls time out.",
         fix: "Let the NetworkPolicy admit all addresses to the webhook port, or add the addresses of the control plane.",
-        judge: network_policy::open,
+        judge: network_policy::check_policies_admit_api_server,
     },
     Check {
         id: "versions",
@@ -372,7 +372,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "Replicas of different versions may decide differently about pods of one job. If doctor and the \
                   server have different versions, doctor may expect other objects.",
         fix: "Wait until the roll-out ends. Run doctor in the version of the server.",
-        judge: webhook_server::versions,
+        judge: webhook_server::check_replicas_run_one_image,
     },
     Check {
         id: "server-clock",
@@ -385,7 +385,7 @@ pub static CHECKS: &[Check] = &[
                   they are not valid yet. One replica renews a Lease, and doctor reads the clock of this replica from \
                   the Lease.",
         fix: "Synchronize the clocks of the nodes.",
-        judge: webhook_server::clock,
+        judge: webhook_server::check_clock_of_server,
     },
     Check {
         id: "opted-in",
@@ -396,7 +396,7 @@ pub static CHECKS: &[Check] = &[
         needs: &[&NAMESPACES],
         meaning: "The API server calls the webhook only for namespaces with the label fabric-admission.dev/mode.",
         fix: "Begin with mode audit. In mode audit, the webhook only reports, and changes no pod.",
-        judge: namespaces_opted_in::opted_in,
+        judge: namespaces_opted_in::check_any_namespace_opted_in,
     },
     Check {
         id: "labels",
@@ -408,7 +408,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "If the key or the value of the mode label is mistyped, the API server does not call the webhook, and \
                   shows no error (FAB817).",
         fix: "Write the label as the check's hint shows.",
-        judge: namespaces_opted_in::labels,
+        judge: namespaces_opted_in::check_namespace_labels_have_effect,
     },
     Check {
         id: "pod-security",
@@ -422,7 +422,7 @@ pub static CHECKS: &[Check] = &[
                   if the container runtime does not limit pinned memory.",
         fix: "Raise the limit for pinned memory in the container runtime, or change the namespace's Pod Security \
               level.",
-        judge: namespaces_opted_in::pod_security,
+        judge: namespaces_opted_in::check_pod_security_admits_ipc_lock,
     },
     Check {
         id: "limit-ranges",
@@ -434,7 +434,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "The API server refuses a pod that exceeds a LimitRange. The webhook adds resource units to a pod, \
                   and a LimitRange also limits these units.",
         fix: "Raise the limit of the LimitRange.",
-        judge: limit_ranges_and_quotas::ranges,
+        judge: limit_ranges_and_quotas::check_limit_ranges,
     },
     Check {
         id: "quotas",
@@ -446,7 +446,7 @@ pub static CHECKS: &[Check] = &[
         meaning: "The API server refuses a pod that exceeds a quota. The webhook adds resource units to a pod, and a \
                   quota also counts these units.",
         fix: "Raise the ResourceQuota.",
-        judge: limit_ranges_and_quotas::quotas,
+        judge: limit_ranges_and_quotas::check_resource_quotas,
     },
     Check {
         id: "pod-is-changed",
@@ -459,7 +459,7 @@ pub static CHECKS: &[Check] = &[
                   together. Doctor creates a pod as a dry run in a namespace with mode enforce. The API server does \
                   not store the pod.",
         fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
-        judge: are_dry_runs_changed_and_refused::changed,
+        judge: are_dry_runs_changed_and_refused::check_good_pod_is_changed,
     },
     Check {
         id: "pod-is-refused",
@@ -471,6 +471,6 @@ pub static CHECKS: &[Check] = &[
         meaning: "The check succeeds only if the webhook itself denies the pod. The check fails if the call fails, or \
                   if another webhook denies the pod.",
         fix: "Correct the errors of the other checks first. The message of this check comes from the API server.",
-        judge: are_dry_runs_changed_and_refused::refused,
+        judge: are_dry_runs_changed_and_refused::check_bad_pod_is_refused,
     },
 ];

@@ -10,7 +10,7 @@ use crate::text::count;
 
 /// The status of every profile object, by name.
 fn statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
-    facts.profiles_known()?;
+    facts.skip_if_profiles_unread()?;
     let objects = facts.read(&PROFILES)?.iter();
     let statuses = Statuses::of(&facts.snapshot);
     let status = |object: &serde_json::Value| {
@@ -24,29 +24,29 @@ fn problem(name: &str, found: &Problem) -> String {
     format!("profile {name:?}, {}: {}", found.pointer, found.message)
 }
 
-pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&PROFILES)?;
+pub(super) fn check_any_profile_exists(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_unread(&PROFILES)?;
     let count_of = facts.snapshot.profiles().count();
     if count_of == 0 {
         // The profiles may be in files.
-        facts.known(&CONFIG_MAPS)?;
+        facts.skip_if_unread(&CONFIG_MAPS)?;
     }
     Ok(match count_of {
         0 => Outcome::warning(
             "no FabricProfile exists: the webhook changes no pod, and each pod with accelerators gets one warning (FAB803)",
             "Write a FabricProfile (docs/profiles.md), try it with fabric-admission review, and apply it.",
         ),
-        some => Outcome::found(count(some, "profile")),
+        some => Outcome::success_with(count(some, "profile")),
     })
 }
 
-pub(super) fn usable(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_profiles_can_be_used(facts: &Facts) -> Result<Outcome, Outcome> {
     let all = statuses(facts)?;
     let broken = all.iter().filter(|(_, _, used)| *used != ProfileUse::Used);
     let fields = broken.flat_map(|(name, status, _)| status.problems.iter().map(|p| problem(name, p)));
     let files = facts.broken_files.iter().cloned();
     let problems: Vec<String> = files.chain(fields).collect();
-    Ok(Outcome::errors(
+    Ok(Outcome::error_if_any(
         &problems,
         "Correct the field or the file. Until then the server does not use the profile.",
     ))
@@ -62,28 +62,28 @@ fn at(facts: &Facts, pointer: &str) -> Result<Vec<String>, Outcome> {
     Ok(found.collect())
 }
 
-pub(super) fn nodes(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&NODES)?;
-    Ok(Outcome::warnings(
+pub(super) fn check_profiles_select_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_unread(&NODES)?;
+    Ok(Outcome::warning_if_any(
         &at(facts, "/spec/nodeSelector")?,
         "Compare spec.nodeSelector with kubectl get nodes --show-labels. Ignore this if the node pool is at zero.",
     ))
 }
 
-pub(super) fn ties(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.known(&NODES)?;
-    Ok(Outcome::warnings(
+pub(super) fn check_priorities_are_not_tied(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_unread(&NODES)?;
+    Ok(Outcome::warning_if_any(
         &at(facts, "/spec/priority")?,
         "Give one of these profiles a higher spec.priority, or let spec.nodeSelector select different nodes.",
     ))
 }
 
-pub(super) fn bare_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
-    facts.profiles_known()?;
-    facts.known(&NODES)?;
+pub(super) fn check_profiles_select_all_accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
+    facts.skip_if_profiles_unread()?;
+    facts.skip_if_unread(&NODES)?;
     let nodes = nodes_with_accelerators::nodes(facts);
     Ok(match nodes.without {
-        0 => Outcome::found("none"),
+        0 => Outcome::success_with("none"),
         some => Outcome::warning(
             format!(
                 "no profile selects {} of {} with accelerators ({}): pods on these nodes get no RDMA network",

@@ -58,10 +58,10 @@ pub struct Entry {
 impl Report {
     /// Runs the checks before an installation, or those after it.
     #[must_use]
-    pub fn of(facts: &Facts, before: bool) -> Self {
+    pub fn run_checks(facts: &Facts, before: bool) -> Self {
         let mut categories: Vec<Category> = Vec::new();
         for check in CHECKS.iter().filter(|check| check.is_for(before)) {
-            let entry = Entry::of(check, facts);
+            let entry = Entry::run_check(check, facts);
             let name = check.section.title();
             match categories.last_mut().filter(|last| last.name == name) {
                 Some(last) => last.checks.push(entry),
@@ -88,7 +88,7 @@ impl Report {
     }
 
     /// Failed checks that time may change.
-    pub fn worth_waiting(&self) -> impl Iterator<Item = &Entry> {
+    pub fn failed_checks_worth_waiting_for(&self) -> impl Iterator<Item = &Entry> {
         self.checks().filter(|check| check.result == Kind::Error && check.retryable)
     }
 }
@@ -96,7 +96,7 @@ impl Report {
 impl Entry {
     /// Runs a check.
     #[must_use]
-    pub fn of(check: &Check, facts: &Facts) -> Self {
+    pub fn run_check(check: &Check, facts: &Facts) -> Self {
         let outcome = check.run(facts);
         // Messages hold texts of others: names, and answers of the API server.
         let clean = |text: String| crate::text::printable(&text, 1000);

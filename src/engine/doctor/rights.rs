@@ -21,7 +21,7 @@ fn shown(rights: &[&Right]) -> Vec<String> {
     rights.iter().map(ToString::to_string).collect()
 }
 
-pub(super) fn own(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_own_rights(facts: &Facts) -> Result<Outcome, Outcome> {
     let missing = missing(&facts.own_rights)?;
     let message = format!("this account may not: {}", joined(&shown(&missing)));
     let hint = "Run doctor with an account that may read these objects, or bind the roles of docs/doctor.md to \
@@ -35,7 +35,7 @@ pub(super) fn own(facts: &Facts) -> Result<Outcome, Outcome> {
     })
 }
 
-pub(super) fn install(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_rights_to_install(facts: &Facts) -> Result<Outcome, Outcome> {
     let missing = missing(&facts.install_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {
@@ -83,9 +83,9 @@ const COMPONENTS: [(&str, (&str, &str)); 5] = [
     ("ipv6", ("FABRIC_ADMISSION_BIND", "[")),
 ];
 
-pub(super) fn server(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_server_rights(facts: &Facts) -> Result<Outcome, Outcome> {
     // Which rights the server needs depends on its variables.
-    facts.known(&DEPLOYMENTS)?;
+    facts.skip_if_unread(&DEPLOYMENTS)?;
     let missing = missing(&facts.server_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {

@@ -56,19 +56,19 @@ fn ours(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], Outcome> {
 }
 
 /// All webhooks of our two configurations.
-pub(super) fn webhooks(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
+pub(super) fn our_webhooks(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
     let all = ours(facts)?;
     Ok(all.into_iter().filter_map(|(_, found)| found).flat_map(|found| list(found, "/webhooks")).collect())
 }
 
 /// The webhooks that are there; without any there is nothing to check.
 fn present(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
-    let found = webhooks(facts)?;
+    let found = our_webhooks(facts)?;
     if found.is_empty() { Err(Outcome::skipped("no webhook configuration exists")) } else { Ok(found) }
 }
 
-pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    let configurations = ours(facts).map_err(Outcome::unproven)?;
+pub(super) fn check_configurations_exist(facts: &Facts) -> Result<Outcome, Outcome> {
+    let configurations = ours(facts).map_err(Outcome::as_error)?;
     let mut problems = Vec::new();
     for (kind, (name, found)) in
         ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].iter().zip(configurations)
@@ -78,24 +78,24 @@ pub(super) fn exist(facts: &Facts) -> Result<Outcome, Outcome> {
             problems.push(format!("{kind} {name} does not exist: {consequence}"));
         }
     }
-    let found = webhooks(facts)?;
+    let found = our_webhooks(facts)?;
     for entry in ENTRIES.iter().filter(|entry| !entry.optional) {
         // A missing configuration is one problem, not one for each of its webhooks.
         if problems.is_empty() && !found.iter().any(|webhook| text(webhook, "/name") == entry.name) {
             problems.push(format!("webhook {} does not exist", entry.name));
         }
     }
-    Ok(Outcome::errors(&problems, APPLY))
+    Ok(Outcome::error_if_any(&problems, APPLY))
 }
 
 /// Before an installation: configurations that an earlier one left.
-pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
-    let found = webhooks(facts)?;
+pub(super) fn check_leftover_configurations(facts: &Facts) -> Result<Outcome, Outcome> {
+    let found = our_webhooks(facts)?;
     if found.is_empty() {
-        return Ok(Outcome::found("none"));
+        return Ok(Outcome::success_with("none"));
     }
     if facts.named(&SERVICES, NAME)?.is_some() {
-        return Ok(Outcome::found("an installation exists; run doctor without --pre"));
+        return Ok(Outcome::success_with("an installation exists; run doctor without --pre"));
     }
     Ok(Outcome::error(
         format!(
@@ -108,7 +108,7 @@ pub(super) fn leftover(facts: &Facts) -> Result<Outcome, Outcome> {
     ))
 }
 
-pub(super) fn target(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_webhooks_call_our_service(facts: &Facts) -> Result<Outcome, Outcome> {
     let found = present(facts)?;
     let service = facts.named(&SERVICES, NAME)?;
     let mut problems = Vec::new();
@@ -138,12 +138,12 @@ pub(super) fn target(facts: &Facts) -> Result<Outcome, Outcome> {
         }
     }
     Ok(if problems.is_empty() {
-        Outcome::warnings(
+        Outcome::warning_if_any(
             &urls,
             "Ignore this if the server runs outside the cluster: these calls then do not use its Service and endpoints.",
         )
     } else {
-        Outcome::errors(&problems, APPLY)
+        Outcome::error_if_any(&problems, APPLY)
     })
 }
 
@@ -156,7 +156,7 @@ fn values<'a>(webhook: &'a Value, key: &str, operator: &str) -> Vec<&'a str> {
         .collect()
 }
 
-pub(super) fn selectors(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_webhook_selectors(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     for webhook in present(facts)? {
         let name = text(webhook, "/name");
@@ -186,7 +186,7 @@ pub(super) fn selectors(facts: &Facts) -> Result<Outcome, Outcome> {
             problems.push(format!("{name} has failurePolicy {policy}, not {}: {consequence}", entry.policy));
         }
     }
-    Ok(Outcome::warnings(
+    Ok(Outcome::warning_if_any(
         &problems,
         format!(
             "{APPLY} Without the exclusions, the server's own pods and the pods of kube-system may wait for the server."

@@ -4,7 +4,7 @@ use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, list, text};
 use super::names_of_our_objects::NAME;
 use super::what_is_read::{DEPLOYMENTS, ENDPOINT_SLICES, LEASES, POD_LABELS, PODS, SERVICES};
-use crate::certificates::days;
+use crate::certificates::days_since_epoch;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn describe(facts: &Facts) -> String {
     )
 }
 
-pub(super) fn deployment(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<Outcome, Outcome> {
     let namespace = &facts.namespace;
     let Some(found) = facts.named(&DEPLOYMENTS, NAME)? else {
         return Ok(Outcome::error(
@@ -32,11 +32,11 @@ pub(super) fn deployment(facts: &Facts) -> Result<Outcome, Outcome> {
     Ok(match (ready, wanted) {
         (0, _) => Outcome::error(format!("{shown}: no replica answers the API server"), describe(facts)),
         (ready, wanted) if ready < wanted => Outcome::warning(shown, describe(facts)),
-        _ => Outcome::found(shown),
+        _ => Outcome::success_with(shown),
     })
 }
 
-pub(super) fn service(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_service_selects_our_pods(facts: &Facts) -> Result<Outcome, Outcome> {
     let namespace = &facts.namespace;
     let hint = "Apply deploy/base/service.yaml, or run helm upgrade.";
     let Some(found) = facts.named(&SERVICES, NAME)? else {
@@ -61,7 +61,7 @@ pub(super) fn service(facts: &Facts) -> Result<Outcome, Outcome> {
     })
 }
 
-pub(super) fn endpoints(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<Outcome, Outcome> {
     let slices = facts.read(&ENDPOINT_SLICES)?;
     let all = || slices.iter().flat_map(|slice| list(slice, "/endpoints"));
     // A missing condition means ready (k8s.io/api discovery/v1).
@@ -76,7 +76,7 @@ pub(super) fn endpoints(facts: &Facts) -> Result<Outcome, Outcome> {
             describe(facts),
         )
     } else {
-        Outcome::found(format!("{ready} of {known} ready"))
+        Outcome::success_with(format!("{ready} of {known} ready"))
     })
 }
 
@@ -87,7 +87,7 @@ fn tag(image: &str) -> &str {
     last.split_once(':').map(|(_, tag)| tag).unwrap_or_default()
 }
 
-pub(super) fn versions(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<Outcome, Outcome> {
     let pods = facts.read(&PODS)?;
     let running = pods.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none());
     let images: BTreeSet<&str> = running
@@ -115,7 +115,7 @@ pub(super) fn versions(facts: &Facts) -> Result<Outcome, Outcome> {
             format!("Run doctor of version {tag}, because checks and hints differ between versions."),
         )
     } else {
-        Outcome::found(shown)
+        Outcome::success_with(shown)
     })
 }
 
@@ -127,14 +127,14 @@ fn seconds(time: &str) -> Option<i64> {
     if !time.ends_with('Z') || !(1..=12).contains(&month) {
         return None;
     }
-    let days = days(year, month, day);
+    let days = days_since_epoch(year, month, day);
     Some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
 /// Difference that no delay explains (s).
 const SKEW: i64 = 60;
 
-pub(super) fn clock(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_clock_of_server(facts: &Facts) -> Result<Outcome, Outcome> {
     let lease = facts.named(&LEASES, "fabric-admission-status")?;
     let renewed = lease.and_then(|lease| seconds(text(lease, "/spec/renewTime")));
     let (Some(renewed), Some(now)) = (renewed, facts.api_clock) else {

@@ -27,7 +27,7 @@ pub struct AllReduce {
 }
 
 /// Share of the backward pass in the compute time: it costs twice the forward pass, and NCCL runs beside it.
-const BACKWARD: f64 = 2.0 / 3.0;
+const BACKWARD_SHARE_OF_COMPUTE: f64 = 2.0 / 3.0;
 
 impl Step {
     /// Bytes of the gradients.
@@ -54,8 +54,8 @@ impl Step {
 
     /// The same if communication runs beside the whole backward pass.
     #[must_use]
-    pub fn overlapped(&self, communication: f64) -> f64 {
-        self.utilisation((communication - BACKWARD * self.compute).max(0.0))
+    pub fn busy_share_with_overlap(&self, communication: f64) -> f64 {
+        self.utilisation((communication - BACKWARD_SHARE_OF_COMPUTE * self.compute).max(0.0))
     }
 
     /// What the times mean.
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn overlap_hides_at_most_the_backward_pass() {
         let step = Step { parameters: 1e9, precision: Precision::Bf16, gpus: 8, compute: 0.9 };
-        assert!((step.overlapped(0.6) - 1.0).abs() < 1e-9);
-        assert!((step.overlapped(1.5) - 0.5).abs() < 1e-9);
-        assert!(step.overlapped(1.5) > step.utilisation(1.5));
+        assert!((step.busy_share_with_overlap(0.6) - 1.0).abs() < 1e-9);
+        assert!((step.busy_share_with_overlap(1.5) - 0.5).abs() < 1e-9);
+        assert!(step.busy_share_with_overlap(1.5) > step.utilisation(1.5));
     }
 
     #[test]

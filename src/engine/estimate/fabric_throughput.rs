@@ -72,7 +72,7 @@ impl Link {
 
     /// Number and line rate of rails, as a title shows them.
     #[must_use]
-    pub fn rails(self, rails: u32, rate: f64) -> String {
+    pub fn rails_in_words(self, rails: u32, rate: f64) -> String {
         format!("{rails} x {rate:.0} Gb/s {}", self.title())
     }
 

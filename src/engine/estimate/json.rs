@@ -113,7 +113,7 @@ fn entry(step: &Step, fabric: &Fabric, iterations: Option<u64>) -> FabricEntry {
         tree_seconds: times.tree,
         utilisation: step.utilisation(times.simple),
         ring_utilisation: step.utilisation(times.ring),
-        overlapped_utilisation: step.overlapped(times.ring),
+        overlapped_utilisation: step.busy_share_with_overlap(times.ring),
         hours,
         verdict: step.verdict(times.simple).name(),
     }

@@ -58,7 +58,7 @@ impl Precision {
 ///
 /// # Errors
 /// A sentence about a text that is neither.
-pub fn parameters(text: &str) -> Result<f64, String> {
+pub fn parse_parameter_count(text: &str) -> Result<f64, String> {
     if let Some(model) = MODELS.iter().find(|model| model.name.eq_ignore_ascii_case(text)) {
         return Ok(model.parameters);
     }
@@ -75,7 +75,7 @@ pub fn parameters(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parameters;
+    use super::parse_parameter_count;
 
     #[test]
     fn numbers_have_units() {
@@ -87,10 +87,10 @@ mod tests {
             ("BERT-base", 110e6),
             ("1T", 1e12),
         ] {
-            assert_eq!(parameters(text), Ok(expected), "{text}");
+            assert_eq!(parse_parameter_count(text), Ok(expected), "{text}");
         }
         for wrong in ["", "b", "-7B", "nan", "inf", "0", "7G", "1e99", "bert"] {
-            assert!(parameters(wrong).is_err(), "{wrong}");
+            assert!(parse_parameter_count(wrong).is_err(), "{wrong}");
         }
     }
 }

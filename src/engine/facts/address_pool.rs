@@ -1,7 +1,7 @@
 //! IPPool and CIDRPool of nv-ipam: addresses that networks hand out by name (Mellanox/nvidia-k8s-ipam api/v1alpha1).
 
 use super::object_shape::{Meta, Object, text};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::multus::subnet::Subnet;
 use serde::Deserialize;
 use serde_json::Value;

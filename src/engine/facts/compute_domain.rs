@@ -5,7 +5,7 @@
 use super::device_class::Selected;
 use super::object_shape::{MAX_NAME, Meta, Object, text};
 use super::{Ask, DeviceClaim, DeviceRequest};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::mapping;
 use serde::Deserialize;
 

@@ -4,9 +4,9 @@
 use super::device_plugin::{SRIOV_PREFIX, shared, sriov};
 use super::extended_resource::ResourceFact;
 use super::object_shape::Meta;
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::mapping;
-use crate::nccl::variable_table::{is_prefixed, mentions};
+use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(super) fn read(json: &str) -> Result<(Meta, Option<Says>), DecodeError> {
     }
     let texts = data.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
     let kept = texts.filter(|(key, text)| {
-        text.len() <= MAX_TEXT && (is_prefixed(key) || text.contains('=') && mentions(text))
+        text.len() <= MAX_TEXT && (may_be_in_table(key) || text.contains('=') && may_set_known_variable(text))
     });
     let data: BTreeMap<_, _> = kept.map(|(key, text)| (key.clone(), text.to_owned())).collect();
     Ok((meta, (!data.is_empty()).then_some(Says::Texts(Texts { data }))))

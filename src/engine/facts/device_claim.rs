@@ -2,7 +2,7 @@
 
 use super::device_class::{self, DeviceClass, SRIOV_DRIVER, Selected, Selector};
 use super::object_shape::{MAX_NAME, Meta, Object, number, text};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::{Objects, mapping};
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! DeviceClass: the target of a claim's request, and the extended resource that it may provide.
 
 use super::object_shape::{MAX_NAME, Meta, Object, text};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::{Objects, mapping};
 use serde::Deserialize;
 

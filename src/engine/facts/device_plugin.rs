@@ -3,7 +3,7 @@
 use super::extended_resource::{ResourceFact, Server};
 use super::object_shape::{number, text};
 use crate::json::as_go_reads;
-use crate::json::decode_with_place::object as decode;
+use crate::json::decode_with_place::decode_object as decode;
 use crate::json::null_as_absent::{Objects, mapping};
 use crate::multus::{LinkLayer, ResourceName};
 use serde::Deserialize;

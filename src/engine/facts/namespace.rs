@@ -2,7 +2,7 @@
 
 use super::PodSecurity;
 use super::object_shape::Meta;
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::mapping;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -163,7 +163,7 @@ pub fn render(kind: Kind, object: &NetworkObject, default_namespace: &str) -> Op
 /// The configuration that an operator writes: its own plugin first, then `metaPlugins`, the text of one JSON object
 /// or of several separated by commas.
 fn made(cni_type: &str, spec: &NetworkSpec) -> CniConfig {
-    let object = |text: &Option<String>| match as_go_reads::cni(text.as_deref()?) {
+    let object = |text: &Option<String>| match as_go_reads::read_cni(text.as_deref()?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     };

@@ -4,7 +4,7 @@ use super::Kind;
 use super::device_plugin::{ConfigFault, NVIDIA_PREFIX, shared, sriov};
 use super::extended_resource::ResourceFact;
 use super::object_shape::{Meta, Object, text};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::mapping;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! ResourceSlice: the devices that a DRA driver publishes, counted.
 
 use super::object_shape::{Meta, Object, text};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::{Objects, mapping};
 use crate::multus::LinkLayer;
 use serde::Deserialize;

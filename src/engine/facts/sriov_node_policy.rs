@@ -2,7 +2,7 @@
 
 use super::object_shape::{Meta, Object, number, text};
 use super::sriov_node_state::Interface;
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::mapping;
 use crate::multus::LinkLayer;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! SriovNetworkNodeState: the NICs of a node, and the resources that the SR-IOV operator creates from them.
 
 use super::object_shape::{Meta, number, text};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::{Objects, mapping};
 use crate::multus::LinkLayer;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! SriovOperatorConfig: which parts of the SR-IOV operator run.
 
 use super::object_shape::{Meta, Object};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use serde::Deserialize;
 
 /// The operator reads only the configuration of this name (k8snetworkplumbingwg/sriov-network-operator

@@ -2,7 +2,7 @@
 
 use super::object_shape::{Meta, Object, text};
 use super::sriov_node_policy::MAX_SELECTED;
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::json::null_as_absent::{Objects, mapping};
 use crate::nodes::{Relation, Requirement, Values};
 use serde::Deserialize;

@@ -21,7 +21,7 @@ use super::{
     object_shape, resource_slice, sriov_node_policy, sriov_node_state, sriov_operator_config,
     sriov_pool_config, training_runtime,
 };
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::NodeObject;
 use crate::profile::Profile;
 use std::sync::Arc;

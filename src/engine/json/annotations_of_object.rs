@@ -20,7 +20,7 @@ struct Metadata<'a> {
 impl<'a> Annotated<'a> {
     /// The annotations of an object; none if they cannot be read, which FAB809 reports.
     #[must_use]
-    pub fn of(json: &'a str) -> Self {
+    pub fn read_or_empty(json: &'a str) -> Self {
         reader::read(json).unwrap_or_default()
     }
 

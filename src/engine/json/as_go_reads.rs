@@ -119,7 +119,7 @@ pub(crate) fn is_key(field: &str, key: &str) -> bool {
 }
 
 /// The fields that keys below a key may match.
-pub(crate) fn below<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
+pub(crate) fn fields_below_key<'f>(fields: &'f [&'static str], key: &str) -> &'f [&'static str] {
     if MAPS.contains(&key) { &[] } else { fields }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn read(text: &str, fields: &[&'static str]) -> serde_json::Result<(V
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn cni(text: &str) -> serde_json::Result<Value> {
+pub(crate) fn read_cni(text: &str) -> serde_json::Result<Value> {
     read(text, CNI).map(|(value, _)| value)
 }
 
@@ -216,7 +216,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             let key = self.field(key);
-            let value = map.next_value_seed(Self { fields: below(self.fields, &key), ..self })?;
+            let value = map.next_value_seed(Self { fields: fields_below_key(self.fields, &key), ..self })?;
             let scalar = || object.get(&key).is_some_and(|old: &Value| !old.is_array() && !old.is_object());
             if value.is_null() && !self.fields.is_empty() && outlives_null(&key, scalar()) {
                 continue;
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> String {
-        cni(text).unwrap().to_string()
+        read_cni(text).unwrap().to_string()
     }
 
     #[test]
@@ -281,9 +281,9 @@ mod tests {
     #[test]
     fn all_other_values_are_those_of_serde_json() {
         let text = r#"{"a":[null,true,-1,18446744073709551615,1.5e3,"x\ny",{}],"b":{"c":[]}}"#;
-        assert_eq!(cni(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(read_cni(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
         for broken in ["{", "{} x", "{\"a\":1,}", ""] {
-            let own = cni(broken).unwrap_err().to_string();
+            let own = read_cni(broken).unwrap_err().to_string();
             assert_eq!(own, serde_json::from_str::<Value>(broken).unwrap_err().to_string());
         }
     }

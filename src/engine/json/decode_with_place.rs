@@ -17,7 +17,7 @@ pub struct DecodeError {
 impl DecodeError {
     /// The text of the error. The root of a document has no pointer.
     #[must_use]
-    pub fn without_root(self) -> String {
+    pub fn message_with_place(self) -> String {
         if self.pointer.is_empty() { self.message } else { self.to_string() }
     }
 }
@@ -26,7 +26,7 @@ impl DecodeError {
 ///
 /// # Errors
 /// [`DecodeError`] with the place of the first value that does not fit.
-pub fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError> {
+pub fn decode_object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, DecodeError> {
     reader::read(json)
         .map_err(|wrong| DecodeError { pointer: wrong.pointer(), message: in_our_words(wrong.message(json)) })
 }

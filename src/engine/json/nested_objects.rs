@@ -55,7 +55,7 @@ impl<'a> Nested<'a> {
             return Some(Members(members));
         }
         loop {
-            cursor.peek()?;
+            cursor.skip_space_and_peek()?;
             let start = cursor.at();
             let key = match cursor.plain_text() {
                 Some(key) => Cow::Borrowed(key),
@@ -91,7 +91,7 @@ impl<'a> Nested<'a> {
 
     /// The text of the next value.
     fn cut_next_value(&self, within: &'a str, cursor: &mut Cursor<'a>) -> Option<&'a str> {
-        cursor.peek()?;
+        cursor.skip_space_and_peek()?;
         let start = cursor.at();
         let place = self.place(within) + start;
         match self.end_of(place) {

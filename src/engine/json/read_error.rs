@@ -1,6 +1,6 @@
 //! Why a text cannot be read, and where.
 
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde::de::{Error, Expected, IgnoredAny, Unexpected};
 use std::fmt;
 
@@ -66,7 +66,7 @@ impl Wrong {
         for step in self.0.steps.iter().rev() {
             pointer.push('/');
             match step {
-                Step::Key(key) => pointer.push_str(&token(key)),
+                Step::Key(key) => pointer.push_str(&json_pointer_token(key)),
                 Step::Index(index) => pointer.push_str(&index.to_string()),
             }
         }

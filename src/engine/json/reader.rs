@@ -35,7 +35,7 @@ struct Reader<'de> {
 impl<'de> Reader<'de> {
     /// The text of the next value.
     fn text_of_next_value(&mut self) -> Result<&'de str, Wrong> {
-        self.cursor.peek();
+        self.cursor.skip_space_and_peek();
         let start = self.cursor.at();
         self.skip()?;
         self.cursor.since(start).ok_or_else(Wrong::syntax)
@@ -51,7 +51,7 @@ impl<'de> Reader<'de> {
     fn text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Wrong> {
         match self.cursor.plain_text() {
             Some(text) => visitor.visit_borrowed_str(text),
-            None if self.cursor.peek() == Some(b'"') => visitor.visit_str(&self.escaped()?),
+            None if self.cursor.skip_space_and_peek() == Some(b'"') => visitor.visit_str(&self.escaped()?),
             None => Err(self.other_type(&visitor)),
         }
     }
@@ -63,7 +63,7 @@ impl<'de> Reader<'de> {
     }
 
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Wrong> {
-        if !matches!(self.cursor.peek(), Some(b'-' | b'0'..=b'9')) {
+        if !matches!(self.cursor.skip_space_and_peek(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.other_type(&visitor));
         }
         match self.parsed()? {
@@ -159,7 +159,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = Wrong;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        match self.cursor.peek() {
+        match self.cursor.skip_space_and_peek() {
             Some(b'"') => self.text(visitor),
             Some(b'{') => self.deserialize_map(visitor),
             Some(b'[') => self.deserialize_seq(visitor),
@@ -170,7 +170,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if self.cursor.peek() == Some(b'n') {
+        if self.cursor.skip_space_and_peek() == Some(b'n') {
             self.skip()?;
             return visitor.visit_none();
         }
@@ -178,7 +178,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if !matches!(self.cursor.peek(), Some(b't' | b'f')) {
+        if !matches!(self.cursor.skip_space_and_peek(), Some(b't' | b'f')) {
             return Err(self.other_type(&visitor));
         }
         visitor.visit_bool(self.text_of_next_value()? == "true")
@@ -269,7 +269,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if self.cursor.peek() != Some(b'n') {
+        if self.cursor.skip_space_and_peek() != Some(b'n') {
             return Err(self.other_type(&visitor));
         }
         self.skip()?;
@@ -306,7 +306,7 @@ impl Items<'_, '_> {
     /// Whether another item follows.
     #[inline]
     fn has_next_item(&mut self) -> Result<bool, Wrong> {
-        let next = self.reader.cursor.peek();
+        let next = self.reader.cursor.skip_space_and_peek();
         if next == Some(b',') && self.state == State::Within {
             self.reader.cursor.step();
             return Ok(true);
@@ -353,7 +353,7 @@ impl<'de> MapAccess<'de> for &mut Items<'_, 'de> {
         if !self.has_next_item()? {
             return Ok(None);
         }
-        if self.reader.cursor.peek() != Some(b'"') {
+        if self.reader.cursor.skip_space_and_peek() != Some(b'"') {
             return Err(Wrong::syntax());
         }
         self.place = self.reader.cursor.at();

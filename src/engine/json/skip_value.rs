@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
 
     /// The next byte that is not white space; the place is then at this byte.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(super) fn skip_space_and_peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.text.as_bytes().get(self.at)?;
             if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
@@ -59,17 +59,17 @@ impl<'a> Cursor<'a> {
     /// Moves past an expected byte.
     #[inline]
     pub(super) fn step_past(&mut self, expected: u8) -> Option<()> {
-        (self.peek()? == expected).then(|| self.step())
+        (self.skip_space_and_peek()? == expected).then(|| self.step())
     }
 
     pub(super) fn is_at_end(&mut self) -> bool {
-        self.peek().is_none()
+        self.skip_space_and_peek().is_none()
     }
 
     /// The next value if it is a text without escapes; else the place does not move beyond white space.
     #[inline]
     pub(super) fn plain_text(&mut self) -> Option<&'a str> {
-        if self.peek()? != b'"' {
+        if self.skip_space_and_peek()? != b'"' {
             return None;
         }
         let (text, _) = until_quote(self.text.get(self.at + 1..)?)?;

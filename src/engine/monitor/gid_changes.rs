@@ -15,7 +15,7 @@ pub struct Gids {
 impl Gids {
     /// The rows to read again; `None` before the first look at the whole table.
     #[must_use]
-    pub fn rows(&self) -> Option<Vec<u32>> {
+    pub fn row_numbers_to_read_again(&self) -> Option<Vec<u32>> {
         self.rows.as_ref().map(|rows| rows.keys().copied().collect())
     }
 
@@ -103,30 +103,30 @@ mod tests {
     #[test]
     fn changes_of_own_rows_count() {
         let mut gids = Gids::default();
-        assert_eq!((gids.rows(), gids.changes()), (None, None));
+        assert_eq!((gids.row_numbers_to_read_again(), gids.changes()), (None, None));
         gids.replace_table([(0, gid(1)), (1, gid(200)), (2, gid(0)), (3, gid(2))], own);
-        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 3]), Some(0)));
+        assert_eq!((gids.row_numbers_to_read_again(), gids.changes()), (Some(vec![0, 3]), Some(0)));
         gids.update_known_rows([(0, gid(1)), (3, gid(2))], own);
         assert_eq!(gids.changes(), Some(0));
         gids.update_known_rows([(0, gid(1)), (3, gid(7))], own);
         assert_eq!(gids.changes(), Some(1));
         // A row that cannot be read is not a change; a row that is empty is one.
         gids.update_known_rows([(0, Err(Unreadable::Denied)), (3, gid(0))], own);
-        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0]), Some(2)));
+        assert_eq!((gids.row_numbers_to_read_again(), gids.changes()), (Some(vec![0]), Some(2)));
         // A new row is seen when the whole table is read, and a row of another pod is not counted.
         gids.replace_table([(0, gid(1)), (1, gid(201)), (5, gid(7))], own);
-        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 5]), Some(3)));
+        assert_eq!((gids.row_numbers_to_read_again(), gids.changes()), (Some(vec![0, 5]), Some(3)));
     }
 
     #[test]
     fn a_table_that_cannot_be_read_is_no_change() {
         let mut gids = Gids::default();
         gids.replace_table([(0, Err(Unreadable::Denied))], own);
-        assert_eq!((gids.rows(), gids.changes()), (None, None));
+        assert_eq!((gids.row_numbers_to_read_again(), gids.changes()), (None, None));
         gids.replace_table([(0, gid(1)), (1, gid(2))], own);
         gids.replace_table([(0, Err(Unreadable::Denied)), (1, gid(2))], own);
         gids.replace_table([(0, Err(Unreadable::Denied)), (1, Err(Unreadable::Denied))], own);
         gids.replace_table([(0, gid(1)), (1, gid(2))], own);
-        assert_eq!((gids.rows(), gids.changes()), (Some(vec![0, 1]), Some(0)));
+        assert_eq!((gids.row_numbers_to_read_again(), gids.changes()), (Some(vec![0, 1]), Some(0)));
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Longest answer that is read (bytes): RAS groups communicators, and names at most ten ranks of each.
-pub const LONGEST: usize = 256 << 10;
+pub const MAX_ANSWER_BYTES: usize = 256 << 10;
 /// Most communicators whose counts are kept.
-const MOST: usize = 1024;
+const MAX_COMMUNICATORS: usize = 1024;
 
 /// What an answer says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Ras {
 
 impl Ras {
     /// Takes an answer, or its absence.
-    pub fn observe(&mut self, answer: Option<RasAnswer>) {
+    pub fn replace_answer_and_count_stuck(&mut self, answer: Option<RasAnswer>) {
         let same = |before: &RasAnswer, now: &RasAnswer| {
             now.mismatched
                 .iter()
@@ -63,7 +63,7 @@ pub fn ras_answer(text: &str) -> Result<RasAnswer, &'static str> {
         return Err("the answer is not one of NCCL's RAS");
     }
     let is_whole = text.contains("\nGroup ") || text.contains("No communicator data collected!");
-    if !is_whole || text.len() > LONGEST {
+    if !is_whole || text.len() > MAX_ANSWER_BYTES {
         return Err("the answer of NCCL's RAS is cut");
     }
     let mut answer = RasAnswer::default();
@@ -96,7 +96,7 @@ pub fn ras_answer(text: &str) -> Result<RasAnswer, &'static str> {
                 || entry.contains("launched up to operation ")
                 || entry.contains("have not launched any operations")
                 || entry.contains("has not launched any operations");
-            if is_count && (counts.len() < MOST || counts.contains_key(hash)) {
+            if is_count && (counts.len() < MAX_COMMUNICATORS || counts.contains_key(hash)) {
                 entry.hash(counts.entry(hash).or_default());
             }
         }
@@ -163,7 +163,7 @@ mod tests {
             (Some(mismatch(6651)), 0),
             (Some(RasAnswer::default()), 0),
         ] {
-            ras.observe(answer);
+            ras.replace_answer_and_count_stuck(answer);
             assert_eq!(ras.stuck, stuck);
         }
     }
@@ -173,8 +173,8 @@ mod tests {
         let status = "\nWarnings\n========\n\n#0-0 (9e17999afaa87dbb) MISMATCH\n  Communicator ranks have different \
                       status\n  4 ranks have status RUNNING\n  2 ranks have status FINALIZE\n";
         let mut ras = Ras::default();
-        ras.observe(Some(answer(status)));
-        ras.observe(Some(answer(status)));
+        ras.replace_answer_and_count_stuck(Some(answer(status)));
+        ras.replace_answer_and_count_stuck(Some(answer(status)));
         assert_eq!(ras.stuck, 0);
     }
 
@@ -185,6 +185,6 @@ mod tests {
         {
             assert!(ras_answer(text).is_err(), "{text}");
         }
-        assert!(ras_answer(&format!("{HEAD}{}", "x".repeat(LONGEST))).is_err());
+        assert!(ras_answer(&format!("{HEAD}{}", "x".repeat(MAX_ANSWER_BYTES))).is_err());
     }
 }

@@ -8,11 +8,11 @@ use crate::rdma::read_counter_file::Counter;
 use std::time::Duration;
 
 /// Shortest time between the two samples of a conclusion.
-const WINDOW: Duration = Duration::from_secs(60);
+const MIN_TIME_BETWEEN_SAMPLES: Duration = Duration::from_secs(60);
 /// Least bytes per second that count as activity of a training.
-const ACTIVE: f64 = 10e6;
+const MIN_ACTIVE_BYTES_PER_SECOND: f64 = 10e6;
 /// Least RDMA requests per second that count as activity.
-const ACTIVE_REQUESTS: f64 = 100.0;
+const MIN_ACTIVE_REQUESTS_PER_SECOND: f64 = 100.0;
 
 /// What RDMA devices have moved.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,7 +93,7 @@ impl Sample {
 impl Traffic {
     /// Takes a sample. A counter that is lower than before wrapped, or its device disappeared: the window begins again, as
     /// when a device comes back.
-    pub fn observe(&mut self, sample: Sample) {
+    pub fn add_sample_and_conclude(&mut self, sample: Sample) {
         let Some(start) = self.start else {
             self.start = Some(sample);
             return;
@@ -102,7 +102,7 @@ impl Traffic {
             self.start = Some(sample);
             return;
         };
-        if sample.at.saturating_sub(start.at) < WINDOW {
+        if sample.at.saturating_sub(start.at) < MIN_TIME_BETWEEN_SAMPLES {
             return;
         }
         self.start = Some(sample);
@@ -139,14 +139,14 @@ fn conclusion(rates: &Rates, ipoib: f64) -> Option<Transport> {
         // The counters of an InfiniBand port contain IPoIB, with a few bytes of headers for each packet.
         (Some(bytes), _) => {
             let own = bytes - 1.1 * ipoib;
-            (own >= ACTIVE, own < 0.01 * (low + high))
+            (own >= MIN_ACTIVE_BYTES_PER_SECOND, own < 0.01 * (low + high))
         }
-        (None, Some(requests)) => (requests >= ACTIVE_REQUESTS, requests < 1.0),
+        (None, Some(requests)) => (requests >= MIN_ACTIVE_REQUESTS_PER_SECOND, requests < 1.0),
         (None, None) => return None,
     };
     if is_active {
         Some(Transport::Rdma)
-    } else if is_silent && low >= ACTIVE && high <= 3.0 * low {
+    } else if is_silent && low >= MIN_ACTIVE_BYTES_PER_SECOND && high <= 3.0 * low {
         Some(Transport::Tcp)
     } else {
         None
@@ -167,11 +167,11 @@ mod tests {
             sent: 0,
             ipoib: 0,
         });
-        traffic.observe(start);
+        traffic.add_sample_and_conclude(start);
         let Some(Moved::Bytes(before)) = start.rdma else { return None };
         for part in 1..=4 {
             let moved = |rate: u64| rate * 15_000_000 * part;
-            traffic.observe(Sample {
+            traffic.add_sample_and_conclude(Sample {
                 at: start.at + Duration::from_secs(15 * part),
                 parts: start.parts,
                 rdma: Some(Moved::Bytes(before + moved(rdma))),
@@ -224,13 +224,13 @@ mod tests {
             ipoib: 0,
         };
         let mut traffic = Traffic::default();
-        traffic.observe(sample(0, Moved::Requests(u64::from(u32::MAX)), 0));
-        traffic.observe(sample(60, Moved::Requests(5), 1 << 40));
+        traffic.add_sample_and_conclude(sample(0, Moved::Requests(u64::from(u32::MAX)), 0));
+        traffic.add_sample_and_conclude(sample(60, Moved::Requests(5), 1 << 40));
         assert_eq!((traffic.transport, traffic.rates), (None, None));
-        traffic.observe(sample(120, Moved::Requests(60_005), 1 << 40));
+        traffic.add_sample_and_conclude(sample(120, Moved::Requests(60_005), 1 << 40));
         assert_eq!(traffic.transport, Some(Transport::Rdma));
         // A device that vanishes has no sum any more.
-        traffic.observe(sample(180, Moved::Bytes(1), 1 << 41));
+        traffic.add_sample_and_conclude(sample(180, Moved::Bytes(1), 1 << 41));
         assert_eq!(traffic.start.map(|s| s.at), Some(Duration::from_secs(180)));
     }
 
@@ -248,7 +248,7 @@ mod tests {
         for (seconds, counters, rdma) in
             [(0, 4, 5_u64 << 40), (60, 2, 3 << 40), (90, 4, 5 << 40), (150, 4, 5 << 40)]
         {
-            traffic.observe(sample(seconds, counters, rdma));
+            traffic.add_sample_and_conclude(sample(seconds, counters, rdma));
             assert_eq!(traffic.transport, None, "after {seconds} s");
         }
         assert_eq!(traffic.rates.and_then(|rates| rates.rdma_bytes), Some(0.0));
@@ -265,8 +265,8 @@ mod tests {
             ipoib: 0,
         };
         let mut traffic = Traffic::default();
-        traffic.observe(sample(0, 0));
-        traffic.observe(sample(60, 1 << 40));
+        traffic.add_sample_and_conclude(sample(0, 0));
+        traffic.add_sample_and_conclude(sample(60, 1 << 40));
         assert_eq!(traffic.transport, None);
         assert!(traffic.rates.is_some());
     }

@@ -35,7 +35,7 @@ impl Used {
     /// The transport by the log where it shows one, else by the bytes. GPUDirect-TCPX moves its data over interfaces, so
     /// that bytes say nothing there.
     #[must_use]
-    pub fn of(log: Option<Transport>, bytes: Option<Transport>, expected: Option<&str>) -> Option<Self> {
+    pub fn from_log_else_bytes(log: Option<Transport>, bytes: Option<Transport>, expected: Option<&str>) -> Option<Self> {
         let bytes = bytes.filter(|_| !matches!(expected, Some("tcpx" | "tcpxo")));
         let log = log.map(|transport| Self { transport, source: Source::Log });
         let bytes = bytes.map(|transport| Self { transport, source: Source::Bytes });
@@ -52,7 +52,7 @@ impl Used {
 /// The transport that a log of NCCL shows, over all communicators that send over the network: the worst one.
 #[must_use]
 pub fn transport_of(log: &Log) -> Option<Transport> {
-    let crossing = log.communicators().iter().filter(|communicator| log.crosses(communicator));
+    let crossing = log.communicators().iter().filter(|communicator| log.does_use_network(communicator));
     let ranks = crossing.flat_map(|communicator| log.ranks(communicator));
     let worst = |kind: &Transport| match kind {
         Transport::Tcp => 3,
@@ -88,9 +88,9 @@ mod tests {
             (None, Some(Transport::Rdma), used(Transport::Rdma, Source::Bytes)),
             (None, None, None),
         ] {
-            assert_eq!(Used::of(log, bytes, None), expected, "{log:?} {bytes:?}");
+            assert_eq!(Used::from_log_else_bytes(log, bytes, None), expected, "{log:?} {bytes:?}");
         }
-        assert_eq!(Used::of(None, Some(Transport::Tcp), Some("tcpxo")), None);
+        assert_eq!(Used::from_log_else_bytes(None, Some(Transport::Tcp), Some("tcpxo")), None);
     }
 
     #[test]

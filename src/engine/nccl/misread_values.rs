@@ -1,6 +1,6 @@
 //! Values that a program takes otherwise than they read.
 
-use super::numbers_as_nccl_reads::{is_open, is_word, leading_number, reads_number};
+use super::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number, reads_number};
 use super::variable_table::{Reading, Variable};
 
 /// Words of distance between devices (NVIDIA/nccl src/graph/paths.cc, `ncclTopoGetLevel`).
@@ -9,10 +9,10 @@ const LEVELS: [&str; 10] = ["LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PX
 /// The word in a value that is not in the program's closed set. Texts with unknown parts are never judged.
 #[must_use]
 pub fn unknown_word<'v>(variable: &Variable, value: &'v str) -> Option<&'v str> {
-    if value.is_empty() || is_open(value) {
+    if value.is_empty() || has_unknown_part(value) {
         return None;
     }
-    let known = |word: &str| variable.words().any(|w| w.eq_ignore_ascii_case(word));
+    let known = |word: &str| variable.accepted_words().any(|w| w.eq_ignore_ascii_case(word));
     match variable.reading {
         Reading::Level => {
             let digit = value.bytes().all(|b| b.is_ascii_digit());
@@ -24,7 +24,7 @@ pub fn unknown_word<'v>(variable: &Variable, value: &'v str) -> Option<&'v str> 
             (!max && !known(value)).then_some(value)
         }
         Reading::Word => (!known(value)).then_some(value),
-        Reading::ExactWord => variable.words().all(|w| w != value).then_some(value),
+        Reading::ExactWord => variable.accepted_words().all(|w| w != value).then_some(value),
         Reading::Words => {
             let words = value.strip_prefix('^').unwrap_or(value).split(',');
             words.filter(|w| !w.is_empty()).find(|w| !known(w))
@@ -54,9 +54,9 @@ fn is_range(value: &str) -> bool {
 /// The number of a value if it is outside the variable's range. NCCL writes "choose yourself" as a negative number,
 /// which is accepted where it is the default.
 #[must_use]
-pub fn outside(variable: &Variable, value: &str) -> Option<i64> {
+pub fn number_outside_range(variable: &Variable, value: &str) -> Option<i64> {
     let (least, most) = variable.range;
-    if !reads_number(variable) || value.is_empty() || is_open(value) || is_word(value) {
+    if !reads_number(variable) || value.is_empty() || has_unknown_part(value) || is_no_number(value) {
         return None;
     }
     let number = leading_number(value);
@@ -124,7 +124,7 @@ mod tests {
             ("NCCL_IB_TIMEOUT", "", None),
             ("NCCL_DEBUG", "9", None),
         ] {
-            assert_eq!(outside(find(name).unwrap(), value), out, "{name}={value}");
+            assert_eq!(number_outside_range(find(name).unwrap(), value), out, "{name}={value}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub mod variable_table;
 pub mod version_of_image;
 
 pub use transport::Transport;
-pub use unread_variable_names::{Unread, unread};
+pub use unread_variable_names::{Unread, why_name_is_unread};
 pub use variable_table::{Reading, Status, Variable, all, find};
 pub use version_of_image::NcclVersion;
 

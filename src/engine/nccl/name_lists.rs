@@ -55,7 +55,7 @@ impl<'a> NameList<'a> {
 
     /// Names of devices with their port, if the list names one. NCCL reads the port with `atoi`, so a text that is not a
     /// number means port 0, which no device has.
-    pub fn ports(self) -> impl Iterator<Item = (&'a str, Option<i64>)> {
+    pub fn device_and_port_items(self) -> impl Iterator<Item = (&'a str, Option<i64>)> {
         self.names().map(|item| {
             let mut parts = item.split(':');
             (parts.next().unwrap_or(item), parts.next().map(decimal))
@@ -64,7 +64,7 @@ impl<'a> NameList<'a> {
 
     /// Whether an item of [`Self::ports`] means this port of a device.
     #[must_use]
-    pub fn means(self, (item, own): (&str, Option<i64>), device: &str, port: u32) -> bool {
+    pub fn does_item_mean_port(self, (item, own): (&str, Option<i64>), device: &str, port: u32) -> bool {
         let same = if self.exact { device == item } else { device.starts_with(item) };
         same && own.is_none_or(|own| own == -1 || own == i64::from(port))
     }
@@ -72,13 +72,13 @@ impl<'a> NameList<'a> {
     /// Whether the list chooses a port of a device.
     #[must_use]
     pub fn chooses_port(self, device: &str, port: u32) -> bool {
-        let is = |item| self.means(item, device, port);
-        (self.is_empty() || self.ports().any(is)) != self.excludes
+        let is = |item| self.does_item_mean_port(item, device, port);
+        (self.is_empty() || self.device_and_port_items().any(is)) != self.excludes
     }
 
     /// Whether a name is in the list, without regard to marks.
     #[must_use]
-    pub fn has(self, name: &str) -> bool {
+    pub fn has_name_ignoring_exclusion(self, name: &str) -> bool {
         self.names().any(|item| if self.exact { name == item } else { name.starts_with(item) })
     }
 
@@ -96,7 +96,7 @@ impl<'a> NameList<'a> {
     /// Whether the list chooses a name.
     #[must_use]
     pub fn chooses(self, name: &str) -> bool {
-        self.items.is_empty() && !self.excludes || self.has(name) != self.excludes
+        self.items.is_empty() && !self.excludes || self.has_name_ignoring_exclusion(name) != self.excludes
     }
 
     /// Whether the list chooses a device, without regard to its port.
@@ -212,7 +212,7 @@ mod tests {
         ] {
             let list = NameList::parse(value);
             assert_eq!(list.has_any(&names), has, "{value}");
-            assert_eq!(names.iter().any(|name| list.has(name)), has, "{value}");
+            assert_eq!(names.iter().any(|name| list.has_name_ignoring_exclusion(name)), has, "{value}");
         }
         assert!(!NameList::parse("eth0").has_any(&[]));
     }

@@ -33,21 +33,21 @@ pub fn reads_number(variable: &Variable) -> bool {
 /// Whether NCCL reads a variable as a number and a value does not start with one.
 #[must_use]
 pub fn is_word_for_number(name: &str, value: &str) -> bool {
-    find(name).is_some_and(reads_number) && is_word(value)
+    find(name).is_some_and(reads_number) && is_no_number(value)
 }
 
 /// Whether a value starts with something other than a number. An empty value means the default, and a reference or
 /// placeholder is not known yet.
 #[must_use]
-pub fn is_word(value: &str) -> bool {
+pub fn is_no_number(value: &str) -> bool {
     let text = value.trim_start();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    !text.is_empty() && !is_open(value) && !digits.starts_with(|c: char| c.is_ascii_digit())
+    !text.is_empty() && !has_unknown_part(value) && !digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether part of a value is not known yet: a reference, a command, a placeholder of a template.
 #[must_use]
-pub fn is_open(value: &str) -> bool {
+pub fn has_unknown_part(value: &str) -> bool {
     value.contains(['$', '{', '`']) || value.starts_with("PLACEHOLDER") || value.starts_with('<')
 }
 
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn words() {
-        assert!(is_word("true") && is_word("auto") && is_word("-x"));
+        assert!(is_no_number("true") && is_no_number("auto") && is_no_number("-x"));
         for number in ["", "1", "0x1", "-1", "$(N)", "${N}", "`nproc`"] {
-            assert!(!is_word(number), "{number}");
+            assert!(!is_no_number(number), "{number}");
         }
     }
 }

@@ -25,9 +25,9 @@ pub enum Unread {
 }
 
 /// Prefixes whose names are known well enough to distinguish a slip from a name that the table lacks.
-const COMPLETE: [&str; 5] = ["TORCH_NCCL_", "OFI_NCCL_", "FI_EFA_", "RCCL_", "NCCL_"];
+const PREFIXES_WITH_COMPLETE_TABLE: [&str; 5] = ["TORCH_NCCL_", "OFI_NCCL_", "FI_EFA_", "RCCL_", "NCCL_"];
 /// Prefixes of names of scripts, images and closed plugins.
-const OTHERS: [&str; 10] = [
+const PREFIXES_OF_OTHER_PROGRAMS: [&str; 10] = [
     "NCCL_TEST_",
     "NCCL_TESTS_",
     "NCCL_GIB_",
@@ -40,7 +40,7 @@ const OTHERS: [&str; 10] = [
     "NCCL_UCX_",
 ];
 /// Longest name that is checked for a slip; the longest known name has 60 characters.
-const LONGEST: usize = 72;
+const MAX_NAME_CHECKED_FOR_SLIPS: usize = 72;
 
 /// Common wrong names, and the intended ones.
 static MISNAMES: LazyLock<BTreeMap<&'static str, &'static Variable>> = LazyLock::new(|| {
@@ -54,7 +54,7 @@ static PAIRS: LazyLock<Vec<(&'static Variable, u128)>> =
 
 /// The result for a name; `None` if a program reads it, or if it is not for us to judge.
 #[must_use]
-pub fn unread(name: &str) -> Option<Unread> {
+pub fn why_name_is_unread(name: &str) -> Option<Unread> {
     if let Some(known) = find(name) {
         return (known.status == Status::Removed).then_some(Unread::Removed(known));
     }
@@ -63,18 +63,18 @@ pub fn unread(name: &str) -> Option<Unread> {
         let opposite = turned("ENABLE", "DISABLE") || turned("DISABLE", "ENABLE");
         return Some(if opposite { Unread::Opposite(meant) } else { Unread::Misname(meant) });
     }
-    let prefix = COMPLETE.into_iter().find(|p| name.starts_with(p))?;
-    if name.len() > LONGEST || !name.is_ascii() {
+    let prefix = PREFIXES_WITH_COMPLETE_TABLE.into_iter().find(|p| name.starts_with(p))?;
+    if name.len() > MAX_NAME_CHECKED_FOR_SLIPS || !name.is_ascii() {
         return (prefix == "NCCL_").then_some(Unread::Unknown);
     }
     // Before distances: by letters, the nearest name to NCCL_P2P_ENABLE is NCCL_PAT_ENABLE.
     if let Some(opposite) = opposite(name) {
         return Some(Unread::Opposite(opposite));
     }
-    if let Some(near) = near(name, prefix).or_else(|| longer(name, prefix)) {
+    if let Some(near) = near(name, prefix).or_else(|| only_known_name_that_continues(name, prefix)) {
         return Some(Unread::Typo(near));
     }
-    let foreign = name.ends_with("TELEMETRY_MODE") || OTHERS.iter().any(|p| name.starts_with(p));
+    let foreign = name.ends_with("TELEMETRY_MODE") || PREFIXES_OF_OTHER_PROGRAMS.iter().any(|p| name.starts_with(p));
     (prefix == "NCCL_" && !foreign).then_some(Unread::Unknown)
 }
 
@@ -119,7 +119,7 @@ fn near(name: &str, prefix: &str) -> Option<&'static Variable> {
 }
 
 /// The only name that continues this one.
-fn longer(name: &str, prefix: &str) -> Option<&'static Variable> {
+fn only_known_name_that_continues(name: &str, prefix: &str) -> Option<&'static Variable> {
     if name.len() < prefix.len() + 6 || name.ends_with('_') {
         return None;
     }
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn described(name: &str) -> String {
-        match unread(name) {
+        match why_name_is_unread(name) {
             None => "read".to_owned(),
             Some(Unread::Removed(v)) => format!("removed {}", v.name),
             Some(Unread::Misname(v)) => format!("misname {}", v.name),
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn no_known_name_is_a_slip_of_another() {
         for v in all().filter(|v| is_read(v)) {
-            assert_eq!(unread(v.name), None, "{}", v.name);
+            assert_eq!(why_name_is_unread(v.name), None, "{}", v.name);
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
                 let mut slip: Vec<u8> = v.name.bytes().collect();
                 slip.swap(at, at + 1);
                 let slip = String::from_utf8(slip).unwrap();
-                match unread(&slip) {
+                match why_name_is_unread(&slip) {
                     _ if slip == v.name => {}
                     Some(Unread::Typo(meant)) if meant == v => right += 1,
                     _ => wrong += 1,

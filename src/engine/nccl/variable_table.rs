@@ -49,7 +49,7 @@ impl Reading {
 
     /// In words.
     #[must_use]
-    pub fn words(self) -> Option<&'static str> {
+    pub fn expected_form_in_words(self) -> Option<&'static str> {
         Some(match self {
             Self::Number => "a number; any word reads as 0",
             Self::One => "a number; only 1 has an effect",
@@ -117,7 +117,7 @@ pub struct Variable {
 
 impl Variable {
     /// Words that it accepts.
-    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+    pub fn accepted_words(&self) -> impl Iterator<Item = &'static str> {
         self.values.split(',').filter(|w| !w.is_empty())
     }
 
@@ -217,7 +217,7 @@ const PREFIXES: [&str; 13] = [
 
 /// Whether a name may be in the table, by its prefix.
 #[must_use]
-pub fn is_prefixed(name: &str) -> bool {
+pub fn may_be_in_table(name: &str) -> bool {
     matches!(name.as_bytes().first(), Some(b'F' | b'G' | b'H' | b'I' | b'N' | b'O' | b'R' | b'T' | b'U'))
         // The first byte leaves one or two of them to be compared.
         && PREFIXES.iter().any(|p| p.as_bytes().first() == name.as_bytes().first() && name.starts_with(p))
@@ -228,7 +228,7 @@ static PARTS: LazyLock<[Finder<'static>; 6]> =
 
 /// Whether a text may set a variable of the table. Much faster than reading it, and most texts set none.
 #[must_use]
-pub fn mentions(text: &str) -> bool {
+pub fn may_set_known_variable(text: &str) -> bool {
     let text = text.as_bytes();
     memchr::memchr(b'_', text).is_some() && PARTS.iter().any(|part| part.find(text).is_some())
 }
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(find("NCCL_P2P_DISABLE").unwrap().reading, Reading::One);
         assert_eq!(find("NCCL_ALGO").unwrap().uniform, Some(true));
         assert!(find("NCCL_IB_HCA").unwrap().misnames.contains("NCCL_IB_HCAS"));
-        assert!(find("NCCL_DEBUG").unwrap().words().any(|w| w == "WARN"));
+        assert!(find("NCCL_DEBUG").unwrap().accepted_words().any(|w| w == "WARN"));
         assert!(find("").is_none() && find("NCCL_").is_none());
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Counts {
 }
 
 /// Characters of a message that are kept.
-const LONGEST: usize = 300;
+const MAX_KEPT_CHARACTERS: usize = 300;
 
 /// The known line that a message has.
 pub(super) fn find(message: &str) -> Option<(usize, &'static KnownLine)> {
@@ -54,12 +54,12 @@ impl Counts {
             warned: false,
             count: 0,
             first: place,
-            text: printable(text, LONGEST),
+            text: printable(text, MAX_KEPT_CHARACTERS),
         });
         matched.count += 1;
         if level == Level::Warn && !matched.warned {
             // NCCL gave up: this line says more than those of its tries.
-            (matched.warned, matched.first, matched.text) = (true, place, printable(text, LONGEST));
+            (matched.warned, matched.first, matched.text) = (true, place, printable(text, MAX_KEPT_CHARACTERS));
         }
     }
 

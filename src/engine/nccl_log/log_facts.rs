@@ -13,16 +13,16 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Processes, ranks of all communicators, and communicators that are kept.
-const PROCESSES: usize = 16_384;
-const RANKS: usize = 65_536;
-const COMMUNICATORS: usize = 8192;
+const MAX_PROCESSES: usize = 16_384;
+const MAX_RANKS: usize = 65_536;
+const MAX_COMMUNICATORS: usize = 8192;
 /// CUDA devices of all processes, and communicators that a process splits without the number of the split.
-const SEATS: usize = 65_536;
-const SPLITS: usize = 65_536;
+const MAX_SEATS: usize = 65_536;
+const MAX_SPLITS: usize = 65_536;
 /// Ranks of a CUDA device among which a channel looks for its own: a line must not cost more in a longer log.
-const RECENT: usize = 1024;
+const MAX_RECENT_RANKS_SEARCHED: usize = 1024;
 /// Versions of NCCL in one log.
-const VERSIONS: usize = 8;
+const MAX_NCCL_VERSIONS: usize = 8;
 
 /// Lines that were not used, and facts that were not kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -222,7 +222,7 @@ impl Log {
         if let Some(known) = self.by_writer.get(&key) {
             return Some(*known);
         }
-        if self.processes.len() == PROCESSES {
+        if self.processes.len() == MAX_PROCESSES {
             self.skipped.beyond_limits += 1;
             return None;
         }
@@ -238,7 +238,7 @@ impl Log {
     }
 
     fn add_version(&mut self, text: &str) -> Option<Name> {
-        if self.versions.len() == VERSIONS {
+        if self.versions.len() == MAX_NCCL_VERSIONS {
             return self.versions.iter().find(|known| self.names.text(**known) == text).copied();
         }
         let name = self.kept_name(text)?;
@@ -279,7 +279,7 @@ impl Log {
             Message::Channel { rank, peer, path } => {
                 self.add_channel(process, device, (rank, peer), path, place)
             }
-            Message::Channels(number) => self.with_last(process, device, |rank| rank.channels = Some(number)),
+            Message::Channels(number) => self.change_last_rank_of_device(process, device, |rank| rank.channels = Some(number)),
             Message::Rings { pxn, gpu_direct } => {
                 let seat = self.seats.get(&(process, device));
                 let at = seat.and_then(|seat| seat.active.or(seat.ranks.last().copied()));
@@ -287,11 +287,11 @@ impl Log {
                     (rank.pxn, rank.rings_direct) = (pxn, gpu_direct);
                 }
             }
-            other => self.of_process(process, other),
+            other => self.set_fact_of_process(process, other),
         }
     }
 
-    fn of_process(&mut self, at: usize, said: Message<'_>) {
+    fn set_fact_of_process(&mut self, at: usize, said: Message<'_>) {
         let name = match said {
             Message::Devices { list, interface } => {
                 let oob = self.kept_name(interface);
@@ -355,7 +355,7 @@ impl Log {
         if let Some(known) = self.by_key.get(&key) {
             return Some(*known);
         }
-        if self.communicators.len() == COMMUNICATORS {
+        if self.communicators.len() == MAX_COMMUNICATORS {
             self.skipped.beyond_limits += 1;
             return None;
         }
@@ -402,7 +402,7 @@ impl Log {
 
     /// Counts a split of a communicator, whose address is `parent`.
     fn count_split(&mut self, process: usize, parent: u64) {
-        let is_full = self.splits.len() >= SPLITS;
+        let is_full = self.splits.len() >= MAX_SPLITS;
         match self.splits.entry((process, parent)) {
             Entry::Vacant(_) if is_full => self.skipped.beyond_limits += 1,
             entry => *entry.or_default() += 1,
@@ -411,7 +411,7 @@ impl Log {
 
     /// A CUDA device of a process; `None` beyond the limit.
     fn seat_of_device_or_new(&mut self, process: usize, device: i16) -> Option<&mut Seat> {
-        let is_full = self.seats.len() >= SEATS;
+        let is_full = self.seats.len() >= MAX_SEATS;
         match self.seats.entry((process, device)) {
             Entry::Vacant(_) if is_full => {
                 self.skipped.beyond_limits += 1;
@@ -430,7 +430,7 @@ impl Log {
         rank: u32,
         place: Place,
     ) -> Option<usize> {
-        if self.ranks.len() == RANKS {
+        if self.ranks.len() == MAX_RANKS {
             self.skipped.beyond_limits += 1;
             return None;
         }
@@ -483,7 +483,7 @@ impl Log {
             })
         };
         let seat = self.seats.get(&(process, device));
-        let mut at = seat.and_then(|seat| seat.ranks.iter().rev().take(RECENT).find(fits).copied());
+        let mut at = seat.and_then(|seat| seat.ranks.iter().rev().take(MAX_RECENT_RANKS_SEARCHED).find(fits).copied());
         if at.is_none() {
             let unnamed = self.communicator_of_line_or_new(process, device, &Comm::default(), place);
             at = unnamed.and_then(|c| self.add_rank(process, device, c, rank, place));
@@ -508,7 +508,7 @@ impl Log {
         }
     }
 
-    fn with_last(&mut self, process: usize, device: i16, set: impl FnOnce(&mut Rank)) {
+    fn change_last_rank_of_device(&mut self, process: usize, device: i16, set: impl FnOnce(&mut Rank)) {
         let last = self.seats.get(&(process, device)).and_then(|seat| seat.ranks.last().copied());
         if let Some(rank) = last.and_then(|at| self.ranks.get_mut(at)) {
             set(rank);

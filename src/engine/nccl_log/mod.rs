@@ -24,7 +24,7 @@ pub use finding_kinds::{Kind, Level};
 pub use lines_explain_knows::Matched;
 pub use log_facts::{Communicator, Host, Log, Rank, Skipped};
 pub use message::{Message, message};
-pub use ranks::{Direct, nics_of_list, numbers};
+pub use ranks::{Direct, nics_of_list, number_ranges};
 pub use split_lines::{Cut, LONGEST_LINE, Lines, Place};
 pub use transport_names::{Transport, transport};
 pub use what_is_wrong::{Finding, judge};

@@ -32,7 +32,7 @@ impl Log {
     /// Use of GPUDirect by a rank: by its channels, else by the line about rings, else by the lines about NICs. `None` if no line
     /// shows it, or for TCP.
     #[must_use]
-    pub fn direct(&self, rank: &Rank) -> Option<Direct> {
+    pub fn gpudirect_use_of_rank(&self, rank: &Rank) -> Option<Direct> {
         if self.network_of(rank).map(transport) == Some(Transport::Tcp) {
             return None;
         }
@@ -60,7 +60,7 @@ impl Log {
 
     /// Whether a communicator sends over the network, and whether a line shows it.
     #[must_use]
-    pub fn crosses(&self, communicator: &Communicator) -> bool {
+    pub fn does_use_network(&self, communicator: &Communicator) -> bool {
         let ranks = self.ranks(communicator);
         if ranks.iter().any(|r| r.direct + r.copied > 0) {
             return true;
@@ -83,7 +83,7 @@ pub fn nics_of_list(list: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Numbers as ranges: `0-7, 9`. Long lists end with a count.
 #[must_use]
-pub fn numbers(ranks: impl IntoIterator<Item = u32>) -> String {
+pub fn number_ranges(ranks: impl IntoIterator<Item = u32>) -> String {
     const MOST: usize = 12;
     let sorted: BTreeSet<u32> = ranks.into_iter().collect();
     let mut ranges: Vec<(u32, u32)> = Vec::new();
@@ -108,15 +108,15 @@ pub fn numbers(ranks: impl IntoIterator<Item = u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::number_ranges;
 
     #[test]
     fn ranks_are_shown_as_ranges() {
-        assert_eq!(numbers([]), "");
-        assert_eq!(numbers([3]), "3");
-        assert_eq!(numbers([9, 1, 0, 2, 4, 5]), "0-2, 4-5, 9");
+        assert_eq!(number_ranges([]), "");
+        assert_eq!(number_ranges([3]), "3");
+        assert_eq!(number_ranges([9, 1, 0, 2, 4, 5]), "0-2, 4-5, 9");
         assert_eq!(
-            numbers((0..100).step_by(2)),
+            number_ranges((0..100).step_by(2)),
             "0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 and 38 more ranges"
         );
     }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 /// Bytes of all names.
-const MOST: usize = 4 << 20;
+const MAX_TOTAL_BYTES: usize = 4 << 20;
 /// Bytes of one name.
-const LONGEST: usize = 1024;
+const MAX_NAME_BYTES: usize = 1024;
 
 /// A name that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,11 +22,11 @@ pub(super) struct Names {
 impl Names {
     /// The name of a text; `None` beyond the limit.
     pub(super) fn keep_text_once(&mut self, text: &str) -> Option<Name> {
-        let text = text.char_indices().nth(LONGEST).map_or(text, |(at, _)| text.get(..at).unwrap_or(text));
+        let text = text.char_indices().nth(MAX_NAME_BYTES).map_or(text, |(at, _)| text.get(..at).unwrap_or(text));
         if let Some(known) = self.by_text.get(text) {
             return Some(*known);
         }
-        if self.bytes + text.len() > MOST {
+        if self.bytes + text.len() > MAX_TOTAL_BYTES {
             return None;
         }
         self.bytes += text.len() + 64;

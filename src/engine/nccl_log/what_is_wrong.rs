@@ -2,7 +2,7 @@
 
 use super::finding_kinds::Kind;
 use super::log_facts::{Communicator, Log, Rank};
-use super::ranks::{Direct, nics_of_list, numbers};
+use super::ranks::{Direct, nics_of_list, number_ranges};
 use super::split_lines::Place;
 use super::transport_names::{Transport, transport};
 use super::why_not_rdma::Reason;
@@ -30,9 +30,9 @@ pub struct Finding {
 }
 
 /// Findings of a communicator that are kept; more are those of a log with thousands of communicators.
-const MOST: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 /// Missing ranks that are listed.
-const MOST_MISSING: usize = 256;
+const MAX_MISSING_RANKS_LISTED: usize = 256;
 
 /// Judges a log. `expected` are names of transports, any but TCP if empty.
 #[must_use]
@@ -41,14 +41,14 @@ pub fn judge(log: &Log, expected: &[String]) -> Vec<Finding> {
     let mut crossing = 0_usize;
     for (at, communicator) in log.communicators().iter().enumerate() {
         let ranks = log.ranks(communicator);
-        if log.crosses(communicator) {
+        if log.does_use_network(communicator) {
             crossing += 1;
             report_unexpected_transports(log, expected, at, &ranks, &mut found);
             report_missing_gpudirect(log, at, &ranks, &mut found);
         }
         report_differences_between_ranks(log, at, &ranks, &mut found);
         report_missing_ranks(communicator, at, &ranks, &mut found);
-        found.truncate(MOST);
+        found.truncate(MAX_FINDINGS);
     }
     report_known_lines(log, &mut found);
     report_log_that_proves_nothing(log, crossing, &mut found);
@@ -74,7 +74,7 @@ fn place(ranks: &[&Rank]) -> Option<Place> {
 
 /// `rank 3 uses`, `ranks 0-7 use`: the ranks with the verb's form for one and for more.
 fn who(ranks: &[&Rank], one: &str, more: &str) -> String {
-    let numbers = numbers(ranks.iter().map(|rank| rank.rank));
+    let numbers = number_ranges(ranks.iter().map(|rank| rank.rank));
     let single = ranks.iter().all(|rank| ranks.first().is_some_and(|first| first.rank == rank.rank));
     if single { format!("rank {numbers} {one}") } else { format!("ranks {numbers} {more}") }
 }
@@ -145,7 +145,7 @@ fn is(name: &str, expected: &str) -> bool {
 
 /// Connections without GPUDirect.
 fn report_missing_gpudirect(log: &Log, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
-    let copied = |rank: &&&Rank| matches!(log.direct(rank), Some(Direct::None | Direct::Some));
+    let copied = |rank: &&&Rank| matches!(log.gpudirect_use_of_rank(rank), Some(Direct::None | Direct::Some));
     let ranks: Vec<&Rank> = ranks.iter().filter(copied).copied().collect();
     let Some(first) = ranks.first() else { return };
     let (direct, through) = ranks.iter().fold((0_u64, 0_u64), |(direct, copied), rank| {
@@ -191,7 +191,7 @@ fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found
         n => Some(count(n, "NIC")),
     };
     let direct = |rank: &Rank| {
-        log.direct(rank).map(|d| match d {
+        log.gpudirect_use_of_rank(rank).map(|d| match d {
             Direct::All => "GPUDirect RDMA".to_owned(),
             Direct::Some => "GPUDirect RDMA in some connections".to_owned(),
             Direct::None => "no GPUDirect RDMA".to_owned(),
@@ -274,9 +274,9 @@ fn report_missing_ranks(communicator: &Communicator, at: usize, ranks: &[&Rank],
         let size = size as usize;
         let mut message = format!("the log has no lines from {lacking} of {}", count(size, "rank"));
         // Sizes come from the log: a long list is neither made nor shown.
-        if lacking <= MOST_MISSING {
+        if lacking <= MAX_MISSING_RANKS_LISTED {
             let all = (0..u32::try_from(size).unwrap_or_default()).filter(|rank| !present.contains(rank));
-            message = format!("{message}: {}", numbers(all));
+            message = format!("{message}: {}", number_ranges(all));
         }
         let fix = "Pass the logs of all pods to check that all ranks agree.";
         found.push(plain(Kind::MissingRanks, Some(at), message, fix, Some(communicator.first)));

@@ -40,8 +40,8 @@ impl<'d> Budget<'d> {
     fn take_looks(&mut self, looks: usize) -> Option<()> {
         self.left = self.left.checked_sub(looks)?;
         let may = match self.for_reasons {
-            true => self.deadline.looks_for_reasons(looks),
-            false => self.deadline.looks(looks),
+            true => self.deadline.take_looks_for_reasons(looks),
+            false => self.deadline.take_looks(looks),
         };
         may.then_some(())
     }

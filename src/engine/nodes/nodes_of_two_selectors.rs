@@ -71,7 +71,7 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
         let behind =
             listing.map(|r| r.values.iter().map(|value| view.behind(r.key, value)).collect::<Vec<_>>());
         let count = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
-        let looks = |nodes: usize| deadline.looks(nodes.saturating_mul(single.len()));
+        let looks = |nodes: usize| deadline.take_looks(nodes.saturating_mul(single.len()));
         let first = |(name, entry): (&'v str, &'v NodeEntry)| fits(name, entry).then_some(name);
         match behind.min_by_key(|listed| count(listed)) {
             Some(listed) => looks(count(&listed)).then(|| {

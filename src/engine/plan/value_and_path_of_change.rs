@@ -6,7 +6,7 @@ use super::{
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::which_containers_webhook_added::MONITOR;
 use crate::profile::schema::Requirement;
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -186,7 +186,7 @@ impl Edit {
     pub fn path(&self) -> String {
         match self {
             Self::Networks { .. } => {
-                format!("/metadata/annotations/{}", token(NETWORKS_ANNOTATION))
+                format!("/metadata/annotations/{}", json_pointer_token(NETWORKS_ANNOTATION))
             }
             Self::ShmVolume { index, .. }
             | Self::FilesVolume { index, .. }
@@ -194,16 +194,16 @@ impl Edit {
                 format!("/spec/volumes/{index}")
             }
             Self::InitContainer { index, .. } => format!("/spec/initContainers/{index}"),
-            Self::Annotation { key, .. } => format!("/metadata/annotations/{}", token(key)),
+            Self::Annotation { key, .. } => format!("/metadata/annotations/{}", json_pointer_token(key)),
             Self::File { name, .. } => {
-                format!("/metadata/annotations/{}", token(&format!("{FILE_ANNOTATION}{name}")))
+                format!("/metadata/annotations/{}", json_pointer_token(&format!("{FILE_ANNOTATION}{name}")))
             }
-            Self::NodeSelector { key, .. } => format!("/spec/nodeSelector/{}", token(key)),
+            Self::NodeSelector { key, .. } => format!("/spec/nodeSelector/{}", json_pointer_token(key)),
             Self::NodeRequirement { term, index, .. } => {
                 format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
             }
             Self::Quantity { container, list, name, .. } => {
-                format!("/spec/containers/{container}/resources/{}/{}", list.field(), token(name))
+                format!("/spec/containers/{container}/resources/{}/{}", list.field(), json_pointer_token(name))
             }
             Self::Capability { container, index } => {
                 format!("/spec/containers/{container}/securityContext/capabilities/add/{index}")

@@ -10,7 +10,7 @@ impl<'a> PodView<'a> {
     /// # Errors
     /// [`DecodeError`] with the place of the first value that does not fit.
     pub fn read(json: &'a str) -> Result<Self, DecodeError> {
-        let mut pod: Self = decode_with_place::object(json)?;
+        let mut pod: Self = decode_with_place::decode_object(json)?;
         pod.source = Source::Pod(json);
         Ok(pod)
     }

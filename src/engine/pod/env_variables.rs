@@ -95,7 +95,7 @@ mod tests {
             let of = |v: &EnvVar<'_>| format!("{:?}={:?}/{}", v.name, v.value, v.value_from.is_some());
             holder.env.unwrap().iter().map(of).collect::<Vec<_>>().join(" ")
         };
-        let ours = crate::json::decode_with_place::object(&json).ok().map(shown);
+        let ours = crate::json::decode_with_place::decode_object(&json).ok().map(shown);
         let serdes = serde_json::from_str(&json).ok().map(shown);
         assert_eq!(ours, serdes, "{env}");
         ours

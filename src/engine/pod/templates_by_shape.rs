@@ -8,7 +8,7 @@ use crate::deadline::{Deadline, NEVER};
 use crate::json::nested_objects::{Members, Nested};
 use crate::json::null_as_absent::{Objects, Text};
 use crate::json::reader;
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde::Deserialize;
 
 /// A template inside an object.
@@ -204,7 +204,7 @@ fn collect_templates<'a>(
                 let own = way.at_member(key);
                 let inner = if key == "spec" { spec.take() } else { None };
                 let inner = inner.or_else(|| text.members(value));
-                with_longer_pointer(pointer, &token(key), |p| {
+                with_longer_pointer(pointer, &json_pointer_token(key), |p| {
                     collect_templates(text, value, inner, p, depth + 1, &own, found)
                 });
             }
@@ -339,7 +339,7 @@ fn collect_bare_specs<'a>(
             // Keys of pod specs in known kinds; a list of containers elsewhere is something else.
             let names_pod = matches!(key, "template" | "worker" | "prefill" | "podSpec" | "podTemplate");
             let is_spec = names_pod && inner.as_ref().is_some_and(|spec| is_pod_spec(spec, unfinished));
-            with_longer_pointer(pointer, &token(key), |p| match is_spec {
+            with_longer_pointer(pointer, &json_pointer_token(key), |p| match is_spec {
                 true => found.all.push(BareSpec { pointer: p.clone(), json: value }),
                 false => collect_bare_specs(text, value, inner, p, unfinished, found),
             });

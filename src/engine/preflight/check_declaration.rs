@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
 
     /// The value that NCCL takes for a variable, and where it comes from: the environment, the user's file, then
     /// `/etc/nccl.conf`, which is the file of preflight or that of the image.
-    pub(super) fn setting(&self, name: &str) -> Result<Option<(String, &'static str)>, Outcome> {
+    pub(super) fn effective_setting(&self, name: &str) -> Result<Option<(String, &'static str)>, Outcome> {
         read(&self.seen.environment, "environment")?;
         if let Some((value, place)) = self.seen.set_by_user(name) {
             return Ok(Some((value.to_owned(), place)));
@@ -122,8 +122,8 @@ impl<'a> Context<'a> {
     }
 
     /// The number that NCCL takes for a variable, where it is set.
-    pub(super) fn number(&self, name: &str) -> Result<Option<(i64, &'static str)>, Outcome> {
-        let set = self.setting(name)?.filter(|(value, _)| !value.is_empty());
+    pub(super) fn effective_number(&self, name: &str) -> Result<Option<(i64, &'static str)>, Outcome> {
+        let set = self.effective_setting(name)?.filter(|(value, _)| !value.is_empty());
         Ok(set.map(|(value, place)| (leading_number(&value), place)))
     }
 
@@ -151,7 +151,7 @@ pub(super) fn port_name(device: &Device, port: &Port) -> String {
 }
 
 /// The outcome of a check that ends early where something is not known.
-pub(super) fn either(outcome: Result<Outcome, Outcome>) -> Outcome {
+pub(super) fn either_outcome(outcome: Result<Outcome, Outcome>) -> Outcome {
     outcome.unwrap_or_else(|unknown| unknown)
 }
 
@@ -188,7 +188,7 @@ impl Tally {
     }
 
     /// The outcome where no place is bad.
-    pub(super) fn without_bad(&self, pass: impl FnOnce(&[String]) -> Outcome) -> Outcome {
+    pub(super) fn outcome_if_none_is_bad(&self, pass: impl FnOnce(&[String]) -> Outcome) -> Outcome {
         if !self.unknown.is_empty() {
             Outcome::unknown(listed(&self.unknown))
         } else if self.good.is_empty() {

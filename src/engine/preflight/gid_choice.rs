@@ -33,7 +33,7 @@ impl Wanted {
     }
 
     /// Whether an own row of this type fits: NCCL prefers such a row to all others.
-    pub(super) fn fits(&self, gid: Gid, kind: GidType) -> bool {
+    pub(super) fn is_preferred_row(&self, gid: Gid, kind: GidType) -> bool {
         is_ipv6(gid) == self.ipv6 && self.in_range(gid) && number(kind) == self.version
     }
 
@@ -64,7 +64,7 @@ pub fn address_range(text: &str, ipv6: bool) -> Option<(u128, i64)> {
 ///
 /// # Errors
 /// A row, or the type of a row, that NCCL compares and that could not be read.
-pub(super) fn choice(rows: &[GidRow], wanted: &Wanted) -> Reading<u32> {
+pub(super) fn row_nccl_chooses(rows: &[GidRow], wanted: &Wanted) -> Reading<u32> {
     let mut chosen = Candidate { index: 0, gid: Gid([0; 16]), kind: Err(&Unreadable::Invalid) };
     // The rows behind the last one that is not empty.
     let empty = Candidate { index: u32::try_from(rows.len()).unwrap_or(u32::MAX), ..chosen };
@@ -196,7 +196,7 @@ mod tests {
             (&[], None, None, None, 0),
         ] {
             let wanted = Wanted::new(family, range, version);
-            assert_eq!(choice(&rows(table), &wanted), Ok(row), "{table:?} {family:?} {range:?} {version:?}");
+            assert_eq!(row_nccl_chooses(&rows(table), &wanted), Ok(row), "{table:?} {family:?} {range:?} {version:?}");
         }
     }
 
@@ -204,19 +204,19 @@ mod tests {
     fn a_type_that_cannot_be_read_leaves_the_choice_unknown() {
         let wanted = Wanted::new(None, None, None);
         let table = rows(&["fe80::1 1", "10.0.0.5 ?", "10.0.0.5 2"]);
-        assert_eq!(choice(&table, &wanted), Err(Unreadable::Denied));
+        assert_eq!(row_nccl_chooses(&table, &wanted), Err(Unreadable::Denied));
         let mut table = rows(&["fe80::1 1", "10.0.0.5 2"]);
         table[1].gid = gid(b"junk");
-        assert!(choice(&table, &wanted).is_err());
+        assert!(row_nccl_chooses(&table, &wanted).is_err());
         // NCCL does not compare types of rows of the other family.
-        assert_eq!(choice(&rows(&["fe80::1 ?", "10.0.0.5 2"]), &wanted), Ok(1));
+        assert_eq!(row_nccl_chooses(&rows(&["fe80::1 ?", "10.0.0.5 2"]), &wanted), Ok(1));
     }
 
     #[test]
     fn an_own_row_fits_by_family_range_and_version() {
         let wanted = Wanted::new(None, Some("10.0.0.0/8"), None);
         let of = |address: &str| Gid(address.parse::<Ipv4Addr>().unwrap().to_ipv6_mapped().octets());
-        assert!(wanted.fits(of("10.1.2.3"), GidType::V2));
-        assert!(!wanted.fits(of("10.1.2.3"), GidType::V1) && !wanted.fits(of("11.1.2.3"), GidType::V2));
+        assert!(wanted.is_preferred_row(of("10.1.2.3"), GidType::V2));
+        assert!(!wanted.is_preferred_row(of("10.1.2.3"), GidType::V1) && !wanted.is_preferred_row(of("11.1.2.3"), GidType::V2));
     }
 }

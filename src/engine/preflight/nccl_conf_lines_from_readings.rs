@@ -4,7 +4,7 @@
 //! mislead.
 
 use super::expectation_document::{Expectation, Transport};
-use super::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
+use super::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
 use super::gid_rows::own_rows;
 use super::readings::{Port, Readings, USER_CONF};
 use super::usable_devices::ports;
@@ -14,11 +14,11 @@ use crate::rdma::port::{LinkLayer, State};
 use std::collections::BTreeSet;
 
 /// Longest value that NCCL reads from the file (bytes).
-const VALUE: usize = 1023;
+const MAX_VALUE_BYTES: usize = 1023;
 /// From this version on, NCCL chooses the GID row itself, also where the table has empty rows.
-pub(super) const CHOOSES_ROWS: NcclVersion = NcclVersion(2, 26, 2);
+pub(super) const CHOOSES_ROWS_PAST_GAPS_SINCE: NcclVersion = NcclVersion(2, 26, 2);
 /// From this version on, NCCL chooses the row, but stops at an empty one (NVIDIA/nccl#1573).
-pub(super) const CHOOSES_ROWS_WITHOUT_GAPS: NcclVersion = NcclVersion(2, 21, 0);
+pub(super) const CHOOSES_ROWS_UP_TO_GAP_SINCE: NcclVersion = NcclVersion(2, 21, 0);
 
 /// What is written to `nccl.conf`, and why.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Conf {
             if place == USER_CONF { "the user's file sets it" } else { "the environment sets it" }
         } else if self.value(name).is_some() {
             "the profile sets it"
-        } else if !plain(name) || !plain(value) || value.len() > VALUE {
+        } else if !plain(name) || !plain(value) || value.len() > MAX_VALUE_BYTES {
             "NCCL cannot read a line with this name and value"
         } else {
             self.lines.push((name.to_owned(), value.to_owned(), why.to_owned()));
@@ -112,7 +112,7 @@ impl Conf {
             return;
         }
         let version = seen.image.nccl.as_ref().ok().map(|(version, _)| *version);
-        let chooses = version.is_none_or(|version| version >= CHOOSES_ROWS_WITHOUT_GAPS);
+        let chooses = version.is_none_or(|version| version >= CHOOSES_ROWS_UP_TO_GAP_SINCE);
         let ipv4 = |rows: &Vec<(u32, Gid)>| rows.iter().any(|(_, gid)| gid.address().is_ipv4());
         if chooses && !own.iter().all(ipv4) {
             self.add(seen, FAMILY, "AF_INET6", "a port has no IPv4 GID, and NCCL looks for IPv4 by default");
@@ -120,10 +120,10 @@ impl Conf {
         // An index switches the other three variables off, so it must be a row that they allow.
         let wanted = self.wanted(seen);
         let is_own = |port: &&Port, rows: &Vec<(u32, Gid)>| {
-            let row = choice(port.gids.as_deref().unwrap_or_default(), &wanted);
+            let row = row_nccl_chooses(port.gids.as_deref().unwrap_or_default(), &wanted);
             rows.iter().any(|(index, _)| row.as_ref() == Ok(index))
         };
-        if version.is_some_and(|version| version >= CHOOSES_ROWS)
+        if version.is_some_and(|version| version >= CHOOSES_ROWS_PAST_GAPS_SINCE)
             && roce.iter().zip(&own).all(|(port, rows)| is_own(port, rows))
         {
             self.left_out
@@ -131,13 +131,13 @@ impl Conf {
             return;
         }
         let rows = |of: &Vec<(u32, Gid)>| -> BTreeSet<u32> {
-            of.iter().filter(|(_, gid)| wanted.fits(*gid, GidType::V2)).map(|(index, _)| *index).collect()
+            of.iter().filter(|(_, gid)| wanted.is_preferred_row(*gid, GidType::V2)).map(|(index, _)| *index).collect()
         };
         let common = own.iter().map(rows).reduce(|all, one| &all & &one).unwrap_or_default();
         match common.first() {
             Some(index) => {
                 let why = match version {
-                    Some(version) if version >= CHOOSES_ROWS => {
+                    Some(version) if version >= CHOOSES_ROWS_PAST_GAPS_SINCE => {
                         format!(
                             "without this line, NCCL {version} chooses a row that is not an address of this pod"
                         )

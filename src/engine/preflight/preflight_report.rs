@@ -13,10 +13,10 @@ pub const SCHEMA: &str = "fabric-admission.dev/preflight/v1";
 
 /// Longest termination message (bytes). The kubelet keeps the last 4096 bytes of the file (kubernetes
 /// pkg/kubelet/container/runtime.go).
-const MESSAGE: usize = 4096;
+const MAX_TERMINATION_MESSAGE_BYTES: usize = 4096;
 
 /// Most characters of a message, which may quote names from the node.
-const LONGEST: usize = 600;
+const MAX_MESSAGE_CHARACTERS: usize = 600;
 
 /// The whole report.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -54,7 +54,7 @@ pub struct Entry {
 impl Report {
     /// Runs all checks.
     #[must_use]
-    pub fn of(seen: &Readings) -> Self {
+    pub fn run_all_checks(seen: &Readings) -> Self {
         let entries = CHECKS.iter().map(|check| {
             let outcome = check.run(seen);
             Entry {
@@ -62,7 +62,7 @@ impl Report {
                 title: check.title().to_owned(),
                 verdict: outcome.verdict,
                 fault: outcome.fault,
-                message: printable(&outcome.message, LONGEST),
+                message: printable(&outcome.message, MAX_MESSAGE_CHARACTERS),
                 fix: Some(outcome.fix).filter(|fix| !fix.is_empty()),
             }
         });
@@ -79,16 +79,16 @@ impl Report {
     }
 
     /// The result of writing the files: how many, or why not.
-    pub fn set_written(&mut self, written: Result<String, String>, policy: Option<Policy>) {
+    pub fn record_result_of_writing_files(&mut self, written: Result<String, String>, policy: Option<Policy>) {
         let Some(entry) = self.checks.iter_mut().find(|check| check.id == "PF002") else { return };
         let fix = "Check that the volume is large enough, that no mount of the volume is read-only, and that no \
                    earlier container mounts a subPath of the volume.";
         (entry.verdict, entry.fault, entry.message, entry.fix) = match written {
             Ok(what) => (Verdict::Pass, None, what, None),
             Err(why) if policy == Some(Policy::Warn) => {
-                (Verdict::Warn, Some(Fault::Own), printable(&why, LONGEST), Some(fix.to_owned()))
+                (Verdict::Warn, Some(Fault::Own), printable(&why, MAX_MESSAGE_CHARACTERS), Some(fix.to_owned()))
             }
-            Err(why) => (Verdict::Fail, Some(Fault::Own), printable(&why, LONGEST), Some(fix.to_owned())),
+            Err(why) => (Verdict::Fail, Some(Fault::Own), printable(&why, MAX_MESSAGE_CHARACTERS), Some(fix.to_owned())),
         };
         self.set_verdict_and_counts();
     }
@@ -142,7 +142,7 @@ impl Report {
         let mut text = String::new();
         for check in checks {
             let line = check.line();
-            if text.len() + line.len() + last.len() + 1 > MESSAGE {
+            if text.len() + line.len() + last.len() + 1 > MAX_TERMINATION_MESSAGE_BYTES {
                 break;
             }
             text.push_str(&line);

@@ -9,6 +9,6 @@ impl FabricProfile {
     /// # Errors
     /// [`DecodeError`] with the place of the first value that does not fit.
     pub fn read(json: &str) -> Result<Self, DecodeError> {
-        decode_with_place::object(json)
+        decode_with_place::decode_object(json)
     }
 }

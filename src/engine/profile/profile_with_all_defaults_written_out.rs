@@ -4,7 +4,7 @@ use super::checks::shared_memory::DEFAULT_SHM;
 use super::schema::{EnvPolicy, EnvVar, FabricProfile, Rail, SharedMemory, Spec, When};
 use super::{Placement, Profile, ProfileError, inherit};
 use crate::pod::Bytes;
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ fn for_each_leaf_value(value: &Value, pointer: String, found: &mut dyn FnMut(&st
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
-                for_each_leaf_value(value, format!("{pointer}/{}", token(key)), found);
+                for_each_leaf_value(value, format!("{pointer}/{}", json_pointer_token(key)), found);
             }
         }
         Value::Array(items) if !items.is_empty() => {

@@ -1,7 +1,7 @@
 //! Profiles with misspelt keys and values.
 
 use super::FabricProfile;
-use crate::json::decode_with_place::object;
+use crate::json::decode_with_place::decode_object;
 
 /// Every struct of a profile, at every depth, and every enum.
 #[test]
@@ -80,7 +80,7 @@ fn a_misspelt_field_or_value_of_a_profile_has_its_place_and_a_suggestion() {
         ),
     ] {
         let json = format!(r#"{{"apiVersion":"x","kind":"y","metadata":{{"name":"n"}},"spec":{{{spec}}}}}"#);
-        let error = object::<FabricProfile>(&json).unwrap_err();
+        let error = decode_object::<FabricProfile>(&json).unwrap_err();
         assert_eq!(error.pointer, format!("/spec{pointer}"), "{error}");
         assert!(error.message.starts_with(message), "{}", error.message);
     }
@@ -88,7 +88,7 @@ fn a_misspelt_field_or_value_of_a_profile_has_its_place_and_a_suggestion() {
         (r#"{"apiversion":"x"}"#, "/apiversion"),
         (r#"{"metadata":{"name":"n","lables":{}}}"#, "/metadata/lables"),
     ] {
-        let error = object::<FabricProfile>(json).unwrap_err();
+        let error = decode_object::<FabricProfile>(json).unwrap_err();
         assert_eq!(error.pointer, pointer, "{error}");
         assert!(error.message.contains("did you mean"), "{}", error.message);
     }

@@ -49,10 +49,10 @@ pub fn gid(content: &[u8]) -> Reading<Gid> {
         whole.then(|| u16::from_str_radix(group, 16).ok()).flatten()
     };
     for pair in bytes.as_chunks_mut::<2>().0 {
-        let group = groups.next().and_then(hex).ok_or_else(|| Unreadable::odd(content))?;
+        let group = groups.next().and_then(hex).ok_or_else(|| Unreadable::unexpected_form(content))?;
         *pair = group.to_be_bytes();
     }
-    if groups.next().is_none() { Ok(Gid(bytes)) } else { Err(Unreadable::odd(content)) }
+    if groups.next().is_none() { Ok(Gid(bytes)) } else { Err(Unreadable::unexpected_form(content)) }
 }
 
 /// `gid_attrs/types/N`.
@@ -72,7 +72,7 @@ pub fn gid_type(content: &[u8]) -> Reading<GidType> {
     match line(content)? {
         "IB/RoCE v1" | "RoCE v1" => Ok(GidType::V1),
         "RoCE v2" => Ok(GidType::V2),
-        _ => Err(Unreadable::odd(content)),
+        _ => Err(Unreadable::unexpected_form(content)),
     }
 }
 

@@ -19,8 +19,8 @@ pub struct Address {
 ///
 /// # Errors
 /// A line of another form.
-pub fn listed(content: &[u8]) -> Reading<Vec<Address>> {
-    let text = std::str::from_utf8(content).map_err(|_| Unreadable::odd(content))?;
+pub fn parse_recorded_addresses(content: &[u8]) -> Reading<Vec<Address>> {
+    let text = std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))?;
     let read = |line: &str| {
         let (interface, subnet) = line.split_once(' ')?;
         let (address, prefix) = subnet.trim().split_once('/')?;
@@ -31,5 +31,5 @@ pub fn listed(content: &[u8]) -> Reading<Vec<Address>> {
         })
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| read(line).ok_or_else(|| Unreadable::odd(line.as_bytes()))).collect()
+    lines.map(|line| read(line).ok_or_else(|| Unreadable::unexpected_form(line.as_bytes()))).collect()
 }

@@ -22,9 +22,9 @@ const MOST: usize = 256;
 /// # Errors
 /// Any other form.
 pub fn interfaces(content: &[u8]) -> Reading<Vec<InterfaceBytes>> {
-    let text = std::str::from_utf8(content).map_err(|_| Unreadable::odd(content))?;
+    let text = std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))?;
     if !text.starts_with("Inter-|") {
-        return Err(Unreadable::odd(content));
+        return Err(Unreadable::unexpected_form(content));
     }
     let read = |line: &str| {
         let (name, values) = line.split_once(':')?;
@@ -34,7 +34,7 @@ pub fn interfaces(content: &[u8]) -> Reading<Vec<InterfaceBytes>> {
         Some(InterfaceBytes { interface: name.trim().to_owned(), received, sent })
     };
     let lines = text.lines().skip(2).take(MOST).filter(|line| !line.trim().is_empty());
-    lines.map(|line| read(line).ok_or_else(|| Unreadable::odd(line.as_bytes()))).collect()
+    lines.map(|line| read(line).ok_or_else(|| Unreadable::unexpected_form(line.as_bytes()))).collect()
 }
 
 #[cfg(test)]

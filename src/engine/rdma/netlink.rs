@@ -33,7 +33,7 @@ pub enum NamespaceMode {
 }
 
 /// A request: header and body.
-pub(super) fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
+pub(super) fn encode_request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(16 + body.len()).unwrap_or(u32::MAX);
     let mut message = Vec::with_capacity(16 + body.len());
     message.extend(length.to_ne_bytes());
@@ -48,13 +48,13 @@ pub(super) fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
 /// Asks for the mode of RDMA namespaces. Needs no privilege.
 #[must_use]
 pub fn mode_request() -> Vec<u8> {
-    request(SYS_GET, 0, &[])
+    encode_request(SYS_GET, 0, &[])
 }
 
 /// Asks for all addresses of the network namespace. Needs no privilege.
 #[must_use]
 pub fn addresses_request() -> Vec<u8> {
-    request(GET_ADDRESS, DUMP, &[0; 8])
+    encode_request(GET_ADDRESS, DUMP, &[0; 8])
 }
 
 /// Reads the answer to [`mode_request`].
@@ -73,7 +73,7 @@ pub fn mode(answer: &[u8]) -> Reading<NamespaceMode> {
             match (kind, value) {
                 (NETNS_MODE, [0, ..]) => return Ok(NamespaceMode::Exclusive),
                 (NETNS_MODE, [1, ..]) => return Ok(NamespaceMode::Shared),
-                (NETNS_MODE, other) => return Err(Unreadable::odd(other)),
+                (NETNS_MODE, other) => return Err(Unreadable::unexpected_form(other)),
                 _ => {}
             }
         }
@@ -114,7 +114,7 @@ pub fn addresses(answer: &[u8]) -> Reading<(Vec<Found>, bool)> {
 
 /// Gives addresses the names of their interfaces. An interface without a name has disappeared since.
 #[must_use]
-pub fn named(found: Vec<Found>, names: &[(u32, String)]) -> Vec<Address> {
+pub fn with_interface_names(found: Vec<Found>, names: &[(u32, String)]) -> Vec<Address> {
     let name = |index| names.iter().find(|(known, _)| *known == index).map(|(_, name)| name.clone());
     let addresses = found.into_iter();
     addresses
@@ -171,7 +171,7 @@ pub(super) fn attributes(body: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// An attribute, padded to four bytes.
-pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+pub(super) fn encode_attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
     let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
     bytes.extend(value);
@@ -182,7 +182,7 @@ pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
 /// A message of the kernel, as tests model it.
 #[cfg(test)]
 pub(super) fn of_kernel(kind: u16, body: &[u8]) -> Vec<u8> {
-    let mut padded = request(kind, 0, body);
+    let mut padded = encode_request(kind, 0, body);
     padded.resize(padded.len().next_multiple_of(4), 0);
     padded
 }
@@ -196,7 +196,7 @@ mod tests {
     fn the_namespace_mode() {
         assert_eq!(mode_request(), [16, 0, 0, 0, 6, 20, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         let of = |value| {
-            let body = [attribute(74, &[1]), attribute(NETNS_MODE, &[value])].concat();
+            let body = [encode_attribute(74, &[1]), encode_attribute(NETNS_MODE, &[value])].concat();
             mode(&of_kernel(SYS_GET, &body))
         };
         assert_eq!(of(1), Ok(NamespaceMode::Shared));
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn addresses_until_the_last_part() {
         let body = |index: u8, value: &[u8]| {
-            [&[2, 24, 0, 0, index, 0, 0, 0][..], &attribute(ADDRESS, value), &attribute(LOCAL, value)]
+            [&[2, 24, 0, 0, index, 0, 0, 0][..], &encode_attribute(ADDRESS, value), &encode_attribute(LOCAL, value)]
                 .concat()
         };
         let parts = [of_kernel(NEW_ADDRESS, &body(3, &[10, 1, 0, 5])), of_kernel(DONE, &[0; 4])].concat();
@@ -216,7 +216,7 @@ mod tests {
         assert!(last);
         assert_eq!(found, [(3, "10.1.0.5".parse().unwrap(), 24)]);
         let names = [(3, "rail0".to_owned())];
-        assert_eq!(named(found, &names).first().map(|a| a.interface.as_str()), Some("rail0"));
+        assert_eq!(with_interface_names(found, &names).first().map(|a| a.interface.as_str()), Some("rail0"));
         for cut in 0..parts.len() {
             let _ = addresses(&parts[..cut]);
         }

@@ -3,7 +3,7 @@
 //! `hw_counters/`, and come from the device itself, so that a pod gets them in shared mode too, where the files are
 //! missing. Neither request needs a privilege.
 
-use super::netlink::{DONE, attribute, attributes, messages, request};
+use super::netlink::{DONE, encode_attribute, attributes, messages, encode_request};
 use super::why_unreadable::{Reading, Unreadable, name};
 
 /// `RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET)`: client 5, command 1.
@@ -24,7 +24,7 @@ const MOST: usize = 512;
 /// Asks for the devices that this network namespace sees.
 #[must_use]
 pub fn devices_request() -> Vec<u8> {
-    request(DEVICE_GET, DUMP, &[])
+    encode_request(DEVICE_GET, DUMP, &[])
 }
 
 /// A part of the answer to [`devices_request`]: index and name of each device, and whether it was the last part.
@@ -54,8 +54,8 @@ pub fn devices(answer: &[u8]) -> Reading<(Vec<(u32, String)>, bool)> {
 /// Asks for the counters of a port.
 #[must_use]
 pub fn counters_request(device: u32, port: u32) -> Vec<u8> {
-    let body = [attribute(DEVICE_INDEX, &device.to_ne_bytes()), attribute(PORT_INDEX, &port.to_ne_bytes())];
-    request(STAT_GET, 0, &body.concat())
+    let body = [encode_attribute(DEVICE_INDEX, &device.to_ne_bytes()), encode_attribute(PORT_INDEX, &port.to_ne_bytes())];
+    encode_request(STAT_GET, 0, &body.concat())
 }
 
 /// The answer to [`counters_request`]: names and values.
@@ -90,8 +90,8 @@ pub fn counters(answer: &[u8]) -> Reading<Vec<(String, u64)>> {
 ///
 /// # Errors
 /// A line of another form.
-pub fn listed(content: &[u8]) -> Reading<Vec<(String, u32, String, u64)>> {
-    let text = std::str::from_utf8(content).map_err(|_| Unreadable::odd(content))?;
+pub fn parse_recorded_counters(content: &[u8]) -> Reading<Vec<(String, u32, String, u64)>> {
+    let text = std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))?;
     let read = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let (device, port) = (words.next()?, words.next()?.parse().ok()?);
@@ -99,7 +99,7 @@ pub fn listed(content: &[u8]) -> Reading<Vec<(String, u32, String, u64)>> {
         words.next().is_none().then(|| (device.to_owned(), port, name.to_owned(), value))
     };
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| read(line).ok_or_else(|| Unreadable::odd(line.as_bytes()))).collect()
+    lines.map(|line| read(line).ok_or_else(|| Unreadable::unexpected_form(line.as_bytes()))).collect()
 }
 
 #[cfg(test)]
@@ -109,12 +109,12 @@ mod tests {
 
     /// A nested attribute carries the flag in its upper bit.
     fn nested(kind: u16, body: &[u8]) -> Vec<u8> {
-        attribute(kind | 0x8000, body)
+        encode_attribute(kind | 0x8000, body)
     }
 
     fn counter(name: &str, value: u64) -> Vec<u8> {
-        let name = attribute(COUNTER_NAME, format!("{name}\0").as_bytes());
-        nested(COUNTER, &[name, attribute(COUNTER_VALUE, &value.to_ne_bytes())].concat())
+        let name = encode_attribute(COUNTER_NAME, format!("{name}\0").as_bytes());
+        nested(COUNTER, &[name, encode_attribute(COUNTER_VALUE, &value.to_ne_bytes())].concat())
     }
 
     /// Modelled on the kernel's source, not recorded.
@@ -122,7 +122,7 @@ mod tests {
     fn devices_by_index() {
         let device = |index: u32, name: &str| {
             let body =
-                [attribute(DEVICE_INDEX, &index.to_ne_bytes()), attribute(DEVICE_NAME, name.as_bytes())];
+                [encode_attribute(DEVICE_INDEX, &index.to_ne_bytes()), encode_attribute(DEVICE_NAME, name.as_bytes())];
             of_kernel(DEVICE_GET, &body.concat())
         };
         let answer = [device(0, "mlx5_0\0"), device(7, "mlx5_1\0"), of_kernel(DONE, &[0; 4])].concat();
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(request[16..], [8, 0, 1, 0, 7, 0, 0, 0, 8, 0, 3, 0, 1, 0, 0, 0]);
         let table =
             nested(COUNTERS, &[counter("np_cnp_sent", 7), counter("out_of_buffer", u64::MAX)].concat());
-        let answer = of_kernel(STAT_GET, &[attribute(DEVICE_INDEX, &[7, 0, 0, 0]), table].concat());
+        let answer = of_kernel(STAT_GET, &[encode_attribute(DEVICE_INDEX, &[7, 0, 0, 0]), table].concat());
         let expected = vec![("np_cnp_sent".to_owned(), 7), ("out_of_buffer".to_owned(), u64::MAX)];
         assert_eq!(counters(&answer), Ok(expected));
         assert_eq!(counters(&of_kernel(2, &(-22_i32).to_ne_bytes())), Err(Unreadable::Invalid));
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn counters_of_a_recorded_tree() {
         let expected = vec![("mlx5_0".to_owned(), 1, "np_cnp_sent".to_owned(), 7)];
-        assert_eq!(listed(b"mlx5_0 1 np_cnp_sent 7\n\n"), Ok(expected));
+        assert_eq!(parse_recorded_counters(b"mlx5_0 1 np_cnp_sent 7\n\n"), Ok(expected));
         for junk in [&b"mlx5_0 1 np_cnp_sent"[..], b"mlx5_0 one a 1", b"a 1 b -1", b"a 1 b 1 c", b"\xff"] {
-            assert!(listed(junk).is_err(), "{junk:?}");
+            assert!(parse_recorded_counters(junk).is_err(), "{junk:?}");
         }
     }
 }

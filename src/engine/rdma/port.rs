@@ -46,7 +46,7 @@ pub fn state(content: &[u8]) -> Reading<State> {
         3 => Ok(State::Armed),
         4 => Ok(State::Active),
         5 => Ok(State::ActiveDefer),
-        _ => Err(Unreadable::odd(content)),
+        _ => Err(Unreadable::unexpected_form(content)),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn state(content: &[u8]) -> Reading<State> {
 pub fn physical_state(content: &[u8]) -> Reading<PhysicalState> {
     let (number, word) = numbered(content)?;
     if number > 7 {
-        return Err(Unreadable::odd(content));
+        return Err(Unreadable::unexpected_form(content));
     }
     Ok(PhysicalState { number, word: word.to_owned() })
 }
@@ -83,7 +83,7 @@ impl PhysicalState {
 fn numbered(content: &[u8]) -> Reading<(u32, &str)> {
     let text = line(content)?;
     let parts = text.split_once(": ").and_then(|(number, word)| Some((digits(number)?, word)));
-    parts.ok_or_else(|| Unreadable::odd(content))
+    parts.ok_or_else(|| Unreadable::unexpected_form(content))
 }
 
 /// A decimal number, without a sign.
@@ -97,7 +97,7 @@ fn digits(text: &str) -> Option<u32> {
 /// # Errors
 /// Any other form.
 pub fn rate(content: &[u8]) -> Reading<Rate> {
-    let odd = || Unreadable::odd(content);
+    let odd = || Unreadable::unexpected_form(content);
     let (number, unit) = line(content)?.split_once(' ').ok_or_else(odd)?;
     if !unit.starts_with("Gb/sec") {
         return Err(odd());
@@ -154,7 +154,7 @@ pub fn link_layer(content: &[u8]) -> Reading<LinkLayer> {
         "InfiniBand" => Ok(LinkLayer::InfiniBand),
         "Ethernet" => Ok(LinkLayer::Ethernet),
         "Unknown" => Ok(LinkLayer::Unknown),
-        _ => Err(Unreadable::odd(content)),
+        _ => Err(Unreadable::unexpected_form(content)),
     }
 }
 
@@ -164,7 +164,7 @@ pub fn link_layer(content: &[u8]) -> Reading<LinkLayer> {
 /// Any other form.
 pub fn hexadecimal(content: &[u8]) -> Reading<u16> {
     let digits = line(content)?.strip_prefix("0x").filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-    digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()).ok_or_else(|| Unreadable::odd(content))
+    digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()).ok_or_else(|| Unreadable::unexpected_form(content))
 }
 
 /// Reads a decimal number without a sign, as in `mtu` and `type` of an interface.
@@ -174,7 +174,7 @@ pub fn hexadecimal(content: &[u8]) -> Reading<u16> {
 pub fn decimal(content: &[u8]) -> Reading<u64> {
     let text = line(content)?;
     let plain = text.bytes().all(|b| b.is_ascii_digit());
-    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| Unreadable::odd(content))
+    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| Unreadable::unexpected_form(content))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub enum Memlock {
 }
 
 fn text(content: &[u8]) -> Reading<&str> {
-    std::str::from_utf8(content).map_err(|_| Unreadable::odd(content))
+    std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))
 }
 
 /// Reads the soft limit of `Max locked memory` in `/proc/self/limits`.
@@ -21,13 +21,13 @@ fn text(content: &[u8]) -> Reading<&str> {
 /// A file without this line, or with another form of it.
 pub fn memlock(content: &[u8]) -> Reading<Memlock> {
     let line = text(content)?.lines().find_map(|line| line.strip_prefix("Max locked memory"));
-    let mut words = line.ok_or_else(|| Unreadable::odd(content))?.split_whitespace();
+    let mut words = line.ok_or_else(|| Unreadable::unexpected_form(content))?.split_whitespace();
     match (words.next(), words.next(), words.next()) {
         (Some("unlimited"), Some(_), Some("bytes")) => Ok(Memlock::Unlimited),
         (Some(soft), Some(_), Some("bytes")) => {
-            soft.parse().map(Memlock::Bytes).map_err(|_| Unreadable::odd(soft.as_bytes()))
+            soft.parse().map(Memlock::Bytes).map_err(|_| Unreadable::unexpected_form(soft.as_bytes()))
         }
-        _ => Err(Unreadable::odd(line.unwrap_or_default().as_bytes())),
+        _ => Err(Unreadable::unexpected_form(line.unwrap_or_default().as_bytes())),
     }
 }
 
@@ -40,8 +40,8 @@ const IPC_LOCK: u32 = 14;
 /// A file without this line, or with another form of it.
 pub fn ipc_lock(content: &[u8]) -> Reading<bool> {
     let set = text(content)?.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let set = set.ok_or_else(|| Unreadable::odd(content))?.trim();
-    let bits = u64::from_str_radix(set, 16).map_err(|_| Unreadable::odd(set.as_bytes()))?;
+    let set = set.ok_or_else(|| Unreadable::unexpected_form(content))?.trim();
+    let bits = u64::from_str_radix(set, 16).map_err(|_| Unreadable::unexpected_form(set.as_bytes()))?;
     Ok(bits >> IPC_LOCK & 1 == 1)
 }
 
@@ -55,7 +55,7 @@ pub fn initial_user_namespace(content: &[u8]) -> Reading<bool> {
     let numbers: Vec<u64> = first.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers.as_slice() {
         [inside, outside, length] => Ok((*inside, *outside, *length) == (0, 0, 4_294_967_295)),
-        _ => Err(Unreadable::odd(content)),
+        _ => Err(Unreadable::unexpected_form(content)),
     }
 }
 

@@ -14,7 +14,7 @@ pub enum Counter {
 
 /// Bits of the port counters that stop at their maximum (linux `drivers/infiniband/core/sysfs.c`, performance management
 /// datagrams). All others have 64 bits.
-const NARROW: [(&str, u32); 13] = [
+const BITS_OF_SATURATING_COUNTERS: [(&str, u32); 13] = [
     ("VL15_dropped", 16),
     ("excessive_buffer_overrun_errors", 4),
     ("link_downed", 8),
@@ -36,7 +36,7 @@ const NARROW: [(&str, u32); 13] = [
 /// Any content that is not a number.
 pub fn port_counter(name: &str, content: &[u8]) -> Reading<Counter> {
     let value = hardware_counter(content)?;
-    let bits = NARROW.iter().find(|(narrow, _)| *narrow == name).map_or(64, |(_, bits)| *bits);
+    let bits = BITS_OF_SATURATING_COUNTERS.iter().find(|(narrow, _)| *narrow == name).map_or(64, |(_, bits)| *bits);
     let most = u64::MAX >> (64 - bits);
     Ok(if value >= most { Counter::Saturated(value) } else { Counter::Value(value) })
 }
@@ -51,7 +51,7 @@ pub fn hardware_counter(content: &[u8]) -> Reading<u64> {
         return Err(Unreadable::Unsupported);
     }
     let plain = text.bytes().all(|b| b.is_ascii_digit());
-    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| Unreadable::odd(content))
+    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| Unreadable::unexpected_form(content))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub enum Unreadable {
 impl Unreadable {
     /// A content of another form. Only a part of it is kept, without control characters.
     #[must_use]
-    pub fn odd(content: &[u8]) -> Self {
+    pub fn unexpected_form(content: &[u8]) -> Self {
         let text = String::from_utf8_lossy(content.get(..4 * QUOTED).unwrap_or(content)).into_owned();
         let shown = |c: char| if c.is_control() || c == char::REPLACEMENT_CHARACTER { '?' } else { c };
         Self::Odd(text.trim().chars().take(QUOTED).map(shown).collect())
@@ -73,8 +73,8 @@ impl fmt::Display for Unreadable {
 
 /// The content as one line of text, without the spaces around it.
 pub(super) fn line(content: &[u8]) -> Reading<&str> {
-    let text = std::str::from_utf8(content).map_err(|_| Unreadable::odd(content))?.trim();
-    if text.is_empty() || text.contains(['\n', '\0']) { Err(Unreadable::odd(content)) } else { Ok(text) }
+    let text = std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))?.trim();
+    if text.is_empty() || text.contains(['\n', '\0']) { Err(Unreadable::unexpected_form(content)) } else { Ok(text) }
 }
 
 /// A name that the kernel gives to a device or an interface: short, printable, and without a slash.
@@ -87,6 +87,6 @@ pub fn name(content: &[u8]) -> Reading<String> {
     if text.len() < 128 && text.chars().all(plain) {
         Ok(text.to_owned())
     } else {
-        Err(Unreadable::odd(content))
+        Err(Unreadable::unexpected_form(content))
     }
 }

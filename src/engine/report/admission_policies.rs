@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Namespaces that are never ours, whatever their labels; as in deploy/base/webhooks.yaml.
-const NEVER: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "fabric-admission"];
+const NAMESPACES_NEVER_MATCHED: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "fabric-admission"];
 /// `metadata.labels` of everything that is made here, so that it can be deleted together.
 const PART: (&str, &str) = ("app.kubernetes.io/part-of", "fabric-admission");
 
 /// Lists that CEL evaluates quickly. The cost grows by the square of the length (measured on Kubernetes 1.36: three
 /// quarters of a second for each policy and 2,000 containers), and nobody writes pods of that size.
-const BOUNDS: &str = "object.spec.?containers.orValue([]).size() <= 100 &&\n\
+const CEL_LIST_BOUNDS: &str = "object.spec.?containers.orValue([]).size() <= 100 &&\n\
                       object.spec.?initContainers.orValue([]).size() <= 100 &&\n\
                       object.spec.?volumes.orValue([]).size() <= 200";
 
@@ -85,7 +85,7 @@ fn push_policy_of_rule(
     let summary = rule.page().summary;
     let beyond = cel.beyond.map(|b| ("fabric-admission.dev/beyond", b));
     let annotations = [("fabric-admission.dev/summary", &*summary)].into_iter().chain(beyond);
-    out.push(object("ValidatingAdmissionPolicy", &name, annotations.collect(), spec));
+    out.push(policy_or_binding("ValidatingAdmissionPolicy", &name, annotations.collect(), spec));
     let modes: &[Mode] = if pods { &[Mode::Enforce, Mode::Audit] } else { &[choice.network_objects] };
     for mode in modes {
         let word = if *mode == Mode::Enforce { "enforce" } else { "audit" };
@@ -94,7 +94,7 @@ fn push_policy_of_rule(
             _ => json!(["Warn", "Audit"]),
         };
         let ours = json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": [word]});
-        let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NEVER});
+        let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NAMESPACES_NEVER_MATCHED});
         let expressions = if pods { vec![ours, never] } else { vec![never] };
         let spec = json!({
             "policyName": name,
@@ -102,20 +102,20 @@ fn push_policy_of_rule(
             "matchResources": {"namespaceSelector": {"matchExpressions": expressions}},
         });
         let name = format!("{stem}.{word}.fabric-admission.dev");
-        out.push(object("ValidatingAdmissionPolicyBinding", &name, BTreeMap::new(), spec));
+        out.push(policy_or_binding("ValidatingAdmissionPolicyBinding", &name, BTreeMap::new(), spec));
     }
 }
 
 /// An expression with what is the same in many filled in.
 fn fill(text: &str, accelerators: &Accelerators) -> String {
-    text.replace("{accelerated}", &rules_in_cel::asks(&accelerators.cel()))
-        .replace("{rdma}", &rules_in_cel::asks(&cel_names_verbs_device()))
+    text.replace("{accelerated}", &rules_in_cel::container_requests_resource(&accelerators.cel()))
+        .replace("{rdma}", &rules_in_cel::container_requests_resource(&cel_names_verbs_device()))
         .replace("{accelerator}", &accelerators.cel())
         .replace("{whole}", &accelerators.cel_whole())
 }
 
 /// Maximum of names in a message.
-const NAMED: usize = 50;
+const MAX_NAMES_IN_MESSAGE: usize = 50;
 
 fn validation(rule: &Rule, check: &Check, accelerators: &Accelerators) -> Map<String, Value> {
     let message = format!("{} {}", rule.id, check.message);
@@ -144,7 +144,7 @@ fn validation(rule: &Rule, check: &Check, accelerators: &Accelerators) -> Map<St
 /// Whether something is true of any of a list, and the names of those for the end of a message.
 fn among(list: &str, each: &str, name: &str, wrong: &str) -> (String, Option<String>) {
     let named = format!(
-        "({list}.size() > {NAMED} ? '' : ' (' + {list}.filter({each}, {wrong}).map({each}, {name}).join(', ') + ')')"
+        "({list}.size() > {MAX_NAMES_IN_MESSAGE} ? '' : ' (' + {list}.filter({each}, {wrong}).map({each}, {name}).join(', ') + ')')"
     );
     // A map's `filter` gives its keys, which need no further name.
     let named = named.replace(&format!(".map({name}, {name})"), "");
@@ -152,14 +152,14 @@ fn among(list: &str, each: &str, name: &str, wrong: &str) -> (String, Option<Str
 }
 
 /// What a binding matches that is for pods of enforcing namespaces.
-pub(super) fn enforcing() -> Value {
+pub(super) fn match_enforcing_namespaces() -> Value {
     let ours = json!({"key": "fabric-admission.dev/mode", "operator": "In", "values": ["enforce"]});
-    let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NEVER});
+    let never = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": NAMESPACES_NEVER_MATCHED});
     json!({"namespaceSelector": {"matchExpressions": [ours, never]}})
 }
 
 /// A policy or a binding.
-pub(super) fn object(kind: &str, name: &str, annotations: BTreeMap<&str, &str>, spec: Value) -> Value {
+pub(super) fn policy_or_binding(kind: &str, name: &str, annotations: BTreeMap<&str, &str>, spec: Value) -> Value {
     let (key, value) = PART;
     let mut metadata = Map::new();
     metadata.insert("name".to_owned(), name.into());
@@ -222,7 +222,7 @@ fn used(variables: &[(String, String)], validations: &[Map<String, Value>]) -> V
 fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
     let mut out = Vec::new();
     if pods {
-        out.push(json!({"name": "not-beyond-all-bounds", "expression": BOUNDS}));
+        out.push(json!({"name": "not-beyond-all-bounds", "expression": CEL_LIST_BOUNDS}));
     }
     if rule.waiver == Waiver::Allowed {
         let key = rules_in_cel::literal(&format!("fabric-admission.dev/ignore.{}", rule.id));
@@ -243,15 +243,15 @@ fn conditions(rule: &Rule, pods: bool) -> Vec<Value> {
 /// What the API server is to ask about.
 fn resources(rule: &Rule) -> Vec<Value> {
     if rule.kinds.is_empty() {
-        return vec![resource("", "v1", &["CREATE"], &["pods"])];
+        return vec![resource_rule("", "v1", &["CREATE"], &["pods"])];
     }
     let kinds = rule.kinds.iter().filter_map(|(group, kind)| Some((group, served(group, kind)?)));
     kinds
-        .map(|(group, (version, plural))| resource(group, version, &["CREATE", "UPDATE"], &[&plural]))
+        .map(|(group, (version, plural))| resource_rule(group, version, &["CREATE", "UPDATE"], &[&plural]))
         .collect()
 }
 
-pub(super) fn resource(group: &str, version: &str, operations: &[&str], resources: &[&str]) -> Value {
+pub(super) fn resource_rule(group: &str, version: &str, operations: &[&str], resources: &[&str]) -> Value {
     json!({"apiGroups": [group], "apiVersions": [version], "operations": operations, "resources": resources})
 }
 

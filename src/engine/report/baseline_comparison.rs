@@ -3,7 +3,7 @@
 
 use super::baseline_file_format::{Baseline, Entry, Unseen, severity};
 use super::finding_identity_for_baselines::Fingerprint;
-use super::unread_by_audit::{Reach, group, reach};
+use super::unread_by_audit::{Reach, group, what_depends_on_kind};
 use crate::rules::Severity;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,7 +104,7 @@ impl Comparison {
 
     /// The most severe new finding.
     #[must_use]
-    pub fn worst(&self) -> Option<Severity> {
+    pub fn worst_new_severity(&self) -> Option<Severity> {
         self.new.iter().filter_map(|entry| severity(&entry.severity)).max()
     }
 }
@@ -170,7 +170,7 @@ impl Changes {
         {
             return Some("the namespace is part of only one of the two runs".to_owned());
         }
-        let touched = |unseen: &Unseen| match reach(&unseen.api_version, &unseen.kind) {
+        let touched = |unseen: &Unseen| match what_depends_on_kind(&unseen.api_version, &unseen.kind) {
             Reach::All => true,
             Reach::Own => unseen.kind == object.kind && group(&unseen.api_version) == object.group(),
         };
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(rules(&found.new), [("FAB416".to_owned(), 1), ("FAB501".to_owned(), 1)]);
         assert_eq!(rules(&found.resolved), [("FAB412".to_owned(), 1)]);
         assert_eq!((found.unchanged, found.incomparable.len()), (2, 0));
-        assert_eq!(found.worst(), Some(Severity::Warning));
+        assert_eq!(found.worst_new_severity(), Some(Severity::Warning));
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         let mut worse = entry("FAB501", "n", "Job", 1);
         worse.severity = "error".to_owned();
         let found = Comparison::new(&of(vec![entry("FAB501", "n", "Job", 1)]), &of(vec![worse.clone()]));
-        assert_eq!((found.new.len(), found.resolved.len(), found.worst()), (1, 0, Some(Severity::Error)));
+        assert_eq!((found.new.len(), found.resolved.len(), found.worst_new_severity()), (1, 0, Some(Severity::Error)));
         let found = Comparison::new(&of(vec![worse]), &of(vec![entry("FAB501", "n", "Job", 1)]));
         assert_eq!((found.new.len(), found.unchanged), (0, 1));
     }

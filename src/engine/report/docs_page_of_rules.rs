@@ -52,7 +52,7 @@ fn section(rule: &Rule) -> String {
         why = page.why,
         fix = page.fix,
         lesser = lesser(rule),
-        waiver = capital(&rule.waiver.words(rule.id)),
+        waiver = capital(&rule.waiver.how_to_ignore_in_words(rule.id)),
         also = also,
         bad = example("Bad", rule.files.bad),
         good = example("Good", rule.files.good),

@@ -64,7 +64,7 @@ impl Since {
     }
 
     /// Takes a finding that occurs so many times.
-    pub fn add(&mut self, finding: &Packed, severity: Severity, times: usize) -> BaselineState {
+    pub fn count_and_classify_finding(&mut self, finding: &Packed, severity: Severity, times: usize) -> BaselineState {
         let before = self.known.get_mut(finding).map_or(0, |known| {
             let left = known.count.saturating_sub(known.found);
             known.found += times;
@@ -80,7 +80,7 @@ impl Since {
 
     /// The result. A finding that is gone is resolved only if this run could have found it.
     #[must_use]
-    pub fn end(self, coverage: Coverage, unreadable: bool) -> Comparison {
+    pub fn finish_comparison(self, coverage: Coverage, unreadable: bool) -> Comparison {
         let Self { before, known, objects, new, unchanged } = self;
         let entry = |finding: &Packed, severity: Severity, count| Entry {
             fingerprint: finding.unpack(),
@@ -148,34 +148,34 @@ mod tests {
         let mut since = since(&[("FAB501", "a", 2), ("FAB412", "a", 1)]);
         since.note_object_among_inputs(&fingerprint("", "a").object);
         let mut add =
-            |severity, times| since.add(&Packed::finding(&fingerprint("FAB501", "a")), severity, times);
+            |severity, times| since.count_and_classify_finding(&Packed::finding(&fingerprint("FAB501", "a")), severity, times);
         assert_eq!(add(Severity::Info, 1), BaselineState::Unchanged);
         assert_eq!(add(Severity::Error, 1), BaselineState::New);
         // One of two is new.
         let mut since_two = self::since(&[("FAB501", "a", 2)]);
         assert_eq!(
-            since_two.add(&Packed::finding(&fingerprint("FAB501", "a")), Severity::Warning, 3),
+            since_two.count_and_classify_finding(&Packed::finding(&fingerprint("FAB501", "a")), Severity::Warning, 3),
             BaselineState::New
         );
-        let found = since_two.end(Coverage::default(), false);
+        let found = since_two.finish_comparison(Coverage::default(), false);
         assert_eq!((found.new.first().map(|e| e.count), found.unchanged), (Some(1), 2));
-        let found = since.end(Coverage::default(), false);
+        let found = since.finish_comparison(Coverage::default(), false);
         assert_eq!((found.new.len(), found.unchanged, found.resolved.len()), (1, 1, 1));
-        assert_eq!(found.worst(), Some(Severity::Error));
+        assert_eq!(found.worst_new_severity(), Some(Severity::Error));
     }
 
     #[test]
     fn what_could_not_be_found_is_not_resolved() {
-        let found = since(&[("FAB501", "a", 2)]).end(Coverage::default(), false);
+        let found = since(&[("FAB501", "a", 2)]).finish_comparison(Coverage::default(), false);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
         let mut unreadable = since(&[("FAB501", "a", 2)]);
         unreadable.note_object_among_inputs(&fingerprint("", "a").object);
-        let found = unreadable.end(Coverage::default(), true);
+        let found = unreadable.finish_comparison(Coverage::default(), true);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
         let mut unknown = since(&[("FAB000", "a", 2)]);
         unknown.before.rules.insert("FAB000".to_owned());
         unknown.note_object_among_inputs(&fingerprint("", "a").object);
-        let found = unknown.end(Coverage::default(), false);
+        let found = unknown.finish_comparison(Coverage::default(), false);
         assert_eq!((found.resolved.len(), found.incomparable.len()), (0, 1));
     }
 }

@@ -4,7 +4,7 @@
 //! CEL cannot decode JSON. So the policy reads the keys `namespace` from the text, and refuses what could hide one: a
 //! backslash, a character that is not ASCII, and a namespace that is not a text. Nobody writes these by accident.
 
-use super::admission_policies::{enforcing, object, resource};
+use super::admission_policies::{match_enforcing_namespaces, policy_or_binding, resource_rule};
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::rules::rules_in_cel::{literal, literals};
@@ -72,7 +72,7 @@ pub fn isolation(open: &[String]) -> Vec<Value> {
     variables.push(json!({"name": "openToDefault", "expression": namespaces(&["default", "kube-system"])}));
     let spec = json!({
         "failurePolicy": "Fail",
-        "matchConstraints": {"resourceRules": [resource("", "v1", &["CREATE", "UPDATE"], &["pods"])]},
+        "matchConstraints": {"resourceRules": [resource_rule("", "v1", &["CREATE", "UPDATE"], &["pods"])]},
         "variables": variables,
         "validations": [
             check("networks", "variables.open", "a network"),
@@ -89,7 +89,7 @@ pub fn isolation(open: &[String]) -> Vec<Value> {
 
 /// A policy on claims or their templates. The API server keeps their specs as they are created.
 fn of_claims(kind: &str, template: &str, open: &str) -> Value {
-    let mut rule = resource("resource.k8s.io", "v1", &["CREATE"], &[kind]);
+    let mut rule = resource_rule("resource.k8s.io", "v1", &["CREATE"], &[kind]);
     if let Some(versions) = rule.get_mut("apiVersions") {
         *versions = json!(DRA_VERSIONS);
     }
@@ -110,9 +110,9 @@ fn of_claims(kind: &str, template: &str, open: &str) -> Value {
 
 /// A policy with its binding to enforcing namespaces.
 fn bound(name: &str, spec: Value) -> [Value; 2] {
-    let binding = json!({"policyName": name, "validationActions": ["Deny"], "matchResources": enforcing()});
+    let binding = json!({"policyName": name, "validationActions": ["Deny"], "matchResources": match_enforcing_namespaces()});
     [
-        object("ValidatingAdmissionPolicy", name, BTreeMap::new(), spec),
-        object("ValidatingAdmissionPolicyBinding", name, BTreeMap::new(), binding),
+        policy_or_binding("ValidatingAdmissionPolicy", name, BTreeMap::new(), spec),
+        policy_or_binding("ValidatingAdmissionPolicyBinding", name, BTreeMap::new(), binding),
     ]
 }

@@ -1,7 +1,7 @@
 //! A policy that keeps the words by which namespaces and pods are made ours to some groups: the namespaces' label
 //! `fabric-admission.dev/mode`, and the annotation `fabric-admission.dev/profile` of namespaces and pods.
 
-use super::admission_policies::{object, resource};
+use super::admission_policies::{policy_or_binding, resource_rule};
 use crate::rules::rules_in_cel::{literal, literals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub fn reserved(groups: &[String]) -> Vec<Value> {
     let who = groups.join(", ");
     let namespaces = policy(
         "namespaces",
-        &[resource("", "v1", &["CREATE", "UPDATE"], &["namespaces"])],
+        &[resource_rule("", "v1", &["CREATE", "UPDATE"], &["namespaces"])],
         &may(groups),
         &[
             (
@@ -36,7 +36,7 @@ pub fn reserved(groups: &[String]) -> Vec<Value> {
     );
     let pods = policy(
         "pods",
-        &[resource("", "v1", &["CREATE", "UPDATE"], &["pods"])],
+        &[resource_rule("", "v1", &["CREATE", "UPDATE"], &["pods"])],
         &may(&handing_on),
         &[("annotation fabric-admission.dev/profile", annotation("object.metadata"))],
         &who,
@@ -45,14 +45,14 @@ pub fn reserved(groups: &[String]) -> Vec<Value> {
     let templates = policy(
         "templates",
         &[
-            resource(
+            resource_rule(
                 "apps",
                 "v1",
                 &operations,
                 &["daemonsets", "deployments", "replicasets", "statefulsets"],
             ),
-            resource("batch", "v1", &operations, &["jobs"]),
-            resource("", "v1", &operations, &["replicationcontrollers"]),
+            resource_rule("batch", "v1", &operations, &["jobs"]),
+            resource_rule("", "v1", &operations, &["replicationcontrollers"]),
         ],
         &may(&handing_on),
         &[(
@@ -63,7 +63,7 @@ pub fn reserved(groups: &[String]) -> Vec<Value> {
     );
     let schedules = policy(
         "cronjobs",
-        &[resource("batch", "v1", &operations, &["cronjobs"])],
+        &[resource_rule("batch", "v1", &operations, &["cronjobs"])],
         &may(&handing_on),
         &[(
             "annotation fabric-admission.dev/profile of the template",
@@ -105,7 +105,7 @@ fn policy(name: &str, resources: &[Value], may: &str, values: &[(&str, String)],
     let name = format!("reserved-{name}.fabric-admission.dev");
     let binding = json!({"policyName": name, "validationActions": ["Deny"]});
     vec![
-        object("ValidatingAdmissionPolicy", &name, BTreeMap::new(), spec),
-        object("ValidatingAdmissionPolicyBinding", &name, BTreeMap::new(), binding),
+        policy_or_binding("ValidatingAdmissionPolicy", &name, BTreeMap::new(), spec),
+        policy_or_binding("ValidatingAdmissionPolicyBinding", &name, BTreeMap::new(), binding),
     ]
 }

@@ -24,7 +24,7 @@ pub struct RuleCount {
 
 impl ByRule {
     /// Counts a finding in, with its repetitions.
-    pub fn count(&mut self, found: &Located<Finding>) {
+    pub fn add_finding(&mut self, found: &Located<Finding>) {
         let Finding { rule, severity, .. } = &found.item;
         *self.0.entry((Reverse(*severity), rule)).or_default() += 1 + found.repeats;
     }

@@ -3,7 +3,7 @@
 
 use super::review_summary_by_rule::{ByRule, RuleCount};
 use super::source_line_snippet::{Lines, snippet};
-use super::terminal_lines::{bare, columns, wrapped};
+use super::terminal_lines::{without_backticks, columns, wrapped};
 use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
@@ -106,16 +106,16 @@ pub(super) fn write_changes_and_findings(
     for Located { item: Suppressed { finding, reason }, place, .. } in r.suppressed.iter().chain(&r.waived) {
         let Place { line, column } = place;
         let start = format!("  ignored {} {line}:{column} ", finding.rule);
-        let message = wrapped(&finding.message, columns(&start), FIELD, view.width);
+        let message = wrapped(&finding.message, columns(&start), FIELD_NAME_INDENT, view.width);
         writeln!(out, "{DIM}{start}{message}")?;
-        writeln!(out, "      because {}{DIM:#}", wrapped(reason, 14, TEXT, view.width))?;
+        writeln!(out, "      because {}{DIM:#}", wrapped(reason, 14, FIELD_TEXT_INDENT, view.width))?;
     }
     Ok(hidden)
 }
 
 /// Where the names of a finding's fields begin, and where their texts do.
-const FIELD: usize = 6;
-const TEXT: usize = 10;
+const FIELD_NAME_INDENT: usize = 6;
+const FIELD_TEXT_INDENT: usize = 10;
 
 /// File and line.
 #[must_use]
@@ -181,7 +181,7 @@ fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String], wid
     // `~` for a value that is raised or extended, `+` for a new one.
     let sign = if change.edit.is_new() { '+' } else { '~' };
     writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
-    writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&change.reason, FIELD, FIELD, width))
+    writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&change.reason, FIELD_NAME_INDENT, FIELD_NAME_INDENT, width))
 }
 
 /// The colour of a severity.
@@ -212,7 +212,7 @@ pub fn write_finding(
     let start = format!("  {severity} {} {line}:{column} ", finding.rule);
     let known = if found.is_known() { " (in the baseline)" } else { "" };
     let message = format!("{}{more}{known}", message(decision, finding));
-    let message = wrapped(&message, columns(&start), FIELD, width);
+    let message = wrapped(&message, columns(&start), FIELD_NAME_INDENT, width);
     writeln!(out, "  {style}{severity} {}{style:#} {line}:{column} {message}", finding.rule)?;
     // A whole object has no place of its own, and the file does not have what the plan adds.
     if !finding.path.is_empty()
@@ -220,7 +220,7 @@ pub fn write_finding(
         && let Some(text) = lines.and_then(|lines| lines.get(*line))
     {
         let number = line.to_string();
-        let room = width.saturating_sub(FIELD + number.len() + 3);
+        let room = width.saturating_sub(FIELD_NAME_INDENT + number.len() + 3);
         if let Some(shown) = snippet(text, *column, room) {
             let blank = " ".repeat(number.len());
             writeln!(out, "      {DIM}{number} |{DIM:#} {}", shown.line)?;
@@ -231,11 +231,11 @@ pub fn write_finding(
     }
     let path = if finding.path.is_empty() { "(whole object)" } else { &finding.path };
     writeln!(out, "      {DIM}at  {path}{DIM:#}")?;
-    writeln!(out, "      fix {}", wrapped(&finding.fix, TEXT, TEXT, width))?;
+    writeln!(out, "      fix {}", wrapped(&finding.fix, FIELD_TEXT_INDENT, FIELD_TEXT_INDENT, width))?;
     match finding.because {
         Some(reason) => {
             let start = format!("      {severity} because ");
-            let reason = wrapped(reason, columns(&start), TEXT, width);
+            let reason = wrapped(reason, columns(&start), FIELD_TEXT_INDENT, width);
             writeln!(out, "{DIM}{start}{reason}{DIM:#}")
         }
         None => Ok(()),
@@ -254,7 +254,7 @@ pub fn by_rule(out: &mut dyn Write, counts: &ByRule, width: usize) -> io::Result
     for RuleCount { rule, severity, count, summary } in &rows {
         let style = style_of(*severity);
         let (severity, start) = (severity.to_string(), 19 + digits);
-        let summary = bare(summary);
+        let summary = without_backticks(summary);
         let summary = wrapped(&summary, start, start, width);
         writeln!(out, "  {style}{severity:<7} {rule}{style:#} {count:>digits$}  {summary}")?;
     }
@@ -309,5 +309,5 @@ fn without_profile(out: &mut dyn Write, pods: usize, width: usize) -> io::Result
          annotate the pod template with {PROFILE_ANNOTATION}: NAME",
         count(pods, "pod")
     );
-    writeln!(out, "{CYAN}info {}{CYAN:#} {}", NO_PROFILE.id, wrapped(&text, 12, FIELD, width))
+    writeln!(out, "{CYAN}info {}{CYAN:#} {}", NO_PROFILE.id, wrapped(&text, 12, FIELD_NAME_INDENT, width))
 }

@@ -58,7 +58,7 @@ impl<T> Located<T> {
 impl Located<Finding> {
     /// Whether it makes a command fail that fails from this severity. A finding of the baseline does not.
     #[must_use]
-    pub fn fails(&self, least: Option<Severity>) -> bool {
+    pub fn does_fail_command(&self, least: Option<Severity>) -> bool {
         !self.is_known() && least.is_some_and(|least| self.item.severity >= least)
     }
 }
@@ -74,7 +74,7 @@ pub struct Repeated {
 
 impl Repeated {
     /// Counts a finding in.
-    pub fn count(&mut self, severity: Severity) {
+    pub fn count_finding(&mut self, severity: Severity) {
         self.add(Self { count: 1, worst: Some(severity) });
     }
 
@@ -212,7 +212,7 @@ pub struct Summary {
 
 impl Summary {
     /// Counts a result in.
-    pub fn count(&mut self, reviewed: &Reviewed) {
+    pub fn count_result(&mut self, reviewed: &Reviewed) {
         self.results += 1;
         let worst = reviewed.worst();
         self.denied += usize::from(reviewed.decision.denied);

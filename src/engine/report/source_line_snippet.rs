@@ -39,7 +39,7 @@ impl<'a> Lines<'a> {
 
     /// The text from a line of the file on.
     #[must_use]
-    pub fn from(&self, number: u32) -> Option<&'a [u8]> {
+    pub fn bytes_from_line(&self, number: u32) -> Option<&'a [u8]> {
         self.text.get(self.starts(number)?.0..)
     }
 
@@ -61,7 +61,7 @@ impl<'a> Lines<'a> {
 
 /// The characters of a line, counted from 0, that the key or value at a column (from 1) takes.
 #[must_use]
-pub fn word(line: &str, column: u32) -> Range<usize> {
+pub fn range_of_key_or_value(line: &str, column: u32) -> Range<usize> {
     let start = usize::try_from(column.saturating_sub(1)).unwrap_or(usize::MAX);
     let rest: Vec<char> = line.chars().skip(start).collect();
     let ends = |at: usize| rest.get(at).is_none_or(|c| matches!(c, ' ' | '\t' | ',' | '}' | ']'));
@@ -86,7 +86,7 @@ pub(super) struct Snippet {
 
 /// At most `width` columns of a line, around the key or value at a column.
 pub(super) fn snippet(line: &str, column: u32, width: usize) -> Option<Snippet> {
-    let marked = word(line, column);
+    let marked = range_of_key_or_value(line, column);
     let mut shown: Vec<(char, usize)> = line.trim_end().chars().map(visible).collect();
     if marked.start >= shown.len() {
         return None;
@@ -181,7 +181,7 @@ mod tests {
         let lines = Lines::new(b"one\r\ntwo\n\nfour", 7, &starts);
         let all: Vec<_> = (6..12).map(|number| lines.get(number)).collect();
         assert_eq!(all, [None, Some("one"), Some("two"), Some(""), Some("four"), None]);
-        assert_eq!((lines.from(6), lines.from(9)), (None, Some(&b"\nfour"[..])));
+        assert_eq!((lines.bytes_from_line(6), lines.bytes_from_line(9)), (None, Some(&b"\nfour"[..])));
         let long = format!("{}\nb", "a".repeat(LONGEST + 1));
         let starts = LineStarts::default();
         let lines = Lines::new(long.as_bytes(), 1, &starts);

@@ -41,7 +41,7 @@ pub fn wrapped(text: &str, used: usize, indent: usize, width: usize) -> String {
 /// The text of a document without its backticks. A literal that is not one plain word gets quotes instead, so that its
 /// ends stay visible.
 #[must_use]
-pub fn bare(text: &str) -> String {
+pub fn without_backticks(text: &str) -> String {
     let mut parts = text.split('`');
     let mut shown = parts.next().unwrap_or_default().to_owned();
     while let Some(literal) = parts.next() {
@@ -67,7 +67,7 @@ mod tests {
             ("`a: \"false\"`", "a: \"false\""),
             ("none", "none"),
         ] {
-            assert_eq!(bare(text), shown);
+            assert_eq!(without_backticks(text), shown);
         }
     }
 

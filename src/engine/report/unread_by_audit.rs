@@ -59,7 +59,7 @@ pub enum Reach {
 
 /// How far the results depend on a kind.
 #[must_use]
-pub fn reach(api_version: &str, kind: &str) -> Reach {
+pub fn what_depends_on_kind(api_version: &str, kind: &str) -> Reach {
     let group = api_version.split_once('/').map_or(api_version, |(group, _)| group);
     let owns_only_itself =
         workload_kinds::find(group, kind).is_some() && !(group == "apps" && kind == "ReplicaSet");
@@ -68,7 +68,7 @@ pub fn reach(api_version: &str, kind: &str) -> Reach {
 
 /// What the audit does not decide without objects of a kind.
 #[must_use]
-pub fn effect(api_version: &str, kind: &str) -> String {
+pub fn what_is_undecided_without(api_version: &str, kind: &str) -> String {
     match kind {
         "Pod" => "running pods are not checked, and it is unknown which workloads would change on restart"
             .to_owned(),
@@ -85,7 +85,7 @@ pub fn effect(api_version: &str, kind: &str) -> String {
             "it is unknown of which driver the devices of their classes are, so pods may get no profile"
                 .to_owned()
         }
-        _ if reach(api_version, kind) == Reach::Own => {
+        _ if what_depends_on_kind(api_version, kind) == Reach::Own => {
             "workloads of this kind are checked only through their pods".to_owned()
         }
         _ => "findings that need these objects are missing".to_owned(),

@@ -55,7 +55,7 @@ impl<'a> Conditions<'a> {
             conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
         let labels = terms.iter().flatten();
         let lookups: usize = labels.map(|(key, condition)| catalog.lookups(key, condition.named())).sum();
-        let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.looks(lookups);
+        let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.take_looks(lookups);
         Self { terms, more, shared, catalog }
     }
 

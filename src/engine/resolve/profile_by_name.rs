@@ -28,7 +28,7 @@ pub(super) fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resoluti
                 format!("profile {shown:?} does not exist, or namespace {namespace:?} may not use it");
             let list: Vec<&str> = usable().take(8).collect();
             let base = crate::profile::built_in_bases::BASES.iter().any(|(base, _)| *base == name);
-            let fix = match nearest(name, subject.deadline.compared(name, usable())) {
+            let fix = match nearest(name, subject.deadline.names_within_compare_budget(name, usable())) {
                 _ if base => {
                     format!(
                         "Name a FabricProfile that has `base: {name}`; {name:?} is a built-in base, not a FabricProfile."

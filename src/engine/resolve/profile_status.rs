@@ -2,7 +2,7 @@
 
 use super::which_namespaces_use_each_profile::NamespacesOfAllProfiles;
 use super::{Missing, missing_anywhere, rail_faults};
-use crate::json::decode_with_place::object as decode;
+use crate::json::decode_with_place::decode_object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
 use crate::snapshot::Snapshot;

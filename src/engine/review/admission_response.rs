@@ -5,7 +5,7 @@ use super::verdict_for_metrics::Verdict;
 use super::webhook_body::{Answer, WebhookEntry};
 use crate::json::write::{Members, push_format, push_list, push_object};
 use crate::plan::ChangeKind;
-use crate::rules::{Finding, Severity, folded};
+use crate::rules::{Finding, Severity, fold_by_other_object};
 use crate::text::{count, printable, push_json};
 use base64::Engine;
 use std::time::Duration;
@@ -89,7 +89,7 @@ pub fn denial(findings: &[Finding]) -> String {
     let mut message = cut(&first, MAX_FIRST_LINE - HINT.len());
     message.push_str(HINT);
     let mut shown = 0;
-    let reported = folded(findings.iter().filter(|f| f.severity >= Severity::Warning));
+    let reported = fold_by_other_object(findings.iter().filter(|f| f.severity >= Severity::Warning));
     for (finding, more) in reported.iter().take(MAX_DENIALS) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
         let more = if *more == 0 { String::new() } else { format!(" ({more} more like this)") };

@@ -129,7 +129,7 @@ pub(super) fn text(body: &[u8]) -> Result<&str, EnvelopeError> {
 pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
     let text = text(body)?;
     let review: AdmissionReview<'_> =
-        decode_with_place::object(text).map_err(|error| EnvelopeError::Json(error.without_root()))?;
+        decode_with_place::decode_object(text).map_err(|error| EnvelopeError::Json(error.message_with_place()))?;
     request_of(review)
 }
 

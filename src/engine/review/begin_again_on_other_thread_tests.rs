@@ -64,8 +64,8 @@ fn is_cut(templates: &[Value], snapshot: &Snapshot) -> bool {
         let _ = decide_workload(request, snapshot);
         deadline.is_over()
     };
-    assert!(!decide(&Deadline::when(&|| false)));
-    decide(&Deadline::brief(&|| false))
+    assert!(!decide(&Deadline::ends_when(&|| false)));
+    decide(&Deadline::brief_and_ends_when(&|| false))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_comparison_with_many_profiles_asks_the_clock() {
             asked.fetch_add(1, Ordering::Relaxed);
             false
         };
-        let deadline = Deadline::when(&over);
+        let deadline = Deadline::ends_when(&over);
         let request = PodRequest { deadline: &deadline, ..PodRequest::new("n") };
         let decision = decide_pod(&pod, request, &snapshot).unwrap();
         assert!(decision.findings.iter().any(|f| f.rule == "FAB403"), "{decision:?}");
@@ -175,8 +175,8 @@ fn a_policy_is_not_compared_with_many_nics_briefly() {
             let _ = decide_object(&context, Mode::Enforce);
             deadline.is_over()
         };
-        assert!(!decide(&Deadline::when(&|| false)));
-        assert_eq!(decide(&Deadline::brief(&|| false)), cut, "{nodes} nodes");
+        assert!(!decide(&Deadline::ends_when(&|| false)));
+        assert_eq!(decide(&Deadline::brief_and_ends_when(&|| false)), cut, "{nodes} nodes");
     }
 }
 
@@ -226,9 +226,9 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
                 "version":"v1alpha2","kind":"JobSet"}},"operation":"UPDATE","object":{new},"oldObject":{old}}}}}"#
         );
         let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
-        let deadline = Deadline::when(&|| false);
+        let deadline = Deadline::ends_when(&|| false);
         let answer = handle_within(body.as_bytes(), WebhookEntry::Workload(Mode::Enforce), known, &deadline);
-        assert_eq!(deadline.looks(1), !all, "{what}");
+        assert_eq!(deadline.take_looks(1), !all, "{what}");
         let findings = answer.unwrap().decision.findings;
         assert!(findings.iter().any(|f| f.rule == "FAB403"), "{what}: {findings:?}");
     }

@@ -23,8 +23,8 @@ pub(super) fn decide(
     let (Some(new), Some(old)) = (request.object.filter(|_| judged), request.old_object) else {
         return Ok(Decision::default());
     };
-    let stored: PodView<'_> = decode_with_place::object(old.get()).map_err(EnvelopeError::Object)?;
-    let changed: PodView<'_> = decode_with_place::object(new.get()).map_err(EnvelopeError::Object)?;
+    let stored: PodView<'_> = decode_with_place::decode_object(old.get()).map_err(EnvelopeError::Object)?;
+    let changed: PodView<'_> = decode_with_place::decode_object(new.get()).map_err(EnvelopeError::Object)?;
     let same = |key: &str| stored.annotation(key) == changed.annotation(key);
     if same(NETWORKS_ANNOTATION) && same(DEFAULT_NETWORK_ANNOTATION) {
         return Ok(Decision::default());

@@ -48,7 +48,7 @@ fn wherever_the_time_is_over_there_is_no_decision() {
                 body.as_bytes(),
                 entry,
                 SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone },
-                &Deadline::when(&over),
+                &Deadline::ends_when(&over),
             );
             (answer, asked.load(Ordering::Relaxed))
         };

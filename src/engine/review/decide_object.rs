@@ -14,7 +14,7 @@ pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut findings = check_object(context);
     let limit = Limit { ignorable: context.snapshot.settings().ignorable, profile: None };
     let suppressed =
-        apply_ignores(Annotated::of(context.json).iter(), limit, &mut findings, context.deadline);
+        apply_ignores(Annotated::read_or_empty(context.json).iter(), limit, &mut findings, context.deadline);
     let mut decision = Decision { in_scope: true, findings, suppressed, ..Decision::default() };
     cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Final, mode, true);
     decision

@@ -91,7 +91,7 @@ impl<'p> Examined<'p> {
         let claims = compared_claims(pod).0.len();
         if !request
             .deadline
-            .plans(containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM))
+            .take_values_or_cut_short(containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM))
         {
             return None;
         }
@@ -101,7 +101,7 @@ impl<'p> Examined<'p> {
             Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
         };
         let variables = resolution.profile().map_or(0, |(profile, _)| profile.env.len());
-        if !request.deadline.plans(containers.saturating_mul(variables)) {
+        if !request.deadline.take_values_or_cut_short(containers.saturating_mul(variables)) {
             return None;
         }
         let plan = match resolution.profile() {

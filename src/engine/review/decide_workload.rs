@@ -115,7 +115,7 @@ fn own(
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
         suppressed =
-            apply_ignores(Annotated::of(request.json).iter(), limit, &mut findings, request.deadline);
+            apply_ignores(Annotated::read_or_empty(request.json).iter(), limit, &mut findings, request.deadline);
     }
     if findings.is_empty() && suppressed.is_empty() && !has_parts {
         return None;

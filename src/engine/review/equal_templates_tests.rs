@@ -71,7 +71,7 @@ fn templates_that_ask_for_the_same_nodes_share_the_looks() {
     let decided = decide_workload(request(&json, &deadline), &snapshot);
     assert_eq!(decided.templates.len(), 100);
     assert!(decided.templates.iter().all(|(_, d)| d.as_ref().is_ok_and(|d| d.in_scope)));
-    assert!(deadline.looks(200_000), "most are left");
+    assert!(deadline.take_looks(200_000), "most are left");
 }
 
 fn found<'d>(decided: &'d WorkloadDecision<'_>, at: usize) -> Vec<&'d str> {

@@ -10,7 +10,7 @@ use crate::json::null_as_absent::{Pairs, Text, mapping};
 use crate::pod::workload_kinds::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
-use crate::text::{printable, token, tree};
+use crate::text::{printable, json_pointer_token, tree};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -258,7 +258,7 @@ fn lay_over(
     reading: Resources,
     places: &mut Places,
 ) -> Option<bool> {
-    let label = format!("/template/metadata/labels/{}", token(ANCESTOR));
+    let label = format!("/template/metadata/labels/{}", json_pointer_token(ANCESTOR));
     let is_trainer = job.pointer(&label).and_then(Value::as_str) == Some("trainer");
     let is_node = job.get("name").and_then(Value::as_str) == Some(NODE);
     let mpi = policy.get("mpi").filter(|m| m.is_object());

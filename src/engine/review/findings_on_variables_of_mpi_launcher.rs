@@ -4,7 +4,7 @@
 
 use super::template_progress::SeenTemplate;
 use super::{PodRequest, WorkloadRequest, decide_pod, gang_of};
-use crate::nccl::variable_table::{is_prefixed, mentions};
+use crate::nccl::variable_table::{may_be_in_table, may_set_known_variable};
 use crate::pod::pod_fields::Container;
 use crate::pod::shell::{How, Setting, arguments, script};
 use crate::pod::templates_by_shape::Template;
@@ -71,7 +71,7 @@ fn is(template: &Template<'_>, role: &str) -> bool {
 
 /// Whether a command contains an NCCL variable.
 fn starts_ranks(container: &Container<'_>) -> bool {
-    container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT && container.shell_text().any(mentions)
+    container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT && container.shell_text().any(may_set_known_variable)
 }
 
 /// One container of a launcher beside the workers it starts ranks on.
@@ -134,8 +134,8 @@ impl Launch<'_> {
             of.record_setting(setting.at, &setting, before.as_bytes(), word);
         }
         for (number, text) in words.iter().enumerate() {
-            if !taken.contains(&number) && text.contains([' ', '\n', ';']) && mentions(text) {
-                for setting in script(text, is_prefixed).settings {
+            if !taken.contains(&number) && text.contains([' ', '\n', ';']) && may_set_known_variable(text) {
+                for setting in script(text, may_be_in_table).settings {
                     let start = setting.at.saturating_sub(24);
                     let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
                     of.record_setting(number, &setting, before, text.get(setting.at..).unwrap_or_default());
@@ -187,7 +187,7 @@ struct Settings<'a> {
 
 impl Settings<'_> {
     fn record_setting(&mut self, number: usize, setting: &Setting<'_>, before: &[u8], word: &str) {
-        if !is_prefixed(setting.name) || self.set.len().max(self.handed.len()) >= MAX_VARIABLES {
+        if !may_be_in_table(setting.name) || self.set.len().max(self.handed.len()) >= MAX_VARIABLES {
             return;
         }
         let name = setting.name.to_owned();

@@ -1,7 +1,7 @@
 //! The reader of `json` beside serde_json: it reads what serde_json reads, and gives the same values, for reviews as well.
 
 use super::admission_review::AdmissionReview;
-use crate::json::decode_with_place::object;
+use crate::json::decode_with_place::decode_object;
 use crate::json::reader::read;
 use crate::pod::PodView;
 use proptest::prelude::*;
@@ -180,11 +180,11 @@ fn texts() -> impl Strategy<Value = String> {
 /// The places and messages of serde_path_to_error and serde_json, for texts that are JSON.
 fn same_errors<'de, T: Deserialize<'de>>(text: &'de str) {
     let known = serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text));
-    let (Err(known), Err(own)) = (known, object::<T>(text)) else { return };
+    let (Err(known), Err(own)) = (known, decode_object::<T>(text)) else { return };
     let mut pointer = String::new();
     for segment in known.path() {
         pointer.push_str(&match segment {
-            Segment::Map { key } => format!("/{}", crate::text::token(key)),
+            Segment::Map { key } => format!("/{}", crate::text::json_pointer_token(key)),
             Segment::Seq { index } => format!("/{index}"),
             _ => String::new(),
         });
@@ -229,7 +229,7 @@ fn errors_name_the_place() {
         (r#"{"spec":{"a" 1}}"#, "/spec/a", "expected `:`"),
         (r#"[]"#, "", "invalid type: sequence, expected a mapping"),
     ] {
-        let error = object::<PodView<'_>>(text).unwrap_err();
+        let error = decode_object::<PodView<'_>>(text).unwrap_err();
         assert_eq!((error.pointer.as_str(), error.message.as_str()), (pointer, message), "{text}");
     }
 }

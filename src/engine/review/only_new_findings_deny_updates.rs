@@ -117,7 +117,7 @@ fn name(element: &Value) -> Option<&str> {
 /// # Errors
 /// [`DecodeError`] when the object is not a mapping.
 pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
-    let members: Members<'_> = decode_with_place::object(new)?;
+    let members: Members<'_> = decode_with_place::decode_object(new)?;
     let Some(old) = old else { return Ok(true) };
     let before = crate::json::reader::read::<Members<'_>>(old).ok();
     Ok(before.is_none_or(|before| !same(&members, &before)))

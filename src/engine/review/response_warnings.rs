@@ -2,7 +2,7 @@
 
 use super::changes_in_words::injected;
 use super::webhook_body::{Answer, WebhookEntry};
-use crate::rules::{Finding, Severity, folded};
+use crate::rules::{Finding, Severity, fold_by_other_object};
 use crate::text::{formatted, is_printable, printable};
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ fn finding_texts(outcome: &Answer) -> Vec<String> {
     if outcome.templates.is_empty() && !matches!(outcome.entry, WebhookEntry::Workload(_)) {
         let more =
             |more: usize| if more == 0 { String::new() } else { format!(" and {more} more like this:") };
-        return folded(findings).into_iter().map(|(f, n)| text(f, &more(n))).collect();
+        return fold_by_other_object(findings).into_iter().map(|(f, n)| text(f, &more(n))).collect();
     }
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
     let templates: HashSet<&str> = outcome.templates.iter().map(|t| t.pointer.as_str()).collect();

@@ -1,6 +1,6 @@
 //! Strategic merge patches of pod templates, and where each value comes from.
 
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,7 +34,7 @@ impl Places {
     /// The pointers of a member, counted by their lengths; `None` where there have been too many.
     fn pointers_of_member(&mut self, at: &str, from: &str, key: &str) -> Option<(String, String)> {
         self.count_steps(1 + (at.len() + from.len() + 2 * key.len()) / STEP)?;
-        Some((format!("{at}/{}", token(key)), format!("{from}/{}", token(key))))
+        Some((format!("{at}/{}", json_pointer_token(key)), format!("{from}/{}", json_pointer_token(key))))
     }
 
     /// Counts steps; `None` where there have been too many.

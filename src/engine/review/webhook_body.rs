@@ -16,7 +16,7 @@ use crate::pod::PodView;
 use crate::pod::pod_fields::Source;
 use crate::pod::prescan_for_fabric_signs::may_have_signs;
 use crate::pod::workload_kinds;
-use crate::rules::{Event, Finding, ObjectContext, check_object, checks_kind};
+use crate::rules::{Event, Finding, ObjectContext, check_object, does_any_rule_check_kind};
 use crate::snapshot::{Audience, Snapshot};
 
 /// A webhook entry, by its path. The mode is the entry's, which the API server matched by the namespace's
@@ -259,13 +259,13 @@ fn object(
 ) -> Result<Decision, EnvelopeError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
-    if !checks_kind(group, kind) || !whole {
+    if !does_any_rule_check_kind(group, kind) || !whole {
         return Ok(Decision::default());
     }
     let namespace = request.namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let snapshot = &known.snapshot.seen_from_object(namespace, known.audience);
     let context =
-        |json, event| ObjectContext::new((group, kind), json, event, snapshot).validated().within(deadline);
+        |json, event| ObjectContext::new((group, kind), json, event, snapshot).already_checked_by_api_server().within(deadline);
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
         ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),
@@ -334,7 +334,7 @@ fn workload(
         // of the old object is not said of the new one.
         let deadline_of_old = deadline.for_another();
         whole.keep_new(new, decide(old, &deadline_of_old), old);
-        deadline.join(&deadline_of_old);
+        deadline.cut_short_if_over(&deadline_of_old);
     }
     Ok(whole.judged(mode))
 }

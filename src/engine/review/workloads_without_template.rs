@@ -132,7 +132,7 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 /// The controller hands the networks annotation of the object on to its pods (kserve/kserve
 /// pkg/controller/v1alpha2/llmisvc).
 fn bare_specs(json: &str) -> Vec<Part> {
-    let annotated = Annotated::of(json);
+    let annotated = Annotated::read_or_empty(json);
     let metadata = match annotated.get(NETWORKS_ANNOTATION) {
         Some(networks) => json!({"annotations": {(NETWORKS_ANNOTATION): networks}}),
         None => json!({}),

@@ -29,13 +29,13 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 
 /// Whether any rule checks objects of a kind.
 #[must_use]
-pub fn checks_kind(group: &str, kind: &str) -> bool {
-    RULES.iter().any(|rule| rule.checks((group, kind)))
+pub fn does_any_rule_check_kind(group: &str, kind: &str) -> bool {
+    RULES.iter().any(|rule| rule.does_check_kind((group, kind)))
 }
 
 /// Whether any rule judges fields of a kind, and not only whether an object of it can be read and used.
 #[must_use]
-pub fn judges_kind(group: &str, kind: &str) -> bool {
+pub fn does_any_rule_judge_fields_of_kind(group: &str, kind: &str) -> bool {
     RULES.iter().any(|rule| !rule.reads_only && rule.kinds.contains(&(group, kind)))
 }
 

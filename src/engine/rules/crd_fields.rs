@@ -120,7 +120,7 @@ fn dotted(pointer: &str) -> String {
 }
 
 /// What happens without a key of a mapping.
-fn without(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Option<String> {
+fn effect_of_missing_key(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Option<String> {
     let mapping = context.value()?.pointer(at)?;
     if mapping.get(key).is_some() {
         return None;
@@ -133,7 +133,7 @@ fn without(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Op
 }
 
 /// The values that the CRD of an object does not accept.
-fn found<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<'static, 'c>> {
+fn misfits_with_crd<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<'static, 'c>> {
     let Some(schema) = schemas::crd(context.group, context.kind) else { return Vec::new() };
     let Some(object) = context.value().and_then(Value::as_object) else { return Vec::new() };
     misfits(&schema.whole, object, Reader::ApiServer, MAX_PER_RULE)
@@ -141,22 +141,22 @@ fn found<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<'static, 'c>> {
 
 /// The values that the API server refuses. It has compared an object of its own with the CRD of the cluster, which may be
 /// newer than ours.
-fn refused<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<'static, 'c>> {
+fn misfits_api_server_refuses<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<'static, 'c>> {
     if context.validated {
         return Vec::new();
     }
     let waits = |value: &Value| value.as_str().is_some_and(is_placeholder);
-    found(context).into_iter().filter(|m| m.fault != Fault::Unknown && !waits(m.value)).collect()
+    misfits_with_crd(context).into_iter().filter(|m| m.fault != Fault::Unknown && !waits(m.value)).collect()
 }
 
 /// Whether [`refused_values`] reports a value by its pointer.
-pub(super) fn is_refused(context: &ObjectContext<'_>, pointer: &str) -> bool {
-    refused(context).iter().any(|misfit| misfit.pointer == pointer)
+pub(super) fn is_reported_as_refused(context: &ObjectContext<'_>, pointer: &str) -> bool {
+    misfits_api_server_refuses(context).iter().any(|misfit| misfit.pointer == pointer)
 }
 
 /// Reports keys that the CRD does not have.
-pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    for misfit in found(context).iter().filter(|m| m.fault == Fault::Unknown) {
+pub(super) fn report_unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    for misfit in misfits_with_crd(context).iter().filter(|m| m.fault == Fault::Unknown) {
         let at = misfit.pointer.rsplit_once('/').map_or("", |(at, _)| at);
         let shown = printable(misfit.key, 40);
         let place = match at {
@@ -164,7 +164,7 @@ pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<
             at => format!("in `{}` of the {}", dotted(at), context.kind),
         };
         let dropped = format!("unknown field `{shown}` {place}: the API server drops this field silently");
-        let consequence = |key| match without(context, at, key, misfit.field) {
+        let consequence = |key| match effect_of_missing_key(context, at, key, misfit.field) {
             Some(words) => format!("{dropped}, so {words}"),
             None => dropped.clone(),
         };
@@ -188,8 +188,8 @@ pub(super) fn unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<
 }
 
 /// Reports values that the CRD refuses.
-pub(super) fn refused_values(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    for misfit in &refused(context) {
+pub(super) fn report_refused_values(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
+    for misfit in &misfits_api_server_refuses(context) {
         let (subject, expected) = (subject(misfit), expected(misfit.field));
         // A newer CRD may have more words, but neither an empty nor a misspelled one.
         let new_word = misfit.fault == Fault::Word
@@ -362,7 +362,7 @@ mod tests {
     }
 
     fn fix(kind: &str, spec: &Value) -> String {
-        of(unknown_keys, (SRIOV, kind), spec).remove(0).2
+        of(report_unknown_keys, (SRIOV, kind), spec).remove(0).2
     }
 
     #[test]
@@ -384,14 +384,14 @@ mod tests {
             "Move the field to a SriovNetworkNodePolicy."
         );
         let spider = ("spiderpool.spidernet.io", "SpiderMultusConfig");
-        let fixes = |spec| of(unknown_keys, spider, &spec).remove(0).2;
+        let fixes = |spec| of(report_unknown_keys, spider, &spec).remove(0).2;
         assert_eq!(fixes(json!({"ippools": {}, "sriov": {}})), "Move the field to `spec.sriov`.");
         assert!(fixes(json!({"sriov": {"enableRdma": true}})).starts_with("Remove the field. To move"));
     }
 
     #[test]
     fn the_consequence_of_a_key_that_is_not_there() {
-        let message = |spec: Value| of(unknown_keys, (SRIOV, "SriovNetworkNodePolicy"), &spec).remove(0).1;
+        let message = |spec: Value| of(report_unknown_keys, (SRIOV, "SriovNetworkNodePolicy"), &spec).remove(0).1;
         assert!(message(json!({"isRDMA": true})).ends_with("so the VFs have no RDMA devices"));
         assert!(message(json!({"isRDMA": true, "isRdma": true})).ends_with("drops this field silently"));
         assert!(
@@ -422,10 +422,10 @@ mod tests {
             (json!({"nodeSelector": ["a"]}), "Write a mapping."),
             (json!({"nicSelector": {"pfNames": "a"}}), "Write a list."),
         ] {
-            let found = of(refused_values, (SRIOV, "SriovNetworkNodePolicy"), &value);
+            let found = of(report_refused_values, (SRIOV, "SriovNetworkNodePolicy"), &value);
             assert_eq!((found.len(), found[0].2.as_str()), (1, expected), "{value}");
         }
-        let network = of(refused_values, (SRIOV, "SriovNetwork"), &json!({"spoofChk": true, "trust": "yes"}));
+        let network = of(report_refused_values, (SRIOV, "SriovNetwork"), &json!({"spoofChk": true, "trust": "yes"}));
         assert_eq!(network[0].2, "Write \"on\", with the quotes.");
         assert_eq!(network[1].2, "Write on or off.");
     }
@@ -433,12 +433,12 @@ mod tests {
     #[test]
     fn values_that_are_not_known_yet_and_objects_that_were_accepted() {
         let waits = json!({"numVfs": "${NUM_VFS}", "deviceType": "{{ .type }}", "linkType": "<type>"});
-        assert_eq!(of(refused_values, (SRIOV, "SriovNetworkNodePolicy"), &waits), []);
+        assert_eq!(of(report_refused_values, (SRIOV, "SriovNetworkNodePolicy"), &waits), []);
         let (object, snapshot) = (json!({"spec": {"numVfs": "8"}}).to_string(), Snapshot::default());
         let name = (SRIOV, "SriovNetworkNodePolicy");
         let context = ObjectContext::new(name, &object, Event::Given, &snapshot);
-        assert!(is_refused(&context, "/spec/numVfs") && !is_refused(&context, "/spec"));
-        assert!(!is_refused(&context.validated(), "/spec/numVfs"));
+        assert!(is_reported_as_refused(&context, "/spec/numVfs") && !is_reported_as_refused(&context, "/spec"));
+        assert!(!is_reported_as_refused(&context.already_checked_by_api_server(), "/spec/numVfs"));
     }
 
     /// Go matches keys in any case only where `json::as_go_reads` knows the field.

@@ -101,7 +101,7 @@ impl Held<'_> {
     /// JSON pointer of the quantity of its first holder.
     pub(super) fn path(&self) -> String {
         let holder = self.holders.first().map(|(holder, _)| holder.path()).unwrap_or_default();
-        format!("{holder}/resources/limits/{}", crate::text::token(self.name))
+        format!("{holder}/resources/limits/{}", crate::text::json_pointer_token(self.name))
     }
 }
 

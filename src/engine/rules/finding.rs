@@ -92,7 +92,7 @@ impl Finding {
 
 /// Findings as a person reads them: of those that differ in the other object only, the first, with the number of the
 /// rest.
-pub fn folded<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<(&'a Finding, usize)> {
+pub fn fold_by_other_object<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<(&'a Finding, usize)> {
     let mut folded: Vec<(&Finding, usize)> = Vec::new();
     let mut first: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for finding in findings {
@@ -148,7 +148,7 @@ impl<'a> Findings<'a> {
 
     /// The same collector for findings about the object and one other. Of several that differ in the other object only,
     /// reports show the first and count the rest.
-    pub(super) fn with<'b>(&'b mut self, other: &'b str) -> Findings<'b> {
+    pub(super) fn about_other_object<'b>(&'b mut self, other: &'b str) -> Findings<'b> {
         let Findings { rule, severity, lesser, because, deadline, .. } = *self;
         Findings { rule, severity, lesser, because, other: Some(other), deadline, out: self.out }
     }
@@ -166,7 +166,7 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        if self.takes(severity) {
+        if self.has_room_for(severity) {
             self.push_finding(severity, path.into(), None, message.as_ref(), fix.as_ref());
         }
     }
@@ -192,30 +192,30 @@ impl<'a> Findings<'a> {
         message: impl AsRef<str>,
         fix: impl AsRef<str>,
     ) {
-        if self.takes(severity) {
+        if self.has_room_for(severity) {
             self.push_finding(severity, path.into(), Some(spot()), message.as_ref(), fix.as_ref());
         }
     }
 
     /// Whether the rule should stop: it has reported as many findings of its own severity as it may, or the time is over.
-    pub(super) fn is_full(&self) -> bool {
-        !self.takes(self.severity)
+    pub(super) fn must_stop_reporting(&self) -> bool {
+        !self.has_room_for(self.severity)
     }
 
     /// Whether it takes another finding of a severity.
-    pub(super) fn takes(&self, severity: Severity) -> bool {
+    pub(super) fn has_room_for(&self, severity: Severity) -> bool {
         let severity = severity.min(self.severity);
         let own = self.out.iter().rev().take_while(|f| f.rule == self.rule);
         !self.deadline.is_over() && own.filter(|f| f.severity == severity).count() < MAX_PER_RULE
     }
 
     /// The names to compare with a wanted one; see [`Deadline::compared`].
-    pub(super) fn compared<'n>(
+    pub(super) fn names_within_compare_budget<'n>(
         &self,
         wanted: &str,
         names: impl Iterator<Item = &'n str>,
     ) -> impl Iterator<Item = &'n str> {
-        self.deadline.compared(wanted, names)
+        self.deadline.names_within_compare_budget(wanted, names)
     }
 
     fn push_finding(
@@ -265,11 +265,11 @@ mod tests {
         let mut out = Vec::new();
         let mut findings = Findings::new("FAB325", Severity::Error, &mut out);
         for other in ["b", "c", "d"] {
-            findings.with(other).add("/spec/a", other, "x");
+            findings.about_other_object(other).add("/spec/a", other, "x");
         }
-        findings.with("b").add("/spec/z", "b", "x");
+        findings.about_other_object("b").add("/spec/z", "b", "x");
         findings.add("/spec/a", "alone", "x");
-        let shown: Vec<(&str, usize)> = folded(out.iter()).iter().map(|(f, n)| (&*f.message, *n)).collect();
+        let shown: Vec<(&str, usize)> = fold_by_other_object(out.iter()).iter().map(|(f, n)| (&*f.message, *n)).collect();
         assert_eq!(shown, [("b", 2), ("b", 0), ("alone", 0)]);
     }
 
@@ -294,9 +294,9 @@ mod tests {
         for severity in [Severity::Info, Severity::Warning] {
             (0..2 * MAX_PER_RULE).for_each(|_| findings.add_as(severity, "", "harmless", ""));
         }
-        assert!(!findings.is_full());
+        assert!(!findings.must_stop_reporting());
         (0..2 * MAX_PER_RULE).for_each(|_| findings.add("", "refused", ""));
-        assert!(findings.is_full());
+        assert!(findings.must_stop_reporting());
         let count = |severity| out.iter().filter(|f| f.severity == severity).count();
         assert_eq!([Severity::Info, Severity::Warning, Severity::Error].map(count), [MAX_PER_RULE; 3]);
     }

@@ -26,7 +26,7 @@ const DOMAINS: [&str; 6] =
 const LONG_DOMAIN: usize = 8;
 
 /// The name that was probably meant, where nothing that the pod's namespace may know serves a resource.
-pub(super) fn meant(name: &str, subject: &Subject<'_>) -> Option<String> {
+pub(super) fn resource_name_meant(name: &str, subject: &Subject<'_>) -> Option<String> {
     let meant = near(name)?;
     let snapshot = subject.snapshot;
     let mut profiles = snapshot.catalog().with_resource(name).iter();

@@ -9,7 +9,7 @@ use crate::facts::network_of_one_object::{Rendered, render};
 use crate::facts::sriov_node_state::Interface;
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::json::as_go_reads::CNI;
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::Requirement;
 use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
@@ -59,7 +59,7 @@ struct Views<'a> {
 }
 
 /// NICs that are compared with a policy in the time in which a value of a profile is planned (count).
-const NICS_PER_VALUE: usize = 3;
+const NICS_PER_BUDGET_VALUE: usize = 3;
 
 /// Longest profile that is read (bytes): its files have at most 192 KiB, and etcd stores no object of more than 1.5 MiB.
 const MAX_PROFILE: usize = 2 << 20;
@@ -79,7 +79,7 @@ impl<'a> ObjectContext<'a> {
 
     /// The same object, from the API server's request.
     #[must_use]
-    pub fn validated(self) -> Self {
+    pub fn already_checked_by_api_server(self) -> Self {
         Self { validated: true, ..self }
     }
 
@@ -90,7 +90,7 @@ impl<'a> ObjectContext<'a> {
     }
 
     /// The network that the object is, or that its operator makes of it.
-    pub(super) fn network(&self) -> Option<&Rendered> {
+    pub(super) fn network_made_of_object(&self) -> Option<&Rendered> {
         let read = || {
             let kind = Kind::of(self.group, self.kind)?.makes_network()?;
             render(kind, &decode(self.json).ok()?, "default")
@@ -163,7 +163,7 @@ impl<'a> ObjectContext<'a> {
             // Sets of NICs are up to as many as nodes.
             let sets = self.snapshot.facts().nic_sets();
             let nics: usize = sets.iter().map(|set| set.interfaces().len()).sum();
-            if !self.deadline.plans(nics / NICS_PER_VALUE) {
+            if !self.deadline.take_values_or_cut_short(nics / NICS_PER_BUDGET_VALUE) {
                 return Vec::new();
             }
             let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));

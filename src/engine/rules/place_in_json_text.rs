@@ -39,7 +39,7 @@ impl Places {
             Some((list, item, at + 1 + token.len()))
         });
         if let Some((list, item, end)) = known {
-            fields = list.split('/').fold(fields, as_go_reads::below);
+            fields = list.split('/').fold(fields, as_go_reads::fields_below_key);
             (value, walked) = (item, end);
         }
         for token in pointer.get(walked..).unwrap_or_default().split('/').skip(1) {
@@ -53,7 +53,7 @@ impl Places {
             };
             let Some(inner) = inner else { break };
             value = inner;
-            fields = as_go_reads::below(fields, &key);
+            fields = as_go_reads::fields_below_key(fields, &key);
             walked += 1 + token.len();
         }
         spot(text, value.start)

@@ -57,7 +57,7 @@ impl Definition {
     /// Reads the object; `None` where Multus cannot use it, which FAB103 reports.
     pub(super) fn read(object: &Value) -> Option<Self> {
         let text = object.pointer("/spec/config")?.as_str()?.to_owned();
-        let config = as_go_reads::cni(&text).ok()?;
+        let config = as_go_reads::read_cni(&text).ok()?;
         let list = config.get("type").and_then(Value::as_str).is_none_or(str::is_empty);
         let annotations = object.pointer("/metadata/annotations").and_then(Value::as_object);
         Some(Self {
@@ -78,7 +78,7 @@ impl Definition {
     }
 
     /// The plugin that makes the interface.
-    pub(super) fn primary(&self) -> Option<Plugin<'_>> {
+    pub(super) fn plugin_that_makes_interface(&self) -> Option<Plugin<'_>> {
         self.plugins().find(|p| p.cni_type != "rdma" && !META.contains(&p.cni_type))
     }
 

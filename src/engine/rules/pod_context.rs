@@ -108,7 +108,7 @@ impl<'a> PodContext<'a> {
     }
 
     /// Its app containers with their numbers, as long as there is time.
-    pub(crate) fn apps(&self) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
+    pub(crate) fn app_containers_in_time(&self) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
         let in_time = |_: &(usize, &'a Container<'a>)| !self.deadline.is_over();
         self.pod().containers().iter().enumerate().take_while(in_time)
     }
@@ -138,7 +138,7 @@ impl<'a> PodContext<'a> {
 
     /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.
     #[must_use]
-    pub fn copies(&self) -> Option<String> {
+    pub fn why_several_pods(&self) -> Option<String> {
         match self.subject.siblings {
             Some(1) => None,
             Some(pods) => Some(format!("{pods} pods of one template")),

@@ -1,12 +1,12 @@
 //! JSON pointers of places in a pod.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::text::token;
+use crate::text::json_pointer_token;
 use std::fmt::Display;
 
 /// An annotation.
 pub(super) fn annotation(key: &str) -> String {
-    format!("/metadata/annotations/{}", token(key))
+    format!("/metadata/annotations/{}", json_pointer_token(key))
 }
 
 /// The networks annotation.
@@ -26,7 +26,7 @@ pub(super) fn in_container(index: usize, below: impl Display) -> String {
 
 /// A limit of an app container.
 pub(super) fn limit(index: usize, resource: &str) -> String {
-    in_container(index, format_args!("resources/limits/{}", token(resource)))
+    in_container(index, format_args!("resources/limits/{}", json_pointer_token(resource)))
 }
 
 /// A claim of the pod.

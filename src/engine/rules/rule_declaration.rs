@@ -136,7 +136,7 @@ impl Rule {
 
     /// Whether it checks objects of a kind.
     #[must_use]
-    pub fn checks(&self, kind: (&str, &str)) -> bool {
+    pub fn does_check_kind(&self, kind: (&str, &str)) -> bool {
         self.kinds.contains(&kind) || self.may_hold.contains(&kind)
     }
 
@@ -172,7 +172,7 @@ impl Rule {
 impl Waiver {
     /// How findings of a rule are set aside, or why they are not: one sentence.
     #[must_use]
-    pub fn words(self, id: &str) -> String {
+    pub fn how_to_ignore_in_words(self, id: &str) -> String {
         match self {
             Self::Allowed => format!(
                 "set the annotation `fabric-admission.dev/ignore.{id}` to your reason. An error can be ignored only if the profile allows it"

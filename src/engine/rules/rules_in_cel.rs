@@ -76,7 +76,7 @@ pub const OBJECT_VARIABLES: &[(&str, &str)] = &[
 /// Whether container `c` requests a resource whose name, `k`, meets a condition. Requests of extended resources have a
 /// limit, which the API server sees to.
 #[must_use]
-pub fn asks(condition: &str) -> String {
+pub fn container_requests_resource(condition: &str) -> String {
     format!(
         "c.?resources.?limits.orValue({{}}).exists(k, ({condition}) && quantity(string(c.resources.limits[k])).isGreaterThan(quantity('0')))"
     )

@@ -6,7 +6,7 @@ use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::json::null_as_absent::{List, Text};
 use crate::nccl::variable_table::Variable;
-use crate::nccl::variable_table::{find, is_prefixed, mentions};
+use crate::nccl::variable_table::{find, may_be_in_table, may_set_known_variable};
 use crate::plan::overlay::Overlay;
 use crate::pod::pod_fields::{Container, Volume};
 use crate::pod::shell::{How, Script, arguments, script};
@@ -75,10 +75,10 @@ const MAX_SOURCES: usize = 64;
 const MAX_TEXT: usize = 1 << 20;
 
 /// What an entry of a ConfigMap counts for beside its prefix (bytes).
-const ENTRY: usize = 64;
+const BYTES_PER_CONFIG_MAP_ENTRY: usize = 64;
 
 /// What a word that is searched for a mount counts for beside its length (bytes).
-const WORD: usize = 16;
+const BYTES_PER_SEARCHED_WORD: usize = 16;
 
 /// Most containers of a pod whose variables are read (count); real pods have a few.
 const MAX_CONTAINERS: usize = 64;
@@ -102,8 +102,8 @@ impl Budget<'_> {
     }
 
     /// The same for the text of a ConfigMap, which all pods of a workload may name.
-    fn take_known(&mut self, length: usize) -> bool {
-        self.take_length_if_left(length) && self.deadline.reads(length)
+    fn take_config_map_length_if_left(&mut self, length: usize) -> bool {
+        self.take_length_if_left(length) && self.deadline.take_config_map_text(length)
     }
 }
 
@@ -152,7 +152,7 @@ impl<'a> ContainerVariables<'a> {
 
     fn take_env(&mut self, profile: Option<&Profile>) {
         for (nth, entry) in self.container.env().iter().enumerate() {
-            let Some(name) = entry.name.as_deref().filter(|n| is_prefixed(n)) else { continue };
+            let Some(name) = entry.name.as_deref().filter(|n| may_be_in_table(n)) else { continue };
             let value = entry.literal();
             // A dump of a pod that was injected has the profile's variables as its own.
             let agreed =
@@ -193,9 +193,9 @@ impl<'a> ContainerVariables<'a> {
             };
             // Every rule reads the values, for each container.
             let values = || texts.data.values().map(|value| value.len().min(MAX_VALUE)).sum::<usize>();
-            let entries = texts.data.len().saturating_mul(ENTRY + prefix.len());
+            let entries = texts.data.len().saturating_mul(BYTES_PER_CONFIG_MAP_ENTRY + prefix.len());
             // A job can name the map in hundreds of templates, and each has a budget of its own.
-            if !budget.take_length_if_left(entries) || !budget.take_known(entries.saturating_add(values())) {
+            if !budget.take_length_if_left(entries) || !budget.take_config_map_length_if_left(entries.saturating_add(values())) {
                 self.open = true;
                 continue;
             }
@@ -205,7 +205,7 @@ impl<'a> ContainerVariables<'a> {
                 } else {
                     format!("{prefix}{key}").into()
                 };
-                if is_prefixed(&name) {
+                if may_be_in_table(&name) {
                     let value = Some(value.as_str()).filter(|value| value.len() <= MAX_VALUE);
                     self.push(name, value.map(Cow::Borrowed), How::Sets, Place::EnvFrom(nth, map));
                 }
@@ -225,20 +225,20 @@ impl<'a> ContainerVariables<'a> {
             (self.open, self.unread) = (true, true);
             return;
         }
-        if parts.iter().any(|(_, _, text)| mentions(text)) {
+        if parts.iter().any(|(_, _, text)| may_set_known_variable(text)) {
             let words: Vec<&'a str> = parts.iter().map(|(_, _, text)| *text).collect();
             let direct = arguments(&words);
             (self.open, self.unread) = (self.open || direct.unread, self.unread || direct.unread);
             // A text with blanks is a script, or the value behind a flag that was read as one word.
             let taken: BTreeSet<usize> = direct.settings.iter().map(|s| s.at).collect();
             for setting in direct.settings {
-                if let Some((list, i, _)) = parts.get(setting.at).filter(|_| is_prefixed(setting.name)) {
+                if let Some((list, i, _)) = parts.get(setting.at).filter(|_| may_be_in_table(setting.name)) {
                     self.push(Cow::Borrowed(setting.name), setting.value, setting.how, Place::Text(list, *i));
                 }
             }
             for (nth, (list, i, text)) in parts.iter().enumerate() {
-                if !taken.contains(&nth) && text.contains([' ', '\n', ';']) && mentions(text) {
-                    self.take_script(script(text, is_prefixed), Place::Text(list, *i));
+                if !taken.contains(&nth) && text.contains([' ', '\n', ';']) && may_set_known_variable(text) {
+                    self.take_script(script(text, may_be_in_table), Place::Text(list, *i));
                 }
             }
         }
@@ -281,7 +281,7 @@ impl<'a> ContainerVariables<'a> {
         // By script: its last run, whose settings count.
         let mut runs: BTreeMap<(&str, &str), (usize, &'a str)> = BTreeMap::new();
         let parts = parts.get(..MAX_MOUNTS).unwrap_or(parts);
-        let searched: usize = parts.iter().map(|(_, _, text)| WORD + text.len()).sum();
+        let searched: usize = parts.iter().map(|(_, _, text)| BYTES_PER_SEARCHED_WORD + text.len()).sum();
         for mount in self.container.volume_mounts().iter().take(MAX_MOUNTS) {
             let path = mount.mount_path.as_deref().map(|p| p.trim_end_matches('/'));
             let Some(path) = path.filter(|p: &&str| (1..=MAX_PATH).contains(&p.len())) else { continue };
@@ -307,11 +307,11 @@ impl<'a> ContainerVariables<'a> {
         runs.sort_unstable();
         for (run, key, text) in runs {
             let Some((list, i, _)) = parts.get(run) else { continue };
-            if !budget.take_known(text.len()) {
+            if !budget.take_config_map_length_if_left(text.len()) {
                 self.open = true;
                 return;
             }
-            self.take_script(script(text, is_prefixed), Place::Script(list, *i, key));
+            self.take_script(script(text, may_be_in_table), Place::Script(list, *i, key));
         }
     }
 
@@ -336,7 +336,7 @@ impl<'a> ContainerVariables<'a> {
     }
 
     /// The setting of a variable that counts in the end; `None` where none is known.
-    pub(crate) fn last(&self, name: &str) -> Option<&Given<'a>> {
+    pub(crate) fn setting_that_counts(&self, name: &str) -> Option<&Given<'a>> {
         self.named(name).iter().fold(None, |last, given| match given.how {
             How::Sets => Some(given),
             How::Default => last.or(Some(given)),
@@ -346,18 +346,18 @@ impl<'a> ContainerVariables<'a> {
     }
 
     /// The same, where the container sets it itself.
-    pub(crate) fn said(&self, name: &str) -> Option<&Given<'a>> {
-        self.last(name).filter(|g| g.place != Place::Planned)
+    pub(crate) fn own_setting_that_counts(&self, name: &str) -> Option<&Given<'a>> {
+        self.setting_that_counts(name).filter(|g| g.place != Place::Planned)
     }
 
     /// The value that counts, where it is known.
-    pub(crate) fn value(&self, name: &str) -> Option<&str> {
-        self.last(name)?.value.as_deref()
+    pub(crate) fn value_that_counts(&self, name: &str) -> Option<&str> {
+        self.setting_that_counts(name)?.value.as_deref()
     }
 
     /// Whether a variable is surely absent.
-    pub(crate) fn lacks(&self, name: &str) -> bool {
-        !self.open && self.last(name).is_none()
+    pub(crate) fn is_surely_absent(&self, name: &str) -> bool {
+        !self.open && self.setting_that_counts(name).is_none()
     }
 
     /// Pointer of a setting.

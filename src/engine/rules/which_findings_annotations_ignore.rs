@@ -86,12 +86,12 @@ fn apply_ignore_annotation(
     out: &mut Findings<'_>,
 ) {
     let Some(rule) = find(id) else {
-        if !out.takes(INEFFECTIVE_IGNORE.severity) {
+        if !out.has_room_for(INEFFECTIVE_IGNORE.severity) {
             return;
         }
         let ids = RULES.iter().map(|rule| rule.id);
         let wanted = id.to_ascii_uppercase();
-        let hint = match nearest(&wanted, out.compared(&wanted, ids)) {
+        let hint = match nearest(&wanted, out.names_within_compare_budget(&wanted, ids)) {
             Some(near) => format!("Did you mean {IGNORE_PREFIX}{near}?"),
             None => "Write an id of `fabric-admission rules list`.".to_owned(),
         };

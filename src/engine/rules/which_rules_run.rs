@@ -32,7 +32,7 @@ fn having<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
     RULES.iter().copied().filter_map(|rule| Some((rule, check(rule)?))).collect()
 }
 
-fn findings<'a>(rule: &Rule, deadline: &'a Deadline<'a>, out: &'a mut Vec<Finding>) -> Findings<'a> {
+fn findings_collector_of_rule<'a>(rule: &Rule, deadline: &'a Deadline<'a>, out: &'a mut Vec<Finding>) -> Findings<'a> {
     Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser).within(deadline)
 }
 
@@ -49,7 +49,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
             continue;
         }
         let before = out.len();
-        check(context, &mut findings(rule, context.deadline, &mut out));
+        check(context, &mut findings_collector_of_rule(rule, context.deadline, &mut out));
         if without && rule.reach == Reach::AnyWarns {
             for finding in out.iter_mut().skip(before).filter(|f| f.severity == Severity::Error) {
                 finding.severity = Severity::Warning;
@@ -64,7 +64,7 @@ pub fn check_pod(context: &PodContext<'_>) -> Vec<Finding> {
 pub fn check_workload(context: &WorkloadContext<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     for (rule, check) in CHECKS.workload.iter().take_while(|_| !context.deadline.is_over()) {
-        check(context, &mut findings(rule, context.deadline, &mut out));
+        check(context, &mut findings_collector_of_rule(rule, context.deadline, &mut out));
     }
     out
 }
@@ -76,11 +76,11 @@ pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
         Event::Given | Event::Updated { .. } => &CHECKS.object,
         Event::Deleted => &CHECKS.deletion,
     };
-    for (rule, check) in checks.iter().filter(|(rule, _)| rule.checks((context.group, context.kind))) {
+    for (rule, check) in checks.iter().filter(|(rule, _)| rule.does_check_kind((context.group, context.kind))) {
         if context.deadline.is_over() {
             break;
         }
-        check(context, &mut findings(rule, context.deadline, &mut out));
+        check(context, &mut findings_collector_of_rule(rule, context.deadline, &mut out));
     }
     out
 }

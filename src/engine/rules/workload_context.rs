@@ -71,7 +71,7 @@ pub struct Asked<'a> {
 
 impl<'a> WorkloadContext<'a> {
     /// Templates in scope, as long as there is time.
-    pub fn asked(&self) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, Asked<'a>)> {
+    pub fn templates_in_scope(&self) -> impl Iterator<Item = (&'a WorkloadTemplate<'a>, Asked<'a>)> {
         self.templates.iter().take_while(|_| !self.deadline.is_over()).filter_map(|t| Some((t, t.asked?)))
     }
 }

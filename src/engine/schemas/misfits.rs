@@ -1,7 +1,7 @@
 //! Values that a table does not accept.
 
 use super::table::{Field, Takes};
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde_json::{Map, Number, Value};
 
 /// What is wrong with a value.
@@ -77,14 +77,14 @@ impl<'t, 'v> Walk<'t, 'v> {
             (Takes::List, Value::Array(items)) => {
                 let Some(item) = field.item() else { return };
                 for (index, value) in items.iter().enumerate() {
-                    self.below(&index.to_string(), |walk| walk.collect_misfits_of_value(item, key, value));
+                    self.walk_below_key(&index.to_string(), |walk| walk.collect_misfits_of_value(item, key, value));
                 }
                 return;
             }
             (Takes::Map, Value::Object(map)) => {
                 let Some(item) = field.item() else { return };
                 for (key, value) in map {
-                    self.below(&token(key), |walk| walk.collect_misfits_of_value(item, key, value));
+                    self.walk_below_key(&json_pointer_token(key), |walk| walk.collect_misfits_of_value(item, key, value));
                 }
                 return;
             }
@@ -99,7 +99,7 @@ impl<'t, 'v> Walk<'t, 'v> {
     fn collect_misfits_of_mapping(&mut self, field: &'t Field, map: &'v Map<String, Value>) {
         let named = field.keys().next().is_some();
         for (key, value) in map {
-            self.below(&token(key), |walk| match field.field(key) {
+            self.walk_below_key(&json_pointer_token(key), |walk| match field.field(key) {
                 Some(known) => walk.collect_misfits_of_value(known, key, value),
                 None if named && !field.open => walk.push_misfit(field, key, value, Fault::Unknown),
                 None => {}
@@ -107,7 +107,7 @@ impl<'t, 'v> Walk<'t, 'v> {
         }
     }
 
-    fn below(&mut self, token: &str, walk: impl FnOnce(&mut Self)) {
+    fn walk_below_key(&mut self, token: &str, walk: impl FnOnce(&mut Self)) {
         let length = self.at.len();
         self.at.push('/');
         self.at.push_str(token);

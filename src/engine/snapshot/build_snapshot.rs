@@ -4,7 +4,7 @@ use super::nearest_layer_wins::{Layer, NodeLayers};
 use super::store_of_objects_except_nodes::{Counted, Full, Id, Profiles, Store};
 use super::{Known, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
-use crate::json::decode_with_place::{DecodeError, object as decode};
+use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
 use crate::profile::{FabricProfile, Profile, ProfileError};
 use crate::snapshot::Catalog;

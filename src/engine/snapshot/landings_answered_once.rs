@@ -126,7 +126,7 @@ fn once_for_each<T: Clone>(
     find: impl FnOnce() -> T,
 ) -> T {
     if let Some((answer, looks)) = get(known, question)
-        && deadline.takes_again(looks)
+        && deadline.take_looks_of_known_answer(looks)
     {
         return answer;
     }
@@ -153,7 +153,7 @@ mod tests {
     fn a_shared_answer_takes_the_looks_that_it_took_first() {
         let answers = Answers { of_decisions: true, ..Answers::default() };
         let ask = |deadline: &Deadline<'_>, looks: usize| {
-            let find = || match deadline.looks(looks) {
+            let find = || match deadline.take_looks(looks) {
                 true => ClassSet::with_capacity(1),
                 false => ClassSet::with_capacity(2),
             };
@@ -161,14 +161,14 @@ mod tests {
         };
         let all = Deadline::without_clock().looks_left().unwrap().0;
         let short = Deadline::without_clock();
-        assert!(short.looks(all));
+        assert!(short.take_looks(all));
         assert_eq!(ask(&short, 10), 2, "not kept: the looks did not suffice");
         assert_eq!(ask(&Deadline::without_clock(), 10), 1);
         let next = Deadline::without_clock();
         assert_eq!(ask(&next, usize::MAX), 1, "known");
         assert_eq!(next.looks_left().unwrap().0, all - 10);
         let few = Deadline::without_clock();
-        assert!(few.looks(all - 9));
+        assert!(few.take_looks(all - 9));
         assert_eq!(ask(&few, 10), 2, "its own");
     }
 }

@@ -1,7 +1,7 @@
 //! Which known name was probably meant by one that is not known.
 
 /// Most characters of a name that are compared: the cost is the product of two lengths, and names come from outside.
-const COMPARED: usize = 64;
+const MAX_COMPARED_CHARACTERS: usize = 64;
 
 /// The nearest of some names, if one is near enough to be the intended one. Two swapped letters count as one mistake.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -23,7 +23,7 @@ fn distance(wanted: &str, name: &str, most: usize) -> Option<usize> {
 
 /// The name that a misspelt one was probably meant to be. It is nearer than [`nearest`] asks, and not another number of a
 /// series: `H200` is not a misspelt `H100`. A label key may also lack its domain.
-pub fn misspelt<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn name_meant_by_misspelt<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let pattern = series(wanted);
     let near = |name: &str| {
         let bare = name.split_once('/').is_some_and(|(_, bare)| bare == wanted);
@@ -49,7 +49,7 @@ fn series(name: &str) -> String {
 
 /// The first characters of a name.
 fn start(name: &str) -> &str {
-    name.char_indices().nth(COMPARED).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
+    name.char_indices().nth(MAX_COMPARED_CHARACTERS).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(nearest("ethernettcp", names.into_iter()), Some("ethernet-tcp"));
         assert_eq!(nearest("quantum", names.into_iter()), None);
         assert_eq!(nearest("spce", ["sepc", "spec"].into_iter()), Some("spec"));
-        assert_eq!(start(&"é".repeat(100)).chars().count(), COMPARED);
+        assert_eq!(start(&"é".repeat(100)).chars().count(), MAX_COMPARED_CHARACTERS);
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
             ("example.com/fabrics", Some("example.com/fabric")),
             ("roce", None),
         ] {
-            assert_eq!(misspelt(wanted, names.into_iter()), meant, "{wanted}");
+            assert_eq!(name_meant_by_misspelt(wanted, names.into_iter()), meant, "{wanted}");
         }
     }
 }

@@ -6,7 +6,7 @@ mod json_document_limit;
 mod unprintable_characters;
 
 pub use bytes_that_are_not_utf8::replace_bytes_that_are_not_utf8;
-pub use did_you_mean::{misspelt, nearest};
+pub use did_you_mean::{name_meant_by_misspelt, nearest};
 pub(crate) use json_document_limit::check_size;
 pub use json_document_limit::tree;
 pub(crate) use unprintable_characters::{cut, is_printable, push_printable};
@@ -17,7 +17,7 @@ use std::fmt;
 
 /// A reference token of a JSON pointer (RFC 6901): `~` and `/` escaped.
 #[must_use]
-pub fn token(text: &str) -> String {
+pub fn json_pointer_token(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     for c in text.chars() {
         match c {
@@ -36,7 +36,7 @@ pub(crate) fn push_token(out: &mut String, text: &str) {
             out.push_str("~1");
         }
         match part.contains('~') {
-            true => push_inner(out, &token(part)),
+            true => push_inner(out, &json_pointer_token(part)),
             false => push_inner(out, part),
         }
     }
@@ -124,12 +124,12 @@ mod tests {
 
     #[test]
     fn escapes_pointer_tokens() {
-        assert_eq!(token("k8s.v1.cni.cncf.io/networks"), "k8s.v1.cni.cncf.io~1networks");
-        assert_eq!(token("a~b"), "a~0b");
+        assert_eq!(json_pointer_token("k8s.v1.cni.cncf.io/networks"), "k8s.v1.cni.cncf.io~1networks");
+        assert_eq!(json_pointer_token("a~b"), "a~0b");
         for text in ["", "/", "a/b", "~/~1/é", "k8s.v1.cni.cncf.io/networks", "//"] {
             let mut pushed = String::new();
             push_token(&mut pushed, text);
-            assert_eq!(pushed, token(text), "{text:?}");
+            assert_eq!(pushed, json_pointer_token(text), "{text:?}");
         }
     }
 }

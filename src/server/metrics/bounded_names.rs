@@ -35,7 +35,7 @@ impl Names {
     }
 
     /// The place of a name. The caller has checked that the name is one of the cluster's, and not a text of a request.
-    pub(super) fn place(&self, name: &str) -> usize {
+    pub(super) fn find_or_assign_place(&self, name: &str) -> usize {
         // Objects may have the names that stand for the rest.
         if matches!(name, "other" | "none") {
             return OTHER;
@@ -44,11 +44,11 @@ impl Names {
         if let Some(place) = known.places.get(name) {
             return *place;
         }
-        if known.names.len() >= MOST { OTHER } else { self.grow(name) }
+        if known.names.len() >= MOST { OTHER } else { self.assign_place(name) }
     }
 
     /// Gives names their places, in order, so that all replicas with the same names choose the same of them.
-    pub(super) fn expect<'a>(&self, names: impl Iterator<Item = &'a str>) {
+    pub(super) fn assign_places<'a>(&self, names: impl Iterator<Item = &'a str>) {
         let known = self.known.load();
         if known.names.len() >= MOST {
             return;
@@ -56,12 +56,12 @@ impl Names {
         let mut new: Vec<&str> = names.filter(|name| !known.places.contains_key(*name)).collect();
         new.sort_unstable();
         for name in new.into_iter().take(MOST) {
-            self.place(name);
+            self.find_or_assign_place(name);
         }
     }
 
     /// Gives a name a place. At most [`MOST`] times, and never for a name that has one.
-    fn grow(&self, name: &str) -> usize {
+    fn assign_place(&self, name: &str) -> usize {
         let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = Known::clone(&self.known.load());
         let place = known.names.len();
@@ -106,10 +106,10 @@ mod tests {
         for round in 0..2 {
             for n in 0..MOST + 50 {
                 let expected = if n < MOST { n } else { OTHER };
-                assert_eq!(names.place(&format!("n{n}")), expected, "round {round}");
+                assert_eq!(names.find_or_assign_place(&format!("n{n}")), expected, "round {round}");
             }
         }
-        assert_eq!([names.place("other"), names.place("none")], [OTHER, OTHER]);
+        assert_eq!([names.find_or_assign_place("other"), names.find_or_assign_place("none")], [OTHER, OTHER]);
         let value = |index| names.values(index).concat();
         assert_eq!([value(0), value(199), value(OTHER), value(NONE)], ["n0", "n199", "other", "none"]);
     }
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn expected_names_have_places_in_order() {
         let names = Names::default();
-        names.expect(["c", "a", "other"].into_iter());
-        names.expect(["b", "a"].into_iter());
-        assert_eq!(["a", "c", "b", "other"].map(|name| names.place(name)), [0, 1, 2, OTHER]);
+        names.assign_places(["c", "a", "other"].into_iter());
+        names.assign_places(["b", "a"].into_iter());
+        assert_eq!(["a", "c", "b", "other"].map(|name| names.find_or_assign_place(name)), [0, 1, 2, OTHER]);
         assert_eq!([0, 2, 3, OTHER, NONE].map(|index| names.known(index)), [true, true, false, true, false]);
         assert!(Names::with_none().known(NONE));
     }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn threads_that_bring_the_same_names_get_the_same_places() {
         let names = Names::default();
-        let all = || (0..MOST).map(|n| names.place(&format!("n{n}"))).collect::<Vec<_>>();
+        let all = || (0..MOST).map(|n| names.find_or_assign_place(&format!("n{n}"))).collect::<Vec<_>>();
         let found: Vec<Vec<usize>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(all)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -105,7 +105,7 @@ pub(in crate::server) fn mode_name(mode: Mode) -> &'static str {
 
 /// Whether a counter by name is shown while it is zero: results that alerts and queries watch, at the entries that have them.
 /// All results of two hundred names would be megabytes in each scrape.
-fn watched(indices: &[usize]) -> bool {
+fn is_shown_while_zero(indices: &[usize]) -> bool {
     let [_, called, result] = indices else { return false };
     let (Some(entry), Some((RequestResult::Decided(verdict), _))) =
         (CALLED.get(*called), RESULTS.get(*result))
@@ -164,12 +164,12 @@ impl Decisions {
         let by_namespace = grid(
             table::NAMESPACE_DECISIONS,
             vec![Arc::<Names>::clone(&namespaces), Arc::clone(&called), Arc::clone(&results)],
-            watched,
+            is_shown_while_zero,
         );
         let by_profile = grid(
             table::PROFILE_DECISIONS,
             vec![Arc::<Names>::clone(&profiles), Arc::clone(&called), results],
-            watched,
+            is_shown_while_zero,
         );
         let severities = Fixed::of(SEVERITIES.map(|(_, name)| name));
         let ids = Fixed::of(rules.iter().copied());
@@ -193,9 +193,9 @@ impl Decisions {
     }
 
     /// Shows the namespaces that opted in and the profiles with zeros, before their first decision.
-    pub(super) fn expect(&self, snapshot: &Snapshot) {
-        self.namespaces.expect(snapshot.opted_in());
-        self.profiles.expect(snapshot.profiles().map(|profile| &*profile.name));
+    pub(super) fn show_names_with_zeros(&self, snapshot: &Snapshot) {
+        self.namespaces.assign_places(snapshot.opted_in());
+        self.profiles.assign_places(snapshot.profiles().map(|profile| &*profile.name));
     }
 
     /// Counts an answered request.
@@ -219,10 +219,10 @@ impl Decisions {
         }
         let (called, result) = (index(&CALLED, &answer.entry), RequestResult::Decided(verdict).index());
         let known = snapshot.namespace(&answer.namespace).is_some_and(|facts| facts.mode().is_some());
-        let namespace = if known { self.namespaces.place(&answer.namespace) } else { OTHER };
+        let namespace = if known { self.namespaces.find_or_assign_place(&answer.namespace) } else { OTHER };
         self.by_namespace.count([namespace, called, result], 1);
         let profile = |name: &str| match snapshot.profile(name) {
-            Some(profile) => self.profiles.place(&profile.name),
+            Some(profile) => self.profiles.find_or_assign_place(&profile.name),
             None => OTHER,
         };
         if let Some(name) = decision.profile.as_deref().filter(|_| answer.templates.is_empty()) {

@@ -248,13 +248,13 @@ impl Metrics {
         self.request(answer.entry, RequestResult::Decided(verdict), took);
     }
     /// Notes the names of new facts, which have counters from now on, and which profiles have changed.
-    pub(super) fn published(&self, snapshot: &Snapshot) {
-        self.decisions.expect(snapshot);
-        self.decisions.profile_changes.published(snapshot);
+    pub(super) fn record_published_snapshot(&self, snapshot: &Snapshot) {
+        self.decisions.show_names_with_zeros(snapshot);
+        self.decisions.profile_changes.record_changed_profiles(snapshot);
     }
     /// Notes the names of facts that are not complete yet.
-    pub(super) fn expect(&self, snapshot: &Snapshot) {
-        self.decisions.expect(snapshot);
+    pub(super) fn show_names_with_zeros(&self, snapshot: &Snapshot) {
+        self.decisions.show_names_with_zeros(snapshot);
     }
     /// Counts a request that was not decided in time.
     pub fn late(&self, entry: WebhookEntry, took: Duration) {
@@ -265,7 +265,7 @@ impl Metrics {
         *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
     /// Notes the ages of facts, and the end of the certificate, for a scrape.
-    pub(super) fn aged(&self, ages: impl Iterator<Item = (&'static str, Duration)>, days: Option<f64>) {
+    pub(super) fn set_fact_ages_and_certificate_days(&self, ages: impl Iterator<Item = (&'static str, Duration)>, days: Option<f64>) {
         let files = *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner);
         let files = files.map(|at| ("files", at.elapsed()));
         for (kind, age) in ages.chain(files) {
@@ -294,7 +294,7 @@ impl Metrics {
         self.shed.get_or_create(&ShedLabel { reason: reason.name() }).inc();
     }
     /// Notes the use of the budgets.
-    pub(super) fn used(&self, requests: usize, bytes: usize) {
+    pub(super) fn set_budget_use(&self, requests: usize, bytes: usize) {
         self.in_flight.set(i64::try_from(requests).unwrap_or(i64::MAX));
         self.held.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
@@ -303,7 +303,7 @@ impl Metrics {
         self.panics.inc();
     }
     /// Shows a background task with no failures, so that its first one is a rise.
-    pub(super) fn task(&self, name: &str) {
+    pub(super) fn show_task_without_failures(&self, name: &str) {
         drop(self.task_failures.get_or_create(&TaskLabel { task: name.to_owned() }));
     }
     /// Counts a background task that panicked or ended unexpectedly.
@@ -311,7 +311,7 @@ impl Metrics {
         self.task_failures.get_or_create(&TaskLabel { task: name.to_owned() }).inc();
     }
     /// Counts a reload of the clients' CA, successful or failed.
-    pub fn client_ca_loaded(&self, well: bool) {
+    pub fn count_client_ca_reload(&self, well: bool) {
         let result = if well { "ok" } else { "failed" };
         self.client_ca_reloads.get_or_create(&ReloadLabel { result }).inc();
     }

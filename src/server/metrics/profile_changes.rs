@@ -42,14 +42,14 @@ impl ProfileChanges {
     }
 
     /// Compares the profiles with those before. A new and a deleted profile have changed too.
-    pub(super) fn published(&self, snapshot: &Snapshot) {
+    pub(super) fn record_changed_profiles(&self, snapshot: &Snapshot) {
         let now: BTreeMap<String, Arc<Profile>> =
             snapshot.profiles().map(|profile| (profile.name.clone(), Arc::clone(profile))).collect();
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
         let changed: BTreeSet<&str> = before.iter().flat_map(|before| changes(before, &now)).collect();
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         for name in now.keys().map(String::as_str).chain(changed.iter().copied()) {
-            let profile = self.names.values(self.names.place(name)).concat();
+            let profile = self.names.values(self.names.find_or_assign_place(name)).concat();
             let gauge = self.times.get_or_create_owned(&ProfileLabel { profile });
             if changed.contains(name) {
                 gauge.set(i64::try_from(time).unwrap_or(i64::MAX));
@@ -99,17 +99,17 @@ mod tests {
         let named = |names: [&str; 4]| names.map(|name| changed(&changes, name));
         let described = format!(r#"{PLAIN},"description":"the east hall""#);
         let first = snapshot(&[("a", PLAIN), ("b", PLAIN)]);
-        changes.published(&first);
+        changes.record_changed_profiles(&first);
         assert_eq!(
             named(["a", "b", "c", "none"]),
             [Some(false), Some(false), None, None],
             "known at the start"
         );
-        changes.published(&first);
-        changes.published(&snapshot(&[("a", &described), ("b", PLAIN)]));
+        changes.record_changed_profiles(&first);
+        changes.record_changed_profiles(&snapshot(&[("a", &described), ("b", PLAIN)]));
         assert_eq!(named(["a", "b", "c", "none"]), [Some(false), Some(false), None, None], "a description");
         let ignorable = format!(r#"{PLAIN},"ignorable":"errors""#);
-        changes.published(&snapshot(&[("a", &ignorable), ("c", PLAIN)]));
+        changes.record_changed_profiles(&snapshot(&[("a", &ignorable), ("c", PLAIN)]));
         assert_eq!(
             named(["a", "b", "c", "none"]),
             [Some(true), Some(true), Some(true), None],

@@ -34,13 +34,13 @@ fn a_scrape_has_every_listed_metric_and_no_other() {
     let profile = r#"{"apiVersion":"fabric-admission.dev/v1alpha1","kind":"FabricProfile","metadata":{"name":"a"},
         "spec":{"transport":"ethernet","attachment":"none"}}"#;
     builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", profile, "").unwrap();
-    metrics.published(&builder.build());
-    metrics.task("a");
+    metrics.record_published_snapshot(&builder.build());
+    metrics.show_task_without_failures("a");
     metrics.handshake(Handshake::Ok);
-    metrics.client_ca_loaded(true);
+    metrics.count_client_ca_reload(true);
     metrics.facts_loaded();
     metrics.facts_checked();
-    metrics.aged([("Node", Duration::from_secs(1))].into_iter(), Some(3.0));
+    metrics.set_fact_ages_and_certificate_days([("Node", Duration::from_secs(1))].into_iter(), Some(3.0));
     let watches = metrics.watches();
     watches.watch_objects("Node", 1);
     watches.watch_phase("Node", Phase::Synced);
@@ -59,7 +59,7 @@ fn a_scrape_has_every_listed_metric_and_no_other() {
     certificates.cabundle_reverted("mutating");
     certificates.cabundle_fight("mutating", false);
     certificates.rotated("leaf", "renewal");
-    certificates.certificate_outrun("write");
+    certificates.count_write_conflict("write");
     certificates.certificate_call_failed("read");
     let mut found = scraped(&metrics.text());
     for metric in ALL {
@@ -91,7 +91,7 @@ fn the_first_decision_of_a_name_is_a_rise() {
     add("not-in", "");
     let snapshot = builder.build();
     let metrics = Metrics::new();
-    metrics.published(&snapshot);
+    metrics.record_published_snapshot(&snapshot);
     let text = metrics.text();
     let value = |labels: &str| {
         let series = format!("fabric_admission_namespace_decisions_total{{{labels}}} ");

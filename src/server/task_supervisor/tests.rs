@@ -44,7 +44,7 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
         let (mut supervisor, state, _sender) = supervisor();
         let starts = Arc::new(AtomicU32::new(0));
         let starting = Arc::clone(&starts);
-        supervisor.start(Task::new("files", "nothing is loaded").pausing(SHORT), move || {
+        supervisor.start(Task::new("files", "nothing is loaded").with_first_pause(SHORT), move || {
             fails(Arc::clone(&starting), 3, how)
         });
         let line = || state.failed.lines().concat();
@@ -69,7 +69,7 @@ async fn a_task_that_panics_or_ends_starts_again_and_is_shown_until_it_is_health
 #[tokio::test]
 async fn a_task_that_cannot_start_again_stays_shown() {
     let (mut supervisor, state, _sender) = supervisor();
-    supervisor.start(Task::new("log", "the server writes no log lines").once(), async || {});
+    supervisor.start(Task::new("log", "the server writes no log lines").without_restart(), async || {});
     until(|| !state.failed.lines().is_empty()).await;
     sleep(SHORT * 10).await;
     assert_eq!(state.failed.lines(), ["task \"log\" ended: the server writes no log lines. Restart the pod"]);
@@ -81,7 +81,7 @@ async fn a_task_that_works_has_no_failures() {
     let (mut supervisor, state, sender) = supervisor();
     let stop = sender.subscribe();
     supervisor.start(Task::new("admin", ""), std::future::pending);
-    supervisor.start_ending(Task::new("statuses", ""), move || {
+    supervisor.start_and_wait_for_its_end(Task::new("statuses", ""), move || {
         let mut stop = stop.clone();
         async move { drop(stop.changed().await) }
     });
@@ -106,7 +106,7 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
     });
     let (seen, looking) = (Arc::new(AtomicU32::new(0)), Arc::downgrade(&works));
     let (seeing, stop) = (Arc::clone(&seen), sender.subscribe());
-    supervisor.start_ending(Task::new("gives back", ""), move || {
+    supervisor.start_and_wait_for_its_end(Task::new("gives back", ""), move || {
         let (seeing, looking, mut stop) = (Arc::clone(&seeing), looking.clone(), stop.clone());
         async move {
             let _ = stop.changed().await;
@@ -115,7 +115,7 @@ async fn a_task_that_is_slow_to_stop_is_aborted_after_the_others_were_waited_for
             seeing.store(u32::try_from(looking.strong_count()).unwrap(), Ordering::SeqCst);
         }
     });
-    supervisor.start_ending(Task::new("slow", ""), std::future::pending);
+    supervisor.start_and_wait_for_its_end(Task::new("slow", ""), std::future::pending);
     sleep(SHORT).await;
     sender.send(Stop::Drain).unwrap();
     let began = Instant::now();

@@ -43,17 +43,17 @@ pub fn sysfs(data: &[u8]) {
     if let Ok(name) = name(data) {
         assert!(!name.is_empty() && !name.contains(['/', '\n', '\0']));
     }
-    if let Ok(found) = interface_addresses::listed(data) {
+    if let Ok(found) = interface_addresses::parse_recorded_addresses(data) {
         assert!(found.len() <= data.len());
     }
     match net_dev::interfaces(data) {
         Ok(found) => assert!(found.len() <= 256),
         Err(why) => short(&why),
     }
-    if let Err(why) = gpu_file::minor(data) {
+    if let Err(why) = gpu_file::parse_device_minor(data) {
         short(&why);
     }
-    if let Ok(found) = netlink_counters::listed(data) {
+    if let Ok(found) = netlink_counters::parse_recorded_counters(data) {
         assert!(found.len() <= data.len() / 7);
     }
     let _ = (port::link_layer(data), port::hexadecimal(data), port::decimal(data), gid::gid_type(data));
@@ -71,7 +71,7 @@ pub fn netlink(data: &[u8]) {
     let _ = netlink::mode(&data);
     if let Ok((found, _)) = netlink::addresses(&data) {
         assert!(found.len() <= data.len() / 24);
-        assert!(netlink::named(found, &[]).is_empty());
+        assert!(netlink::with_interface_names(found, &[]).is_empty());
     }
     if let Ok((found, _)) = netlink_counters::devices(&data) {
         assert!(found.len() <= data.len() / 24);
@@ -85,10 +85,10 @@ pub fn netlink(data: &[u8]) {
 /// Libraries, and the cache of the loader.
 pub fn library(data: &[u8]) {
     let data = bytes(data);
-    if let Ok(found) = elf::library(&data) {
+    if let Ok(found) = elf::parse_elf(&data) {
         assert!(found.needed.len() <= 512);
     }
-    let _ = (library_versions::nccl(&data), library_versions::provider_number(&data));
+    let _ = (library_versions::nccl_version_in_block(&data), library_versions::provider_number(&data));
     assert!(
         library_versions::driver_folder(&data)
             .is_none_or(|f| f.starts_with('/') && f.ends_with("/libibverbs.d"))

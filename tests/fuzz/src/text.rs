@@ -103,7 +103,7 @@ fn list(value: &str) {
     for device in ["mlx5_0", "mlx5_10", "eth0", ""] {
         for port in [1, 2] {
             let chosen = list.chooses_port(device, port);
-            if list.ports().all(|(_, port)| port.is_none()) {
+            if list.device_and_port_items().all(|(_, port)| port.is_none()) {
                 assert_eq!(chosen, list.chooses_device(device), "{value}");
             }
             if !list.excludes && list.names().next().is_some() {

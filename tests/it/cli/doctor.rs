@@ -221,7 +221,7 @@ pub(crate) fn facts(whole: &Value) -> Result<Facts, String> {
 fn healthy_is_well() -> Result<(), String> {
     let facts = facts(&healthy()?)?;
     for before in [false, true] {
-        let report = Report::of(&facts, before);
+        let report = Report::run_checks(&facts, before);
         let bad: Vec<&Entry> = report.checks().filter(|check| check.result != Kind::Success).collect();
         if !bad.is_empty() || !report.success {
             return Err(format!("{bad:#?}"));
@@ -242,7 +242,7 @@ fn broken(case: &Value) -> Result<Facts, String> {
 fn entry(id: &str, case: &Value) -> Result<Entry, String> {
     let (facts, before) = (broken(case)?, case["pre"] == true);
     let check = CHECKS.iter().find(|check| check.id == id && check.is_for(before));
-    let found = check.map(|check| Entry::of(check, &facts));
+    let found = check.map(|check| Entry::run_check(check, &facts));
     found.ok_or_else(|| format!("{id} did not run; is pre right?"))
 }
 
@@ -393,8 +393,8 @@ fn unread_cluster() -> Result<(), String> {
     let mut whole = healthy()?;
     whole["unread"]["mutatingwebhookconfigurations"] = json!("no answer");
     whole["calls"] = json!({"why": "namespaces could not be read: no answer", "unread": true});
-    let report = Report::of(&facts(&whole)?, false);
-    let waiting: Vec<&str> = report.worth_waiting().map(|check| check.id).collect();
+    let report = Report::run_checks(&facts(&whole)?, false);
+    let waiting: Vec<&str> = report.failed_checks_worth_waiting_for().map(|check| check.id).collect();
     same("worth waiting", vec!["configurations", "pod-is-changed", "pod-is-refused"], waiting)
 }
 
@@ -416,7 +416,7 @@ fn one_failed_list() -> Result<(), String> {
 
 fn not_proved() -> Result<(), String> {
     let shown = |whole: &Value| -> Result<(Report, String), String> {
-        let report = Report::of(&facts(whole)?, false);
+        let report = Report::run_checks(&facts(whole)?, false);
         let mut text = Vec::new();
         report_table::write(&mut text, &report).map_err(|e| e.to_string())?;
         Ok((report, String::from_utf8_lossy(&text).into_owned()))

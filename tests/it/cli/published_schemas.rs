@@ -84,7 +84,7 @@ pub(crate) fn add(suite: &mut Suite) {
         let facts = crate::cli::doctor::facts(&crate::cli::doctor::healthy()?)?;
         for before in [false, true] {
             let report =
-                serde_json::to_value(doctor::Report::of(&facts, before)).map_err(|e| e.to_string())?;
+                serde_json::to_value(doctor::Report::run_checks(&facts, before)).map_err(|e| e.to_string())?;
             validate_doctor(&report)?;
         }
         Ok(())

@@ -55,7 +55,7 @@ fn resolved(snapshot: &Snapshot, selector: &Value) -> Result<Option<String>, Str
         "containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": "8"}}}],
     }});
     let text = pod.to_string();
-    let pod: PodView<'_> = decode_with_place::object(&text).map_err(|e| e.message)?;
+    let pod: PodView<'_> = decode_with_place::decode_object(&text).map_err(|e| e.message)?;
     Ok(match resolve(&Subject::of(&pod, "default", snapshot), None) {
         Resolution::Profile { profile, evidence } => Some(format!("{}: {evidence:?}", profile.name)),
         _ => None,

@@ -85,7 +85,7 @@ pub(crate) fn snapshot<'a>(nodes: impl Iterator<Item = &'a Value>) -> Result<Sna
 /// The classes that a pod can land on.
 pub(crate) fn classes(pod: &Value, view: &NodeView) -> Result<BTreeSet<usize>, String> {
     let text = pod.to_string();
-    let pod: PodView<'_> = decode_with_place::object(&text).map_err(|e| e.message)?;
+    let pod: PodView<'_> = decode_with_place::decode_object(&text).map_err(|e| e.message)?;
     Ok(landing(&Constraints::of(&pod), view).ones().collect())
 }
 

@@ -302,7 +302,7 @@ fn memlock() -> Result<(), String> {
 /// What a file of this profile gets: the pointer of the value at fault, if there is one.
 fn judge(row: &Row) -> Result<(), String> {
     let json = row.object()?.to_string();
-    let found = match fabric_admission::json::decode_with_place::object::<FabricProfile>(&json) {
+    let found = match fabric_admission::json::decode_with_place::decode_object::<FabricProfile>(&json) {
         Err(error) => Err((error.pointer.clone(), error.to_string())),
         Ok(profile) => {
             Profile::resolve(&profile, bases()).map(|_| ()).map_err(|e| (e.pointer.clone(), e.to_string()))

@@ -309,7 +309,7 @@ fn one_profile(
         last = world.snapshot();
         let snapshot = &last;
         // A case that shrinking has made unreadable proves nothing.
-        let Ok(pod) = decode_with_place::object::<PodView<'_>>(&text) else { return Ok(()) };
+        let Ok(pod) = decode_with_place::decode_object::<PodView<'_>>(&text) else { return Ok(()) };
         let resolution = resolve(&Subject::of(&pod, "team", snapshot), None);
         let decided = decided(&text, snapshot)?;
         if decided.as_deref() != resolution.profile().map(|(p, _)| p.name.as_str()) {

@@ -103,7 +103,7 @@ fn world<'a>(case: &'a Value, nodes: Vec<Value>) -> World<'a> {
 /// `None` for a pod that shrinking has made unreadable.
 fn resolved(case: &Value, snapshot: &Snapshot) -> Option<Resolution> {
     let text = case["pod"].to_string();
-    let pod = decode_with_place::object::<PodView<'_>>(&text).ok()?;
+    let pod = decode_with_place::decode_object::<PodView<'_>>(&text).ok()?;
     Some(resolve(&Subject::of(&pod, "team", snapshot), None))
 }
 

@@ -84,7 +84,7 @@ impl Case {
         }
         let found = Expectation { results: results.iter().map(|result| Entry::of(result)).collect() };
         let known = expected.unwrap_or_default();
-        let found = found.like(&known);
+        let found = found.only_fields_given_in(&known);
         if update {
             return self.update(&known, &found);
         }

@@ -63,7 +63,7 @@ impl Expectation {
             let place = twice.second;
             return Err(format!("{name}:{}:{}: duplicate key {:?}", place.line, place.column, twice.key));
         }
-        decode_with_place::object(document.json.get()).map_err(|error| {
+        decode_with_place::decode_object(document.json.get()).map_err(|error| {
             let place = document.locate(&error.pointer);
             let pointer = &error.pointer;
             format!("{name}:{}:{}: {pointer}: {}", place.line, place.column, error.message)
@@ -71,7 +71,7 @@ impl Expectation {
     }
 
     /// The same results, without the keys that the entry for the same object in `other` leaves out.
-    pub(super) fn like(self, other: &Self) -> Self {
+    pub(super) fn only_fields_given_in(self, other: &Self) -> Self {
         let masked = |entry: Entry| {
             let Some(known) = other.results.iter().find(|known| known.object == entry.object) else {
                 return entry;

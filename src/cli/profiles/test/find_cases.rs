@@ -17,7 +17,7 @@ pub(super) fn find(paths: &[PathBuf], others: &[&PathBuf]) -> Result<Vec<Case>, 
         if !path.exists() {
             return Err(format!("{}: no such file or directory", path.display()));
         }
-        for file in files::found(path) {
+        for file in files::files_of_path(path) {
             let real = whole(&file);
             if others.iter().any(|other| real.starts_with(other)) {
                 continue;

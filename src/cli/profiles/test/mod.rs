@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
             return Ok(exit);
         }
     };
-    let cases = given.again();
+    let cases = given.clone_without_problems();
     let prepared = input::read_inputs_with_given(&shared, given, &mut reported)?;
     err.write_all(&reported)?;
     match prepared {
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     for case in found {
         let mut noted = Vec::new();
         let inputs = Inputs::of_files(vec![case.input.clone()], &files, &arguments.choice);
-        let outcome = case.run(&inputs, cases.again(), arguments.update, &mut noted)?;
+        let outcome = case.run(&inputs, cases.clone_without_problems(), arguments.update, &mut noted)?;
         let noted = String::from_utf8_lossy(&noted).into_owned();
         for line in noted.lines().filter(|line| !reported.contains(*line)) {
             writeln!(err, "{line}")?;

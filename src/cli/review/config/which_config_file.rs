@@ -29,7 +29,7 @@ pub(in crate::cli::review) fn groups(paths: &[PathBuf], choice: &Choice<'_>) -> 
     // Paths without files are for the reader to report; they may be directories.
     let mut empty = HashSet::new();
     for path in paths {
-        let found = files::found(path);
+        let found = files::files_of_path(path);
         if found.is_empty() {
             empty.insert(path);
             files.push(path.clone());

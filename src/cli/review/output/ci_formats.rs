@@ -44,7 +44,7 @@ impl Sheet for Ci {
             // A report must not be green while the command fails.
             let shown = r.findings.iter().filter(|found| {
                 let finding = &found.item;
-                found.fails(page.fails) || self.view.shows(finding) && self.filter.shows(finding)
+                found.does_fail_command(page.fails) || self.view.shows(finding) && self.filter.shows(finding)
             });
             let issues: Vec<Issue<'_>> = shown
                 .map(|found| {

@@ -17,7 +17,7 @@ pub(super) struct Decided<'a> {
 
 impl<'a> Decided<'a> {
     /// Decides on all documents of a batch. `reported` is about the file that the first of them continues.
-    pub(super) fn new(
+    pub(super) fn decide_batch(
         batch: Batch<'a>,
         reported: &mut Reported,
         setting: &Setting,
@@ -29,7 +29,7 @@ impl<'a> Decided<'a> {
             .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
             .collect();
         let decided =
-            documents.par_iter().map(|(file, document)| decide::document(file, document, setting, snapshot));
+            documents.par_iter().map(|(file, document)| decide::decide_document(file, document, setting, snapshot));
         let mut reviews: Vec<DocumentReview> = decided.collect();
         let mut rest = reviews.as_mut_slice();
         for parts in files.chunk_by(|_, next| next.continues) {

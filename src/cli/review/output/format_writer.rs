@@ -24,7 +24,7 @@ pub(super) struct Page<'a> {
 
 impl<'a> Page<'a> {
     /// The results that have a patch.
-    pub(super) fn changed(&self) -> Vec<&'a Reviewed> {
+    pub(super) fn results_with_patch(&self) -> Vec<&'a Reviewed> {
         self.review.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
     }
 }

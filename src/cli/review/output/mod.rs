@@ -100,8 +100,8 @@ fn kept(format: Format) -> Kept {
 impl<'w> Output<'w> {
     /// Begins the output in each format.
     pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown, baselines: Baselines) -> io::Result<Self> {
-        let reported = targets.iter().any(|target| target.stdout && target.format.reports());
-        let without = |format: &Format| !format.reports() && !reported && !shown.quiet;
+        let reported = targets.iter().any(|target| target.stdout && target.format.shows_findings());
+        let without = |format: &Format| !format.shows_findings() && !reported && !shown.quiet;
         let silent = targets.iter().map(|target| target.format).find(without);
         let tail =
             Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
@@ -117,7 +117,7 @@ impl<'w> Output<'w> {
     }
 
     /// Reviews the documents of some inputs. Returns the severity of the most severe finding that counts.
-    pub(super) fn add(
+    pub(super) fn decide_and_write_part(
         &mut self,
         part: Part<'_>,
         unread: Vec<Unread>,
@@ -129,7 +129,7 @@ impl<'w> Output<'w> {
         let (mut worst, mut pairs) = (None, Pairs::default());
         let mut reported = Reported::default();
         let mut batches = loaded.batches();
-        let mut decide = || Some(Decided::new(batches.next()?, &mut reported, setting, snapshot));
+        let mut decide = || Some(Decided::decide_batch(batches.next()?, &mut reported, setting, snapshot));
         let mut next = decide();
         while let Some(decided) = next.take() {
             // The next batch is decided while this one is written.
@@ -161,7 +161,7 @@ impl<'w> Output<'w> {
             let lines = file.lines();
             // The documents come first: the zip takes no review behind those of the file.
             for (document, review) in file.documents.iter().zip(&mut reviews) {
-                let of_document = self.document((file, document, &lines), review, part, pairs, err)?;
+                let of_document = self.write_document((file, document, &lines), review, part, pairs, err)?;
                 worst = worst.max(of_document);
             }
         }
@@ -169,7 +169,7 @@ impl<'w> Output<'w> {
     }
 
     /// Writes the results of a document.
-    fn document(
+    fn write_document(
         &mut self,
         (file, document, lines): (&File, &Document, &Lines<'_>),
         mut review: DocumentReview,
@@ -183,7 +183,7 @@ impl<'w> Output<'w> {
         self.tail.summary.documents += 1;
         for reviewed in &mut review.results {
             pairs.fold_repeated_findings(reviewed);
-            self.tail.summary.count(reviewed);
+            self.tail.summary.count_result(reviewed);
             let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
             self.baselines.mark_and_keep_findings(baseline, reviewed, json.unwrap_or_default());
             worst = worst.max(match baseline {

@@ -41,7 +41,7 @@ impl Sheet for Text {
         for reviewed in &page.review.results {
             self.hidden += review_text::write_result(out, reviewed, self.view, Some(page.lines))?;
             let shown = reviewed.findings.iter().filter(|found| self.view.shows(&found.item));
-            shown.for_each(|found| self.rules.count(found));
+            shown.for_each(|found| self.rules.add_finding(found));
         }
         self.write_estimates(out, page)
     }
@@ -81,7 +81,7 @@ impl Sheet for Json {
             out.write_all(if self.begun { b",\n" } else { b"\n" })?;
             self.begun = true;
             serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
-            reviewed.findings.iter().for_each(|found| self.rules.count(found));
+            reviewed.findings.iter().for_each(|found| self.rules.add_finding(found));
         }
         Ok(())
     }

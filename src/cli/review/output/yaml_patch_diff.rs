@@ -29,7 +29,7 @@ impl Sheet for Yaml {
             writeln!(out, "---")?;
         }
         self.begun = true;
-        let changed = page.changed();
+        let changed = page.results_with_patch();
         if changed.is_empty() {
             let text = file.text.get(document.text.clone()).unwrap_or_default();
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -56,7 +56,7 @@ pub(super) struct Patch;
 
 impl Sheet for Patch {
     fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        for r in page.changed() {
+        for r in page.results_with_patch() {
             let line = json!({
                 "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
                 "name": r.name, "generateName": r.generate_name, "template": r.template,
@@ -81,7 +81,7 @@ pub(super) struct Diff;
 
 impl Sheet for Diff {
     fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        let (changed, document) = (page.changed(), page.document);
+        let (changed, document) = (page.results_with_patch(), page.document);
         if changed.is_empty() {
             return Ok(());
         }

@@ -23,7 +23,7 @@ const MOST: usize = 512;
 ///
 /// # Errors
 /// Another kind of file, or one that is damaged.
-pub fn library(content: &[u8]) -> Reading<Elf> {
+pub fn parse_elf(content: &[u8]) -> Reading<Elf> {
     let damaged = |error: object::Error| Unreadable::Failed(format!("is not a readable ELF file: {error}"));
     let file = ElfFile::<elf::FileHeader64<Endianness>>::parse(content).map_err(damaged)?;
     let architecture = match file.elf_header().e_machine(file.endian()) {

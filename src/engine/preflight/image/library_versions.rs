@@ -13,7 +13,7 @@ pub const OVERLAP: usize = MARK.len() + LONGEST;
 
 /// The version of NCCL in a block of a library.
 #[must_use]
-pub fn nccl(block: &[u8]) -> Option<NcclVersion> {
+pub fn nccl_version_in_block(block: &[u8]) -> Option<NcclVersion> {
     memchr::memmem::find_iter(block, MARK).find_map(|at| {
         let rest = block.get(at + MARK.len()..)?;
         let rest = rest.get(..rest.len().min(LONGEST))?;
@@ -58,12 +58,12 @@ mod tests {
 
     #[test]
     fn versions_in_libraries() {
-        assert_eq!(nccl(b"\0NCCL version 2.27.5+cuda12.9\0"), Some(NcclVersion(2, 27, 5)));
-        assert_eq!(nccl(b"NCCL version %d.%d.%d\0x NCCL version 2.30.7\0"), Some(NcclVersion(2, 30, 7)));
+        assert_eq!(nccl_version_in_block(b"\0NCCL version 2.27.5+cuda12.9\0"), Some(NcclVersion(2, 27, 5)));
+        assert_eq!(nccl_version_in_block(b"NCCL version %d.%d.%d\0x NCCL version 2.30.7\0"), Some(NcclVersion(2, 30, 7)));
         for junk in
             [&b""[..], b"NCCL version ", b"NCCL version 2.27", b"NCCL version 99.1.2\0", b"NCCL 2.27.5"]
         {
-            assert_eq!(nccl(junk), None, "{junk:?}");
+            assert_eq!(nccl_version_in_block(junk), None, "{junk:?}");
         }
         assert_eq!(of_file("libnccl.so.2.27.5"), Some(NcclVersion(2, 27, 5)));
         assert_eq!((of_file("libnccl.so.2"), of_file("libnccl-net.so")), (None, None));

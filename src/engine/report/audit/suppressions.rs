@@ -68,7 +68,7 @@ pub fn of(json: &str, decision: &Decision, today: &str) -> Vec<Suppression> {
     if !json.contains(IGNORE_PREFIX) {
         return Vec::new();
     }
-    let annotated = Annotated::of(json);
+    let annotated = Annotated::read_or_empty(json);
     let ignoring =
         annotated.iter().filter_map(|(key, value)| Some((key.strip_prefix(IGNORE_PREFIX)?, value)));
     ignoring.filter_map(|(id, value)| one(id, value, decision, today)).collect()

@@ -3,7 +3,7 @@
 use super::fingerprints::Fingerprints;
 use crate::report::finding_identity_for_baselines::NamedPaths;
 use crate::report::is_finding_in_baseline::BaselineState;
-use crate::report::source_line_snippet::{Lines, word};
+use crate::report::source_line_snippet::{Lines, range_of_key_or_value};
 use crate::report::{Located, Place, Reviewed, message};
 use crate::rules::{Finding, Severity};
 
@@ -24,7 +24,7 @@ impl Region {
     pub fn new(place: Place, lines: &Lines<'_>) -> Self {
         let Place { line, column } = place;
         let text = lines.get(line).filter(|text| text.chars().count() >= column as usize);
-        let length = text.map_or(1, |text| word(text, column).len());
+        let length = text.map_or(1, |text| range_of_key_or_value(text, column).len());
         let end_column = column.saturating_add(u32::try_from(length).unwrap_or(1));
         Self { line, column, end_column }
     }
@@ -67,7 +67,7 @@ impl<'a> Issue<'a> {
             finding,
             message,
             region: Region::new(found.place, lines),
-            fails: found.fails(fails),
+            fails: found.does_fail_command(fails),
             baseline: found.baseline,
             fingerprint: fingerprints.next_fingerprint(r, finding, file, paths),
         }

@@ -9,7 +9,7 @@ use crate::text::{count, printable};
 use std::io::{self, Write};
 
 /// Annotations of each level that a step shows. GitHub drops further ones silently (actions/toolkit, docs/problem-matchers.md).
-const MOST: usize = 10;
+const MAX_ANNOTATIONS_PER_LEVEL: usize = 10;
 
 /// Writes commands up to the limit, and plain lines beyond it.
 #[derive(Debug, Default)]
@@ -30,10 +30,10 @@ struct Level {
 impl Level {
     fn add(&mut self, out: &mut dyn Write, command: String, plain: &str) -> io::Result<()> {
         self.count += 1;
-        if self.count < MOST {
+        if self.count < MAX_ANNOTATIONS_PER_LEVEL {
             return writeln!(out, "{command}");
         }
-        if self.count == MOST {
+        if self.count == MAX_ANNOTATIONS_PER_LEVEL {
             self.last = Some(command);
         }
         writeln!(out, "{}", log_text(plain))
@@ -41,9 +41,9 @@ impl Level {
 
     fn write_count_beyond_limit(&self, out: &mut dyn Write, name: &str, noun: &str) -> io::Result<()> {
         match &self.last {
-            Some(last) if self.count == MOST => writeln!(out, "{last}"),
+            Some(last) if self.count == MAX_ANNOTATIONS_PER_LEVEL => writeln!(out, "{last}"),
             Some(_) => {
-                let more = count(self.count + 1 - MOST, noun);
+                let more = count(self.count + 1 - MAX_ANNOTATIONS_PER_LEVEL, noun);
                 writeln!(
                     out,
                     "::{name} title=fabric-admission::{more} more; the log of this step has all of them"
@@ -63,14 +63,14 @@ pub fn log_text(text: &str) -> String {
 
 /// Text of a command.
 #[must_use]
-pub fn data(text: &str) -> String {
+pub fn escape_command_data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A property of a command.
 #[must_use]
-pub fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+pub fn escape_command_property(text: &str) -> String {
+    escape_command_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// An annotation of a pull request.
@@ -115,8 +115,8 @@ impl GitHub {
             Severity::Warning => &mut self.warnings,
             Severity::Info => &mut self.notices,
         };
-        let (at, title) = (property(annotation.file), property(annotation.title));
-        let command = format!("::{name} file={at},{},title={title}::{}", annotation.place, data(text));
+        let (at, title) = (escape_command_property(annotation.file), escape_command_property(annotation.title));
+        let command = format!("::{name} file={at},{},title={title}::{}", annotation.place, escape_command_data(text));
         level.add(out, command, &format!("{name} {plain} {}", text.replace('\n', " ")))
     }
 }
@@ -154,7 +154,7 @@ impl CiFormat for GitHub {
         for Unread { file, line, column, message } in unread {
             let text = format!("the input could not be read, so the result is partial: {message}");
             let command =
-                format!("::error file={},line={line},col={column}::{}", property(file), data(&text));
+                format!("::error file={},line={line},col={column}::{}", escape_command_property(file), escape_command_data(&text));
             self.errors.add(out, command, &format!("error {file}:{line}:{column} {text}"))?;
         }
         self.errors.write_count_beyond_limit(out, "error", "error")?;
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn text_of_a_manifest_starts_no_command() {
-        assert_eq!(data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
-        assert_eq!(property("a:b,c%"), "a%3Ab%2Cc%25");
+        assert_eq!(escape_command_data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
+        assert_eq!(escape_command_property("a:b,c%"), "a%3Ab%2Cc%25");
         let mut out = Vec::new();
-        let mut level = Level { count: MOST, last: Some(String::new()) };
+        let mut level = Level { count: MAX_ANNOTATIONS_PER_LEVEL, last: Some(String::new()) };
         level.add(&mut out, String::new(), "error a ##[add-path]/tmp").unwrap();
         level.add(&mut out, String::new(), "error m\r\n::add-mask::x:1:1 text").unwrap();
         let text = String::from_utf8(out).unwrap();
@@ -191,7 +191,7 @@ mod tests {
             level.write_count_beyond_limit(&mut out, "error", "error").unwrap();
             let text = String::from_utf8(out).unwrap();
             let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("::")).collect();
-            assert_eq!(commands.len(), number.min(MOST));
+            assert_eq!(commands.len(), number.min(MAX_ANNOTATIONS_PER_LEVEL));
             assert!(commands.last().unwrap().starts_with(last), "{text}");
         }
     }

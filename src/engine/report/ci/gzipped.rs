@@ -28,7 +28,7 @@ impl Gzipped {
     }
 
     /// How many of the first texts fit into a number of bytes.
-    pub(super) fn fitting<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone, most: usize) -> usize {
+    pub(super) fn count_texts_that_fit<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone, most: usize) -> usize {
         // Compression costs time, and is needed only where the texts themselves do not fit.
         let size: usize = texts.clone().map(<[u8]>::len).sum();
         if size <= most {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     fn fitting(texts: &[Vec<u8>], most: usize) -> usize {
-        Gzipped::fitting(texts.iter().map(Vec::as_slice), most)
+        Gzipped::count_texts_that_fit(texts.iter().map(Vec::as_slice), most)
     }
 
     #[test]

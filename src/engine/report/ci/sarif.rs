@@ -4,7 +4,7 @@ use super::gzipped::Gzipped;
 use super::{CiFormat, Issue};
 use crate::report::is_finding_in_baseline::BaselineState;
 use crate::report::review_text::object;
-use crate::report::terminal_lines::bare;
+use crate::report::terminal_lines::without_backticks;
 use crate::report::{Reviewed, Unread};
 use crate::rules::{Rule, Severity, find};
 use crate::text::count;
@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Results of a run; GitHub refuses a file with more.
-const MOST: usize = 25_000;
+const MAX_RESULTS: usize = 25_000;
 /// Bytes of results after gzip. GitHub refuses a file of more than 10 MB; the rest is for the rules and the notes.
-const MOST_BYTES: usize = 9_000_000;
+const MAX_GZIPPED_BYTES: usize = 9_000_000;
 /// Errors of inputs that are listed.
-const MOST_ERRORS: usize = 100;
+const MAX_LISTED_ERRORS: usize = 100;
 /// Longest description of a rule (characters).
-const DESCRIPTION: usize = 1_024;
+const MAX_DESCRIPTION_CHARACTERS: usize = 1_024;
 
 /// Collects results, so that the least severe are left out if there are too many: no more are in memory than are written.
 #[derive(Debug, Default)]
@@ -68,8 +68,8 @@ fn uri(path: &str) -> String {
 
 impl Sarif {
     /// Whether a result of a severity fits: if there are too many, the last one of a lower severity makes room.
-    fn has_room(&mut self, severity: Severity) -> bool {
-        if self.errors.len() + self.warnings.len() + self.notes.len() < MOST {
+    fn make_room_for_result(&mut self, severity: Severity) -> bool {
+        if self.errors.len() + self.warnings.len() + self.notes.len() < MAX_RESULTS {
             return true;
         }
         let note = if severity > Severity::Info { self.notes.pop() } else { None };
@@ -84,7 +84,7 @@ impl CiFormat for Sarif {
         for issue in issues {
             let (finding, region) = (issue.finding, issue.region);
             self.rules.insert(finding.rule);
-            if !self.has_room(finding.severity) {
+            if !self.make_room_for_result(finding.severity) {
                 self.left_out += 1;
                 continue;
             }
@@ -122,7 +122,7 @@ impl CiFormat for Sarif {
     fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
         let all = self.errors.len() + self.warnings.len() + self.notes.len();
         let results = || self.errors.iter().chain(&self.warnings).chain(&self.notes);
-        let kept = Gzipped::fitting(results().map(|result| result.as_bytes()), MOST_BYTES);
+        let kept = Gzipped::count_texts_that_fit(results().map(|result| result.as_bytes()), MAX_GZIPPED_BYTES);
         let left_out = self.left_out + all.saturating_sub(kept);
         writeln!(
             out,
@@ -158,11 +158,11 @@ fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
     }
     if left_out > 0 {
         let text = format!(
-            "{left_out} of the least severe results are left out: code scanning accepts {MOST}, and 10 MB after gzip"
+            "{left_out} of the least severe results are left out: code scanning accepts {MAX_RESULTS}, and 10 MB after gzip"
         );
         notes.push(json!({"level": "warning", "message": {"text": text}}));
     }
-    for Unread { file, line, column, message } in unread.iter().take(MOST_ERRORS) {
+    for Unread { file, line, column, message } in unread.iter().take(MAX_LISTED_ERRORS) {
         notes.push(json!({
             "level": "error", "message": {"text": format!("{file}:{line}:{column}: {message}")},
             "locations": [{"physicalLocation": {
@@ -175,7 +175,7 @@ fn notes(unread: &[Unread], left_out: usize) -> Vec<Value> {
 
 fn descriptor(rule: &Rule) -> Value {
     let page = rule.page();
-    let text = |text: &str| json!({"text": bare(text).chars().take(DESCRIPTION).collect::<String>()});
+    let text = |text: &str| json!({"text": without_backticks(text).chars().take(MAX_DESCRIPTION_CHARACTERS).collect::<String>()});
     let problem = match rule.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -184,7 +184,7 @@ fn descriptor(rule: &Rule) -> Value {
     let markdown = format!("{}\n\n{}\n\n**Fix.** {}", page.what, page.why, page.fix);
     json!({
         "id": rule.id, "shortDescription": text(&page.summary), "fullDescription": text(&page.what),
-        "help": {"text": bare(&format!("{} {} {}", page.what, page.why, page.fix)), "markdown": markdown},
+        "help": {"text": without_backticks(&format!("{} {} {}", page.what, page.why, page.fix)), "markdown": markdown},
         "defaultConfiguration": {"level": level(rule.severity)},
         "properties": {"precision": "high", "problem.severity": problem, "tags": [rule.group()]},
     })

@@ -1,6 +1,6 @@
 //! Paths of findings with list items by their names. The text of an object is read once for all of its findings.
 
-use crate::text::{token, tree};
+use crate::text::{json_pointer_token, tree};
 use serde_json::Value;
 
 /// Deepest path that is named.
@@ -27,7 +27,7 @@ impl NamedPaths {
             at = at.and_then(|value| value.pointer(&format!("/{step}")));
             let name = at.and_then(|item| item.get("name")).and_then(Value::as_str);
             match name.filter(|name| is_item && !name.is_empty()) {
-                Some(name) => named.push_str(&format!("name={}", token(name))),
+                Some(name) => named.push_str(&format!("name={}", json_pointer_token(name))),
                 None if is_item => named.push('*'),
                 None => named.push_str(step),
             }

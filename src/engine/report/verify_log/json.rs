@@ -2,7 +2,7 @@
 //! absent.
 
 use crate::nccl_log::{
-    Communicator, Finding, Level, Log, Rank, Transport, judge, nics_of_list, numbers, transport,
+    Communicator, Finding, Level, Log, Rank, Transport, judge, nics_of_list, number_ranges, transport,
 };
 use crate::report::Unread;
 use crate::rules::Severity;
@@ -278,7 +278,7 @@ fn communicator_entry_within_room<'a>(
         size: communicator.size,
         nodes: communicator.nodes,
         mnnvl: communicator.mnnvl,
-        crosses_network: log.crosses(communicator),
+        crosses_network: log.does_use_network(communicator),
         hosts,
         groups,
         more_groups,
@@ -305,7 +305,7 @@ fn groups<'a>(log: &'a Log, ranks: &[&Rank]) -> Vec<Group<'a>> {
         group.channel_ends.local += u64::from(rank.local);
     }
     let whole = |(group, ranks, devices): (Group<'a>, BTreeSet<u32>, u64)| Group {
-        ranks: numbers(ranks),
+        ranks: number_ranges(ranks),
         nics_used: (devices != 0).then(|| devices.count_ones()),
         ..group
     };
@@ -326,7 +326,7 @@ fn facts<'a>(log: &'a Log, rank: &Rank) -> Group<'a> {
         },
         plugins: log.plugins_of(rank),
         provider: log.provider_of(rank),
-        gpu_direct: log.direct(rank).map(|direct| direct.name()),
+        gpu_direct: log.gpudirect_use_of_rank(rank).map(|direct| direct.name()),
         channels: rank.channels,
         nics: Nics(log.devices_of(rank).unwrap_or_default()),
         nics_used: None,

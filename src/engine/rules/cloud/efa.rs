@@ -11,7 +11,7 @@ pub(super) const EFA: &str = "vpc.amazonaws.com/efa";
 /// App containers that hold EFA devices.
 pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
     let overlay = context.overlay;
-    let containers = context.apps();
+    let containers = context.app_containers_in_time();
     containers.filter(move |(index, container)| overlay.units(*index, container, EFA) > 0)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::json::null_as_absent::Text;
 use crate::nccl;
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::LazyCell;
 use std::fmt::{self, Write};
@@ -115,12 +115,12 @@ impl<'de> Visitor<'de> for Walk<'_> {
         let length = pointer.len();
         let (mut is_foreign, mut of_value) = (false, 0..0);
         while let Some(key) = object.next_key::<Text<'_>>()? {
-            if is_free(&key, pointer) {
+            if is_text_for_programs(&key, pointer) {
                 object.next_value::<IgnoredAny>()?;
                 continue;
             }
             pointer.push('/');
-            pointer.push_str(&token(&key));
+            pointer.push_str(&json_pointer_token(&key));
             push_placeholders_of_text(&key, pointer, found);
             let (before, is_name) = (found.len(), &*key == "name");
             is_foreign |= object.next_value_seed(Walk { pointer, found, is_name })?;
@@ -166,7 +166,7 @@ fn push_placeholders_of_text(text: &str, pointer: &str, found: &mut Vec<Placehol
 }
 
 /// Whether the value of a key is text for a shell, a program or another tool.
-fn is_free(key: &str, pointer: &str) -> bool {
+fn is_text_for_programs(key: &str, pointer: &str) -> bool {
     let script = ["command", "args", "data", "stringData", "binaryData", "script", "managedFields"];
     let annotation = pointer.ends_with("/annotations") && !is_networks(key);
     script.contains(&key) || annotation

@@ -4,7 +4,7 @@ use crate::rules::pod_context::PodContext;
 
 /// Accelerators that an app container drives (count), its own or those it was named for; `None` where it is not known
 /// how many.
-pub(super) fn number(context: &PodContext<'_>, index: usize) -> Option<u32> {
+pub(super) fn accelerators_of_container(context: &PodContext<'_>, index: usize) -> Option<u32> {
     let demand = context.subject.demands.app(index);
     if demand.unknown {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn number(context: &PodContext<'_>, index: usize) -> Option<u32> {
 pub(super) fn accelerators(context: &PodContext<'_>, users: &[usize]) -> u32 {
     let each = users.iter().map(|index| match context.plan.target(*index) {
         Some(target) => target.accelerators,
-        None => number(context, *index).unwrap_or(1).max(1),
+        None => accelerators_of_container(context, *index).unwrap_or(1).max(1),
     });
     each.fold(0, u32::saturating_add)
 }

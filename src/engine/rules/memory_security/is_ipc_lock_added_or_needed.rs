@@ -8,7 +8,7 @@ use crate::resolve::Resolution;
 use crate::rules::pod_context::PodContext;
 
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.
-pub(super) fn is_lifted(context: &PodContext<'_>, index: usize) -> bool {
+pub(super) fn is_memlock_limit_lifted(context: &PodContext<'_>, index: usize) -> bool {
     let profile = context.resolution.profile().map(|(p, _)| p);
     profile.is_some_and(|p| p.memlock == Some(Memlock::Runtime)) || context.overlay.sets_memlock(index)
 }
@@ -30,9 +30,9 @@ pub(super) fn registers_memory(context: &PodContext<'_>, index: usize, container
 }
 
 /// Whether a container adds the capability for RDMA, and needs it.
-pub(super) fn adds(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
+pub(super) fn is_ipc_lock_added_for_rdma(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
     container.adds_capability("IPC_LOCK")
         && !container.privileged()
         && registers_memory(context, index, container)
-        && !is_lifted(context, index)
+        && !is_memlock_limit_lifted(context, index)
 }

@@ -3,14 +3,14 @@
 use crate::rules::variables_of_pod::{ContainerVariables, Given};
 
 /// Whether the container itself pins the verbs transport.
-pub(super) fn pins_verbs<'s>(variables: &'s ContainerVariables<'_>) -> Option<&'s Given<'s>> {
-    let given = variables.said("NCCL_NET")?;
+pub(super) fn setting_that_pins_verbs<'s>(variables: &'s ContainerVariables<'_>) -> Option<&'s Given<'s>> {
+    let given = variables.own_setting_that_counts("NCCL_NET")?;
     given.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("IB")).then_some(given)
 }
 
 /// Whether a variable names a plugin, or may: neither nothing nor one of the words that NCCL itself knows.
-pub(super) fn is_plugin(variables: &ContainerVariables<'_>, name: &str, builtin: &[&str]) -> bool {
-    match variables.last(name).map(|given| given.value.as_deref()) {
+pub(super) fn may_name_plugin(variables: &ContainerVariables<'_>, name: &str, builtin: &[&str]) -> bool {
+    match variables.setting_that_counts(name).map(|given| given.value.as_deref()) {
         Some(Some(value)) => {
             !value.is_empty() && !builtin.iter().any(|word| value.eq_ignore_ascii_case(word))
         }

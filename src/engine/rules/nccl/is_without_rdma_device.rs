@@ -28,7 +28,7 @@ impl<'c, 'a> Ways<'c, 'a> {
 
     /// Whether nothing is seen that could bring an RDMA device to a container. Some clouds hand devices to every container
     /// that asks for accelerators; their manifests add `IPC_LOCK` all the same.
-    pub(super) fn lack(&self, variables: &ContainerVariables<'_>) -> bool {
+    pub(super) fn is_without_rdma_device(&self, variables: &ContainerVariables<'_>) -> bool {
         gets_nothing(self.context, variables)
             && !*self.of_node.get_or_init(|| has_volume_of_node(self.context))
             && !*self.annotated.get_or_init(|| annotated(self.context))

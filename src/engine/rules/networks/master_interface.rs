@@ -22,7 +22,7 @@ pub(in crate::rules) struct Fault {
 }
 
 /// Returns what is wrong with the master interface of a shared network, with the fix.
-pub(in crate::rules) fn judge(
+pub(in crate::rules) fn fault_of_master_interface(
     context: &ObjectContext<'_>,
     cni_type: &str,
     master: Option<&str>,

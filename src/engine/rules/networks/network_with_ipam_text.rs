@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Facts that decisions use about a network object.
 pub(in crate::rules) fn fact<'c>(context: &'c ObjectContext<'_>) -> Option<&'c NetworkFact> {
     // The operator creates no network for a HostDeviceNetwork without a namespace.
-    context.network().map(|rendered| &rendered.fact)
+    context.network_made_of_object().map(|rendered| &rendered.fact)
 }
 
 /// The `ipam` object of any network object.
@@ -31,7 +31,7 @@ impl<'c> IpamText<'c> {
         let places = Places::default();
         if context.kind == "NetworkAttachmentDefinition" {
             let definition = context.definition()?;
-            let primary = definition.primary()?;
+            let primary = definition.plugin_that_makes_interface()?;
             let (object, plugin) = (primary.ipam()?, primary.cni_type);
             let prefix = format!("{}/ipam", primary.pointer());
             let text = &definition.text;

@@ -255,7 +255,7 @@ mod tests {
             prop_assert_eq!(OurNodes::new(&a, &view, &NEVER).common(&b), wanted);
             // Nobody may look at single nodes: classes alone still decide.
             let none_left = Deadline::without_clock();
-            while none_left.looks(1 << 12) {}
+            while none_left.take_looks(1 << 12) {}
             let limited = OurNodes::new(&a, &view, &none_left).common(&b);
             prop_assert!(limited == wanted || limited == Common::Possible);
             Ok(())

@@ -16,7 +16,7 @@ pub(super) struct Meeting {
 }
 
 /// Whether a NIC could answer to both selectors, names of NICs aside.
-pub(super) fn compatible(a: &NicIndex<'_>, b: &NicSelector) -> bool {
+pub(super) fn may_select_same_nic(a: &NicIndex<'_>, b: &NicSelector) -> bool {
     let (addresses, a) = (a.addresses(), a.selector());
     let same = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
     a.net_filter.is_none()
@@ -35,7 +35,7 @@ pub(super) fn overlap(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> bool {
 /// An entry of pfNames: its index, the NIC's name and its range.
 pub(super) type PfSelection<'a> = (usize, &'a str, Option<(u32, u32)>);
 
-pub(super) fn names<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<PfSelection<'a>> {
+pub(super) fn pf_selections_of_policy<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<PfSelection<'a>> {
     let read = |(index, entry): (usize, &'a String)| {
         let functions = Functions::parse(entry)?;
         Some((index, snapshot.facts().interface_named(functions.interface), functions.range))
@@ -58,7 +58,7 @@ pub(super) struct OurNics<'a> {
 
 impl<'a> OurNics<'a> {
     pub(super) fn new(own: &'a NodePolicy, snapshot: &'a Snapshot) -> Self {
-        let names = names(own, snapshot);
+        let names = pf_selections_of_policy(own, snapshot);
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, (_, name, _)) in names.iter().enumerate() {
             by_name.entry(name).or_default().push(at);
@@ -77,11 +77,11 @@ impl<'a> OurNics<'a> {
 
     /// The first NIC that another policy names too, with VFs that both take. `ranges_matter` is off for what applies to a
     /// NIC as a whole.
-    pub(super) fn meeting(&self, other: &NodePolicy, ranges_matter: bool) -> Option<Meeting> {
-        if !compatible(&self.index, &other.nics) {
+    pub(super) fn first_nic_in_common(&self, other: &NodePolicy, ranges_matter: bool) -> Option<Meeting> {
+        if !may_select_same_nic(&self.index, &other.nics) {
             return None;
         }
-        let (own, theirs) = (self.own, names(other, self.snapshot));
+        let (own, theirs) = (self.own, pf_selections_of_policy(other, self.snapshot));
         let both_take =
             |ours, theirs| !ranges_matter || overlap(own.functions(ours), other.functions(theirs));
         if !self.names.is_empty() && !theirs.is_empty() {

@@ -168,7 +168,7 @@ pub(super) fn shared(config: &Map<String, Value>) -> Vec<ConfigFault> {
             );
             let fix = "Write vendors, deviceIDs, drivers, ifNames or linkTypes.";
             fault(
-                &format!("/selectors/{}", crate::text::token(key)),
+                &format!("/selectors/{}", crate::text::json_pointer_token(key)),
                 Severity::Warning,
                 Concern::Devices,
                 message,

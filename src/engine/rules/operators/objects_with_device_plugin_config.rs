@@ -8,7 +8,7 @@ use crate::rules::finding::Findings;
 use crate::rules::json_in_text_fields;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::place_in_json_text::Places;
-use crate::text::token;
+use crate::text::json_pointer_token;
 use serde_json::{Map, Value};
 
 /// Finds the faults of a configuration.
@@ -82,7 +82,7 @@ fn is_of_plugin(entry: &Value) -> bool {
 /// entry that names a resource and, unless the ConfigMap has a plugin's name, a key that only a plugin has.
 fn of_config_map(key: &str, text: &str, plugin: bool) -> Option<Configuration> {
     let lists: [(&str, Reader); 2] = [("resourceList", sriov), ("configList", shared)];
-    let pointer = || format!("/data/{}", token(key));
+    let pointer = || format!("/data/{}", json_pointer_token(key));
     let quoted = |name: &str| text.contains(&format!("\"{name}\""));
     if !text.trim_start().starts_with('{') || !quoted("resourceName") {
         return None;

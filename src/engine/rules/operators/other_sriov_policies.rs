@@ -33,7 +33,7 @@ pub(super) fn others<'c, 'a>(
 /// (k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go, ByPriority). The last one configures the VFs; the first
 /// one gives the device plugin the flags of the pool, and is first in its list. `None` where that depends on a priority
 /// that is not set: it counts as 0, or as 99 with the operator's webhook.
-pub(super) fn applied_first(own: (&str, &NodePolicy), other: Other<'_>) -> Option<bool> {
+pub(super) fn is_applied_before(own: (&str, &NodePolicy), other: Other<'_>) -> Option<bool> {
     let order = |unset: i64| {
         let of = |policy: &NodePolicy| std::cmp::Reverse(policy.priority.unwrap_or(unset));
         (of(own.1), own.0) < (of(other.policy), other.name)
@@ -54,7 +54,7 @@ mod tests {
         };
         let first = |own: &str, other: &str| {
             let (own, other) = (policy(own), policy(other));
-            applied_first(("b", &own), Other { name: "c", policy: &other, shared: Common::Implied })
+            is_applied_before(("b", &own), Other { name: "c", policy: &other, shared: Common::Implied })
         };
         assert_eq!(first(r#","priority":99"#, r#","priority":10"#), Some(true));
         assert_eq!(first(r#","priority":10"#, r#","priority":99"#), Some(false));

@@ -24,7 +24,7 @@ const fn model(
 }
 
 /// Version of the operator that has these.
-pub(super) const OF: &str = "1.6";
+pub(super) const OPERATOR_VERSION: &str = "1.6";
 
 pub(super) static MODELS: &[Model] = &[
     model("15b3", "1013", "1014", "ConnectX-4"),
@@ -78,18 +78,18 @@ pub(super) static MODELS: &[Model] = &[
 ];
 
 /// Models of a vendor; of all where none is named.
-pub(super) fn of(vendor: Option<&str>) -> impl Iterator<Item = &'static Model> {
+pub(super) fn models_of_vendor(vendor: Option<&str>) -> impl Iterator<Item = &'static Model> {
     MODELS.iter().filter(move |m| vendor.is_none_or(|v| v == m.vendor))
 }
 
 /// `VENDOR/ID` of the physical functions of some models, and `/ID` for where no vendor is named. Of models with one
 /// identifier the first counts.
-pub(super) fn keys(counts: impl Fn(&Model) -> bool) -> Vec<String> {
-    keys_of(|m| m.physical, counts)
+pub(super) fn ids_of_physical_functions(counts: impl Fn(&Model) -> bool) -> Vec<String> {
+    ids_by_model_field(|m| m.physical, counts)
 }
 
 /// The same by another identifier.
-pub(super) fn keys_of(id: impl Fn(&Model) -> &'static str, counts: impl Fn(&Model) -> bool) -> Vec<String> {
+pub(super) fn ids_by_model_field(id: impl Fn(&Model) -> &'static str, counts: impl Fn(&Model) -> bool) -> Vec<String> {
     let mut keys = Vec::new();
     for model in MODELS.iter().filter(|m| counts(m)) {
         for key in [format!("{}/{}", model.vendor, id(model)), format!("/{}", id(model))] {

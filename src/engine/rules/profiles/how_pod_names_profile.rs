@@ -12,7 +12,7 @@ pub(super) fn is_named(evidence: &Evidence) -> bool {
     matches!(evidence, Evidence::Flag | Evidence::PodAnnotation)
 }
 
-pub(super) fn is_placed(context: &PodContext<'_>) -> bool {
+pub(super) fn does_plan_place_pod(context: &PodContext<'_>) -> bool {
     context.plan.changes.iter().any(|c| matches!(c.edit, Edit::NodeRequirement { .. }))
 }
 
@@ -21,6 +21,6 @@ pub(super) fn with_placement<'a>(
     context: &'a PodContext<'_>,
     profile: &'a Profile,
 ) -> Option<Constraints<'a>> {
-    let selector = profile.node_selector.as_ref().filter(|_| is_placed(context))?;
+    let selector = profile.node_selector.as_ref().filter(|_| does_plan_place_pod(context))?;
     Some(Constraints::of(context.pod()).kept_to(selector))
 }

@@ -3,18 +3,18 @@
 use crate::nodes::{Constraints, INSTANCE_TYPE_LABEL, Relation, Requirement};
 use crate::profile::Profile;
 use crate::rules::pod_context::PodContext;
-use crate::text::{misspelt, printable};
+use crate::text::{name_meant_by_misspelt, printable};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 /// Most conditions of a pod that are compared: each costs as much as there are names.
-const COMPARED: usize = 16;
+const MAX_CONDITIONS_COMPARED: usize = 16;
 /// Most values of a label that are compared, of nodes and of profiles.
-const VALUES: usize = 1024;
+const MAX_VALUES_COMPARED: usize = 1024;
 /// Most values of profiles that are looked at, whichever profiles list them: a workload may have hundreds of templates.
-const EXAMINED: usize = 4 * VALUES;
+const MAX_PROFILE_VALUES_EXAMINED: usize = 4 * MAX_VALUES_COMPARED;
 
 /// `no node has fabric=rcoe; did you mean roce?`
 pub(super) struct Misspelt {
@@ -45,18 +45,18 @@ pub(super) fn find(
     };
     let terms = constraints.terms.iter().flatten().flat_map(|term| &term.labels);
     let asked = constraints.selector.iter().chain(terms).filter(|r| r.relation == Relation::In);
-    let asked: Vec<Requirement<'_>> = asked.take(COMPARED).copied().collect();
+    let asked: Vec<Requirement<'_>> = asked.take(MAX_CONDITIONS_COMPARED).copied().collect();
     let (subject, catalog) = (&context.subject, context.subject.snapshot.catalog());
     let names = LazyCell::new(|| profiles.iter().map(|p| p.name.as_str()).collect::<BTreeSet<&str>>());
     let is_published = |p: &Arc<Profile>| names.contains(p.name.as_str());
     let admitted = |p: &Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
     // Workloads may have hundreds of templates, so that these questions count as comparisons do.
-    let published = |having: &[Arc<Profile>]| subject.deadline.any(having, is_published);
+    let published = |having: &[Arc<Profile>]| subject.deadline.any_fits_within_compare_budget(having, is_published);
     asked.iter().find_map(|r| {
         let listed = catalog.listed(r.key);
         // Nodes with what a profile that the pod may have selects are possible.
         let selects = |value: &str| match listed.and_then(|l| l.values.get(value)) {
-            Some(having) => subject.deadline.any(having, admitted),
+            Some(having) => subject.deadline.any_fits_within_compare_budget(having, admitted),
             None => Some(false),
         };
         for value in r.values.iter().collect::<BTreeSet<_>>() {
@@ -67,12 +67,12 @@ pub(super) fn find(
         let wanted = r.values.iter().next()?;
         let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
         let of_nodes =
-            nodes.label_values(r.key).take(VALUES).filter(|_| !context.subject.snapshot.is_for_tenant());
-        let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(EXAMINED);
+            nodes.label_values(r.key).take(MAX_VALUES_COMPARED).filter(|_| !context.subject.snapshot.is_for_tenant());
+        let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(MAX_PROFILE_VALUES_EXAMINED);
         let of_profiles = of_profiles.map_while(|(value, having)| Some((&**value, published(having)?)));
-        let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(VALUES);
-        let values = subject.deadline.compared(wanted, of_profiles.chain(of_nodes));
-        if let Some(value) = misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value))) {
+        let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(MAX_VALUES_COMPARED);
+        let values = subject.deadline.names_within_compare_budget(wanted, of_profiles.chain(of_nodes));
+        if let Some(value) = name_meant_by_misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value))) {
             return Some(Misspelt { nobody, written, meant: printable(value, 63) });
         }
         if nodes.has_label(r.key) || listed.map_or(Some(false), |l| published(&l.profiles))? {
@@ -81,7 +81,7 @@ pub(super) fn find(
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
         let of_profiles = catalog.labels().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
         let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
-        misspelt(r.key, subject.deadline.compared(r.key, keys)).map(|key| Misspelt {
+        name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys)).map(|key| Misspelt {
             nobody,
             written,
             meant: format!("label {}", printable(key, 80)),

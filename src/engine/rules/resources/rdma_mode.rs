@@ -6,12 +6,12 @@ use crate::rules::object_context::ObjectContext;
 use crate::rules::pod_context::PodContext;
 
 /// The nodes that serve a network's resource.
-pub(super) fn site<'a>(known: &Known<'a>, facts: &'a crate::facts::Index) -> Option<&'a Site> {
+pub(super) fn nodes_serving_network<'a>(known: &Known<'a>, facts: &'a crate::facts::Index) -> Option<&'a Site> {
     facts.site(known.class.resource?)
 }
 
 /// Reports the networks of a pod for which a condition holds.
-pub(super) fn of_pod(
+pub(super) fn report_networks_of_pod_where(
     context: &PodContext<'_>,
     holds: fn(&Known<'_>, &Site) -> bool,
     report: &mut dyn FnMut(String, &Known<'_>),
@@ -22,7 +22,7 @@ pub(super) fn of_pod(
     let facts = context.subject.snapshot.facts();
     for network in &context.devices().networks {
         if let Some(known) = network.known
-            && site(&known, facts).is_some_and(|site| holds(&known, site))
+            && nodes_serving_network(&known, facts).is_some_and(|site| holds(&known, site))
         {
             report(network.describe(), &known);
         }
@@ -30,16 +30,16 @@ pub(super) fn of_pod(
 }
 
 /// Whether a condition holds for a network object.
-pub(super) fn of_object(context: &ObjectContext<'_>, holds: fn(&Known<'_>, &Site) -> bool) -> bool {
-    let Some(network) = context.network() else { return false };
+pub(super) fn does_hold_for_network_object(context: &ObjectContext<'_>, holds: fn(&Known<'_>, &Site) -> bool) -> bool {
+    let Some(network) = context.network_made_of_object() else { return false };
     let class = context.snapshot.class_of(&network.fact);
     let known = Known { fact: &network.fact, class };
-    site(&known, context.snapshot.facts()).is_some_and(|site| holds(&known, site))
+    nodes_serving_network(&known, context.snapshot.facts()).is_some_and(|site| holds(&known, site))
 }
 
 /// Whether the nodes of a network object are in RDMA mode shared, where plugin rdma refuses to run.
 pub(in crate::rules) fn is_shared(context: &ObjectContext<'_>) -> bool {
-    of_object(context, |_, site| site.exclusive == Some(false))
+    does_hold_for_network_object(context, |_, site| site.exclusive == Some(false))
 }
 
 /// The fix for plugin rdma after ib-sriov on nodes in shared RDMA mode.

@@ -66,7 +66,7 @@ fn longest(body: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> 
         *looked = (now, looked.1.max(now - looked.0));
         false
     };
-    drop(handle_within(body, entry, known, &Deadline::when(&over)));
+    drop(handle_within(body, entry, known, &Deadline::ends_when(&over)));
     over();
     let longest = looked.lock().unwrap().1;
     (longest, now() - started)

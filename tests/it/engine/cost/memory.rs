@@ -55,7 +55,7 @@ fn of_known() -> Outcome {
             costly_products::once_for(&input, entry, known);
         };
         let took = allocation_counter::measure(decide).bytes_max;
-        let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
+        let (bytes, weight) = (input.len() as u64, weight.memory_of_decision() as u64);
         let beyond = BESIDE + COPIES * bytes;
         let taken = Taken { label: (*what).to_owned(), bytes, took: bytes + took, weight, beyond };
         if taken.took > taken.weight * MARGIN + taken.beyond {
@@ -81,7 +81,7 @@ fn of_crafted() -> Outcome {
             costly_products::once(&input, entry, &snapshot);
         };
         let took = allocation_counter::measure(decide).bytes_max;
-        let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
+        let (bytes, weight) = (input.len() as u64, weight.memory_of_decision() as u64);
         let label = format!("{kind}: {what}");
         let taken = Taken { label, bytes, took: bytes + took, weight, beyond: FIXED + COPIES * bytes };
         if taken.took > taken.weight * MARGIN + taken.beyond {
@@ -122,7 +122,7 @@ fn measure(way: Way, trial: &Trial<'_>, large: usize) -> Taken {
     let mut weight = DecodedSize::default();
     weight.add(&input);
     let took = allocation_counter::measure(|| way.run(sample, &input, &snapshot)).bytes_max;
-    let (bytes, weight) = (input.len() as u64, weight.decoded() as u64);
+    let (bytes, weight) = (input.len() as u64, weight.memory_of_decision() as u64);
     let beyond = FIXED + if shapes.iter().any(Shape::is_text) { COPIES * bytes } else { 0 };
     Taken { label: label.clone(), bytes, took: bytes + took, weight, beyond }
 }

@@ -5,7 +5,7 @@ use crate::support::generated_world::bases;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response;
 use fabric_admission::review::webhook_body::{WebhookEntry, handle};
-use fabric_admission::rules::checks_kind;
+use fabric_admission::rules::does_any_rule_check_kind;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ impl Way {
             Self::Mutate | Self::Validate => pod,
             Self::Audit => pod || makes_pods(sample.object()),
             Self::Workload => !pod && makes_pods(sample.object()),
-            Self::Object => checks_kind(group, kind),
+            Self::Object => does_any_rule_check_kind(group, kind),
             Self::Fact => Builder::takes(group, kind),
         }
     }

@@ -4,7 +4,7 @@
 use super::{site, soon};
 use crate::support::server::Server;
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::cluster::missing_prerequisites::{CRD, right, version};
+use fabric_admission::cluster::missing_prerequisites::{CRD, missing_right_message, version};
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +34,7 @@ fn same() -> Outcome {
         }
     });
     let policies = "sriovnetworknodepolicies.sriovnetwork.openshift.io";
-    let expected = [version("1.32"), CRD.to_owned(), right("nodes"), right(policies)];
+    let expected = [version("1.32"), CRD.to_owned(), missing_right_message("nodes"), missing_right_message(policies)];
     // Something that is missing does not keep the server from answering.
     soon("ready", || Ok(server.admin("/readyz")?.status == 200))?;
     let mut shown = String::new();

@@ -1,13 +1,13 @@
 //! PF101: RDMA devices that programs of this container can open.
 
-use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF101", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(usable(context))
+    either_outcome(usable(context))
 }
 
 fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {

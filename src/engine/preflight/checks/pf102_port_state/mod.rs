@@ -1,6 +1,6 @@
 //! PF102: state of the ports.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::{LinkLayer, State};
@@ -9,7 +9,7 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF102", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(states(context))
+    either_outcome(states(context))
 }
 
 fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -36,7 +36,7 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Check cable, transceiver and switch port of the node. On InfiniBand, check that a Subnet Manager runs.",
         ));
     }
-    Ok(tally.without_bad(|good| {
+    Ok(tally.outcome_if_none_is_bad(|good| {
         if other_port_active.is_empty() {
             return Outcome::pass(format!("{} ACTIVE ({})", count(good.len(), "port"), listed(good)));
         }

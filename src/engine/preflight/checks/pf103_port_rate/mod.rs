@@ -1,6 +1,6 @@
 //! PF103: rate of the ports.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::port::State;
 use crate::text::count;
@@ -8,7 +8,7 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF103", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(rates(context))
+    either_outcome(rates(context))
 }
 
 fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -38,7 +38,7 @@ fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
         });
     }
     let single = context.expected.rate.is_none() && tally.good.len() == 1;
-    Ok(tally.without_bad(|good| match single {
+    Ok(tally.outcome_if_none_is_bad(|good| match single {
         true => Outcome::unknown(format!(
             "the only port has {least} Gbit/s, and the profile names no rate to compare with"
         )),

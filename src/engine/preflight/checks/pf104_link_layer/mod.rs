@@ -1,13 +1,13 @@
 //! PF104: link layer of the ports.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF104", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(layers(context))
+    either_outcome(layers(context))
 }
 
 fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -23,7 +23,7 @@ fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         tally.add(&port_name(device, port), judge());
     }
     if tally.bad.is_empty() {
-        return Ok(tally.without_bad(|good| {
+        return Ok(tally.outcome_if_none_is_bad(|good| {
             Outcome::pass(format!("{} with link layer {}", count(good.len(), "port"), wanted.word()))
         }));
     }

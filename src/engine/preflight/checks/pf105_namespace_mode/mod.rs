@@ -1,13 +1,13 @@
 //! PF105: mode of RDMA network namespaces.
 
-use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::netlink::NamespaceMode;
 
 pub(super) static CHECK: Check = Check { id: "PF105", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(mode(context))
+    either_outcome(mode(context))
 }
 
 fn mode(context: &Context<'_>) -> Result<Outcome, Outcome> {

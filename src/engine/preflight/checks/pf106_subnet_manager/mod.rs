@@ -1,6 +1,6 @@
 //! PF106: LID, Subnet Manager and P_Keys of InfiniBand ports.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::Port;
 use crate::rdma::port::LinkLayer;
@@ -12,12 +12,12 @@ pub(super) static CHECK: Check = Check { id: "PF106", page: include_str!("page.m
 const FULL: u16 = 0x8000;
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(subnet(context))
+    either_outcome(subnet(context))
 }
 
 fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let ports = context.ports()?;
-    let row = context.number("NCCL_IB_PKEY")?;
+    let row = context.effective_number("NCCL_IB_PKEY")?;
     let mut fabric = Tally::default();
     let mut keys = Tally::default();
     for (device, port) in &ports {
@@ -47,8 +47,8 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Check that a Subnet Manager runs, and that it knows the GUID of the port.",
         ));
     }
-    Ok(fabric.without_bad(|good| {
-        keys.without_bad(|_| {
+    Ok(fabric.outcome_if_none_is_bad(|good| {
+        keys.outcome_if_none_is_bad(|_| {
             let (ports, by) = (count(good.len(), "port"), chosen_by(row));
             Outcome::pass(format!("{ports} with LID, Subnet Manager and a full P_Key{by}"))
         })

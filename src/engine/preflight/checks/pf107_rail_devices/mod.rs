@@ -1,6 +1,6 @@
 //! PF107: each rail's interface belongs to a usable RDMA device.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::device_of_interface::device_of;
 use crate::preflight::expectation_document::Transport;
@@ -17,7 +17,7 @@ fn tables_are_read(devices: &[&Device]) -> bool {
 pub(super) static CHECK: Check = Check { id: "PF107", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(rails(context))
+    either_outcome(rails(context))
 }
 
 fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -48,7 +48,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
         tally.add(name, found);
     }
     if tally.bad.is_empty() {
-        return Ok(tally.without_bad(|good| {
+        return Ok(tally.outcome_if_none_is_bad(|good| {
             Outcome::pass(format!("{} with a usable RDMA device", count(good.len(), "interface")))
         }));
     }

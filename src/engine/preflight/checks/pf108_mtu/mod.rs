@@ -1,6 +1,6 @@
 //! PF108: MTU of the rails (RoCE).
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::expectation_document::Transport;
 use crate::text::count;
@@ -8,10 +8,10 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF108", page: include_str!("page.md"), rdma_only: true, judge };
 
 /// An interface with this MTU carries RDMA packets of 4096 bytes, with the headers of RoCE.
-const ENOUGH: u64 = 4200;
+const MIN_MTU_FOR_4096_BYTE_PACKETS: u64 = 4200;
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(mtus(context))
+    either_outcome(mtus(context))
 }
 
 fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -29,7 +29,7 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
             sizes.push((name.as_str(), mtu));
         }
         let judge = || match *interface.mtu.as_ref()? {
-            mtu if mtu < ENOUGH => Err(Found::Bad(format!("has MTU {mtu}"))),
+            mtu if mtu < MIN_MTU_FOR_4096_BYTE_PACKETS => Err(Found::Bad(format!("has MTU {mtu}"))),
             _ => Ok(()),
         };
         small.add(name, judge());
@@ -60,5 +60,5 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Set MTU 9000 on the rails and on the switches, if the fabric supports it.",
         ));
     }
-    Ok(small.without_bad(|good| Outcome::pass(format!("{} with MTU {largest}", count(good.len(), "rail")))))
+    Ok(small.outcome_if_none_is_bad(|good| Outcome::pass(format!("{} with MTU {largest}", count(good.len(), "rail")))))
 }

@@ -1,6 +1,6 @@
 //! PF201: the rails' interfaces.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::expectation_document::Transport;
 use crate::rdma::interface_addresses::Address;
@@ -11,7 +11,7 @@ pub(super) static CHECK: Check =
     Check { id: "PF201", page: include_str!("page.md"), rdma_only: false, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(rails(context))
+    either_outcome(rails(context))
 }
 
 fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -57,7 +57,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
         ));
     }
     if tally.bad.is_empty() {
-        return Ok(tally.without_bad(|good| {
+        return Ok(tally.outcome_if_none_is_bad(|good| {
             let with = if needs_address { "up, with an address" } else { "up" };
             Outcome::pass(format!("{} {with}", count(good.len(), "interface")))
         }));

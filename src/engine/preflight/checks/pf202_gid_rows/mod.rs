@@ -1,6 +1,6 @@
 //! PF202: a GID of RoCE version 2 that belongs to this pod, on each RoCE port.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name, read};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::gid_rows::{self, Owner};
 use crate::preflight::readings::Port;
@@ -12,7 +12,7 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF202", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(rows(context))
+    either_outcome(rows(context))
 }
 
 fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -29,7 +29,7 @@ fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if tally.bad.is_empty() {
         let empty = tally.good.is_empty();
-        let outcome = tally.without_bad(|good| {
+        let outcome = tally.outcome_if_none_is_bad(|good| {
             Outcome::pass(format!("{} with a RoCE v2 GID of this pod", count(good.len(), "port")))
         });
         return Ok(match other_layer {

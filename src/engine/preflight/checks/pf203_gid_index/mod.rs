@@ -1,11 +1,11 @@
 //! PF203: the GID row that NCCL takes.
 
 use crate::nccl::NcclVersion;
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, port_name, read};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
-use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, choice};
+use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
-use crate::preflight::nccl_conf_lines_from_readings::{CHOOSES_ROWS, CHOOSES_ROWS_WITHOUT_GAPS};
+use crate::preflight::nccl_conf_lines_from_readings::{CHOOSES_ROWS_PAST_GAPS_SINCE, CHOOSES_ROWS_UP_TO_GAP_SINCE};
 use crate::preflight::readings::Port;
 use crate::rdma::gid::GidType;
 use crate::rdma::interface_addresses::Address;
@@ -14,7 +14,7 @@ use crate::rdma::port::LinkLayer;
 pub(super) static CHECK: Check = Check { id: "PF203", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(row(context))
+    either_outcome(row(context))
 }
 
 /// How NCCL finds the row.
@@ -70,7 +70,7 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
         let message = format!("{words}; {}: ibv_modify_qp fails", listed(&tally.bad));
         return Ok(Outcome::fail(Fault::Configuration, message, fix));
     }
-    Ok(tally.without_bad(|_| match segment.as_slice() {
+    Ok(tally.outcome_if_none_is_bad(|_| match segment.as_slice() {
         [] => Outcome::pass(format!("{words}: on each port, NCCL finds a RoCE v2 row of this pod")),
         rows => Outcome::warn(
             Fault::Configuration,
@@ -82,19 +82,19 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
 
 /// How NCCL finds the row, and the same in words.
 fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
-    if let Some((index, place)) = context.number("NCCL_IB_GID_INDEX")?
+    if let Some((index, place)) = context.effective_number("NCCL_IB_GID_INDEX")?
         && index >= 0
     {
         let words = format!("NCCL_IB_GID_INDEX={index} ({place})");
         return Ok((Way::Set(u32::try_from(index).unwrap_or(u32::MAX)), words));
     }
     let version: NcclVersion = read(&context.seen.image.nccl, "version of NCCL")?.0;
-    if version < CHOOSES_ROWS_WITHOUT_GAPS {
+    if version < CHOOSES_ROWS_UP_TO_GAP_SINCE {
         return Ok((Way::First, format!("NCCL {version} uses GID row 0")));
     }
     let mut set = Vec::new();
     let mut value = |name: &str| -> Result<Option<String>, Outcome> {
-        let found = context.setting(name)?;
+        let found = context.effective_setting(name)?;
         set.extend(found.as_ref().map(|(value, place)| format!("{name}={value} ({place})")));
         Ok(found.map(|(value, _)| value))
     };
@@ -102,7 +102,7 @@ fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
     let wanted = Wanted::new(family.as_deref(), range.as_deref(), roce.as_deref());
     let by = if set.is_empty() { String::new() } else { format!(" by {}", set.join(" and ")) };
     let words = format!("NCCL {version} chooses the GID row{by}");
-    Ok((if version < CHOOSES_ROWS { Way::Stops(wanted) } else { Way::Chooses(wanted) }, words))
+    Ok((if version < CHOOSES_ROWS_PAST_GAPS_SINCE { Way::Stops(wanted) } else { Way::Chooses(wanted) }, words))
 }
 
 fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<Reach, Found> {
@@ -123,7 +123,7 @@ fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<Reach, Found> 
                 ));
             }
             let unread = |why| Found::Unknown(format!("a GID row or its type: {why}"));
-            let row = choice(rows, wanted).map_err(unread)?;
+            let row = row_nccl_chooses(rows, wanted).map_err(unread)?;
             if !own_rows(port, addresses).any(|(.., kind)| kind == GidType::V2) {
                 return Err(Found::Unknown("has no RoCE v2 GID of this pod (see PF202)".to_owned()));
             }

@@ -1,6 +1,6 @@
 //! PF301: locked memory.
 
-use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::process_limits::Memlock;
 
@@ -8,10 +8,10 @@ pub(super) static CHECK: Check = Check { id: "PF301", page: include_str!("page.m
 
 /// Below this NCCL cannot create its queues and buffers: it fails with 8 MiB (NVIDIA/nccl-tests#206), and a rank registers
 /// at least some tens of MiB.
-const TOO_LITTLE: u64 = 64 << 20;
+const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(memlock(context))
+    either_outcome(memlock(context))
 }
 
 fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -38,7 +38,7 @@ fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
         )
     };
     let message = format!("the limit of locked memory is {shown}, {why}");
-    Ok(if bytes < TOO_LITTLE {
+    Ok(if bytes < MIN_MEMLOCK_BYTES {
         Outcome::fail(Fault::Configuration, format!("{message}: ibv_reg_mr and ibv_create_cq fail"), fix)
     } else {
         Outcome::warn(Fault::Configuration, format!("{message}: ibv_reg_mr may fail"), fix)

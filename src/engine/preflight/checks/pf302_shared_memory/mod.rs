@@ -1,6 +1,6 @@
 //! PF302: /dev/shm.
 
-use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
@@ -12,7 +12,7 @@ pub(super) static CHECK: Check =
 const PER_RANK: u64 = 33 << 20;
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(shared_memory(context))
+    either_outcome(shared_memory(context))
 }
 
 fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {

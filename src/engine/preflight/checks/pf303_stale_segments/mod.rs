@@ -1,6 +1,6 @@
 //! PF303: old files of NCCL in /dev/shm.
 
-use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
@@ -9,7 +9,7 @@ pub(super) static CHECK: Check =
     Check { id: "PF303", page: include_str!("page.md"), rdma_only: false, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(stale(context))
+    either_outcome(stale(context))
 }
 
 fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {

@@ -1,12 +1,12 @@
 //! PF401: conditions of GPUDirect RDMA.
 
-use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 
 pub(super) static CHECK: Check = Check { id: "PF401", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(gpudirect(context))
+    either_outcome(gpudirect(context))
 }
 
 fn gpudirect(context: &Context<'_>) -> Result<Outcome, Outcome> {

@@ -1,6 +1,6 @@
 //! PF402: number of GPUs.
 
-use crate::preflight::check_declaration::{Check, Context, either, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::text::count;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check =
     Check { id: "PF402", page: include_str!("page.md"), rdma_only: false, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(gpus(context))
+    either_outcome(gpus(context))
 }
 
 fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {

@@ -1,6 +1,6 @@
 //! PF403: distance between GPUs and NICs.
 
-use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::pci_distance::Distance;
 use crate::text::count;
@@ -8,7 +8,7 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF403", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(distances(context))
+    either_outcome(distances(context))
 }
 
 fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -17,7 +17,7 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if gpus.is_empty() || usable.is_empty() {
         return Err(Outcome::unknown("this check needs a GPU and a usable RDMA device"));
     }
-    if let Some(file) = context.setting("NCCL_TOPO_FILE")?.map(|(file, _)| file) {
+    if let Some(file) = context.effective_setting("NCCL_TOPO_FILE")?.map(|(file, _)| file) {
         return Ok(Outcome::unknown(format!("NCCL_TOPO_FILE={file} replaces the topology in sysfs")));
     }
     let mut nics = Vec::new();

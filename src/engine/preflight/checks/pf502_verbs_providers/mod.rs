@@ -1,6 +1,6 @@
 //! PF502: the provider of each usable device in the image.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::driver_file;
@@ -10,7 +10,7 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF502", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(providers(context))
+    either_outcome(providers(context))
 }
 
 fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -75,7 +75,7 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         tally.add(&file, found);
     }
     if tally.bad.is_empty() {
-        return Ok(tally.without_bad(|good| {
+        return Ok(tally.outcome_if_none_is_bad(|good| {
             Outcome::pass(format!("{}: {}", count(good.len(), "provider"), listed(good)))
         }));
     }

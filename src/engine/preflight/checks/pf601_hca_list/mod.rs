@@ -1,7 +1,7 @@
 //! PF601: `NCCL_IB_HCA` against the devices.
 
 use crate::nccl::name_lists::NameList;
-use crate::preflight::check_declaration::{Check, Context, either, listed, port_name};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, port_name};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::State;
@@ -10,11 +10,11 @@ use crate::text::count;
 pub(super) static CHECK: Check = Check { id: "PF601", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(hcas(context))
+    either_outcome(hcas(context))
 }
 
 fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let Some((value, place)) = context.setting("NCCL_IB_HCA")? else {
+    let Some((value, place)) = context.effective_setting("NCCL_IB_HCA")? else {
         return Ok(Outcome::off("NCCL_IB_HCA is not set"));
     };
     let ports = context.ports()?;
@@ -29,7 +29,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let chosen = |(device, port): &&(&Device, &Port)| list.chooses_port(&device.name, port.number);
     let taken = devices(working.iter().filter(chosen));
     if taken.is_empty() {
-        let names: Vec<String> = if list.ports().any(|(_, port)| port.is_some()) {
+        let names: Vec<String> = if list.device_and_port_items().any(|(_, port)| port.is_some()) {
             working.iter().map(|(device, port)| port_name(device, port)).collect()
         } else {
             devices(working.iter()).into_iter().map(str::to_owned).collect()
@@ -42,8 +42,8 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     let uses_only = format!("NCCL uses only {}", count(taken.len(), "device"));
     let absent: Vec<String> = list
-        .ports()
-        .filter(|item| !list.excludes && !ports.iter().any(|(d, p)| list.means(*item, &d.name, p.number)))
+        .device_and_port_items()
+        .filter(|item| !list.excludes && !ports.iter().any(|(d, p)| list.does_item_mean_port(*item, &d.name, p.number)))
         .map(|(device, port)| port.map_or_else(|| device.to_owned(), |port| format!("{device}:{port}")))
         .collect();
     if !absent.is_empty() {

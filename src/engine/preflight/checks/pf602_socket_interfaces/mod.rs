@@ -1,18 +1,18 @@
 //! PF602: `NCCL_SOCKET_IFNAME` against the interfaces.
 
 use crate::nccl::name_lists::NameList;
-use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 
 pub(super) static CHECK: Check =
     Check { id: "PF602", page: include_str!("page.md"), rdma_only: false, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(interfaces(context))
+    either_outcome(interfaces(context))
 }
 
 fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let Some((value, place)) = context.setting("NCCL_SOCKET_IFNAME")? else {
+    let Some((value, place)) = context.effective_setting("NCCL_SOCKET_IFNAME")? else {
         return Ok(Outcome::off("NCCL_SOCKET_IFNAME is not set"));
     };
     let names: Vec<&str> =

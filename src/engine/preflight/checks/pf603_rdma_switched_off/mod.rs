@@ -1,14 +1,14 @@
 //! PF603: settings that switch RDMA off.
 
 use crate::nccl::numbers_as_nccl_reads::leading_number;
-use crate::preflight::check_declaration::{Check, Context, either};
+use crate::preflight::check_declaration::{Check, Context, either_outcome};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check = Check { id: "PF603", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(settings(context))
+    either_outcome(settings(context))
 }
 
 fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
@@ -22,7 +22,7 @@ fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
         ("NCCL_NET_PLUGIN", |value| value == "none"),
     ] {
         let matters = if name == "NCCL_IB_DISABLE" { of_ib } else { name == "NCCL_NET" || !of_ib };
-        match context.setting(name)? {
+        match context.effective_setting(name)? {
             Some((value, place)) if matters && off(&value) => {
                 return Ok(Outcome::fail(
                     Fault::Configuration,

@@ -8,7 +8,7 @@ use crate::rdma::Unreadable;
 pub(super) static CHECK: Check = Check { id: "PF604", page: include_str!("page.md"), rdma_only: true, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    match context.setting("NCCL_NET_PLUGIN") {
+    match context.effective_setting("NCCL_NET_PLUGIN") {
         Ok(set) => plugin(context, set),
         Err(unknown) => unknown,
     }

@@ -2,7 +2,7 @@
 
 use crate::nccl::NcclVersion;
 use crate::nccl::name_lists::NameList;
-use crate::preflight::check_declaration::{Check, Context, either, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::expectation_document::Transport;
 
@@ -10,23 +10,23 @@ pub(super) static CHECK: Check =
     Check { id: "PF605", page: include_str!("page.md"), rdma_only: false, judge };
 
 /// Before this version, NCCL ignores a list that matches no device (NVIDIA/nccl src/bootstrap.cc).
-const FAILS: NcclVersion = NcclVersion(2, 24, 0);
+const FAILS_WITHOUT_MATCH_SINCE: NcclVersion = NcclVersion(2, 24, 0);
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(devices(context))
+    either_outcome(devices(context))
 }
 
 fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
     const NAME: &str = "NCCL_OOB_NET_IFNAME";
-    let set = context.setting(NAME)?.filter(|(value, _)| !value.is_empty());
+    let set = context.effective_setting(NAME)?.filter(|(value, _)| !value.is_empty());
     let Some((value, place)) = set else { return Ok(Outcome::off(format!("{NAME} is not set"))) };
-    if context.number("NCCL_OOB_NET_ENABLE")?.is_none_or(|(number, _)| number == 0) {
+    if context.effective_number("NCCL_OOB_NET_ENABLE")?.is_none_or(|(number, _)| number == 0) {
         return Ok(Outcome::off(format!("{NAME} has no effect without NCCL_OOB_NET_ENABLE=1")));
     }
     let setting = format!("{NAME}={value} ({place})");
     let names: Vec<&str> = match context.transport() {
         Some(Transport::Roce | Transport::Infiniband) => {
-            let hcas = context.setting("NCCL_IB_HCA")?.map(|(value, _)| value).unwrap_or_default();
+            let hcas = context.effective_setting("NCCL_IB_HCA")?.map(|(value, _)| value).unwrap_or_default();
             let usable = context.usable()?.into_iter().map(|device| device.name.as_str());
             usable.filter(|name| NameList::parse(&hcas).chooses_device(name)).collect()
         }
@@ -50,7 +50,7 @@ fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
         "Remove NCCL_OOB_NET_IFNAME, or set a prefix of the names of NCCL's network devices, such as mlx5.";
     let none = format!("{setting} matches none of {}", listed(&names));
     Ok(match read(&context.seen.image.nccl, "version of NCCL") {
-        Ok((version, _)) if *version >= FAILS => {
+        Ok((version, _)) if *version >= FAILS_WITHOUT_MATCH_SINCE => {
             Outcome::fail(Fault::Configuration, format!("{none}: NCCL {version} fails at start"), fix)
         }
         Ok((version, _)) => {

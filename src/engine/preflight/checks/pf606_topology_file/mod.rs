@@ -1,6 +1,6 @@
 //! PF606: the file that `NCCL_TOPO_FILE` names.
 
-use crate::preflight::check_declaration::{Check, Context, either};
+use crate::preflight::check_declaration::{Check, Context, either_outcome};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::rdma::Unreadable;
 
@@ -8,11 +8,11 @@ pub(super) static CHECK: Check =
     Check { id: "PF606", page: include_str!("page.md"), rdma_only: false, judge };
 
 fn judge(context: &Context<'_>) -> Outcome {
-    either(topology(context))
+    either_outcome(topology(context))
 }
 
 fn topology(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let Some((file, place)) = context.setting("NCCL_TOPO_FILE")? else {
+    let Some((file, place)) = context.effective_setting("NCCL_TOPO_FILE")? else {
         return Ok(Outcome::off("NCCL_TOPO_FILE is not set"));
     };
     let setting = format!("NCCL_TOPO_FILE={file} ({place})");

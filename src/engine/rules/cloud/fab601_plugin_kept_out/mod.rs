@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let set = |name| value(context, index, container, name);
         let efa = context.overlay.units(index, container, EFA) > 0;
         let without = set("NCCL_NET_PLUGIN").is_some_and(|v| v.eq_ignore_ascii_case("none"));

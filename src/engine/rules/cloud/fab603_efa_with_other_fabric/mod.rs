@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if holders(context).next().is_none() {
         return;
     }
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let other = |name: &&str| {
             let known = || context.subject.snapshot.resource(name).and_then(|fact| fact.rdma);
             !names_efa(name) && known().unwrap_or_else(|| names_rdma_device(name))

@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if known {
         return;
     }
-    let apps = context.apps();
+    let apps = context.app_containers_in_time();
     let own = apps.map(|(index, container)| context.overlay.units(index, container, RESOURCE));
     let units = own.fold(0_i64, i64::saturating_add);
     // Other rules check networks of the profile.

@@ -1,6 +1,6 @@
 //! FAB501: /dev/shm missing or too small on a container with several accelerators.
 
-use super::accelerators_of_volume::{accelerators, number};
+use super::accelerators_of_volume::{accelerators, accelerators_of_container};
 use super::without_nccl::{self, runs_tool};
 use crate::plan::{SHM_PATH, recommended_shm};
 use crate::pod::pod_fields::Container;
@@ -60,7 +60,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 ),
             },
         );
-        let known = number(context, index);
+        let known = accelerators_of_container(context, index);
         if container.has_device_at(SHM_PATH) {
             let what = format!("{SHM_PATH} is a raw block device: NCCL cannot create shared memory there");
             findings.add(path, what, format!("Move the device to another path. {fix}"));
@@ -84,7 +84,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// collectives of their own.
 fn needs_shm(context: &PodContext<'_>, index: usize) -> bool {
     let demand = context.subject.demands.app(index);
-    number(context, index).is_none_or(|n| n >= 2)
+    accelerators_of_container(context, index).is_none_or(|n| n >= 2)
         && (demand.nccl || !demand.any)
         && context.pod().containers().get(index).is_some_and(|container| !runs_tool(container))
 }

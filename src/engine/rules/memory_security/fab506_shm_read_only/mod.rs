@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let Some((at, mount)) = container.mount_at(SHM_PATH) else { continue };
         if !context.subject.demands.app(index).any && context.plan.target(index).is_none() {
             continue;

@@ -20,12 +20,12 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         // It has no effect for another user than root and in a user namespace (FAB502, FAB504).
         let heeded = runs_as_root(context.pod(), container) != Some(false) && !context.pod().own_users();
         if !heeded
             || context.scope == Scope::Injection && !context.is_target(index)
-            || has_leave(context, index, container)
+            || may_pin_memory(context, index, container)
             || !registers_memory(context, index, container)
         {
             continue;
@@ -61,7 +61,7 @@ fn lifts(profile: &Profile) -> bool {
 }
 
 /// Whether a container may pin memory, now or once the plan is carried out.
-fn has_leave(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
+fn may_pin_memory(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
     container.privileged()
         || container.adds_capability("IPC_LOCK")
         || context.overlay.adds_ipc_lock(index)

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let added = container.security_context.as_ref().and_then(|s| s.capabilities.as_ref()?.add.as_deref());
         let added = added.unwrap_or_default();
         let has = |name: &str| added.iter().position(|c| c.eq_ignore_ascii_case(name));

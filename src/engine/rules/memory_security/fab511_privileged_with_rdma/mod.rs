@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.pod().host_network() || context.subject.ranks_over_ssh || isolated() {
         return;
     }
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let takes_all = context.subject.demands.app(index).any && !names_devices(context, index);
         if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(
@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether an app container selects devices for NCCL, itself or by the plan, or may do so in a place that is not known.
 fn names_devices(context: &PodContext<'_>, index: usize) -> bool {
     let own = context.variables().iter().find(|variables| variables.index == index);
-    own.is_some_and(|variables| !variables.lacks("NCCL_IB_HCA"))
+    own.is_some_and(|variables| !variables.is_surely_absent("NCCL_IB_HCA"))
         || context
             .pod()
             .containers()

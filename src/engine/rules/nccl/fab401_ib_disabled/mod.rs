@@ -1,8 +1,8 @@
 //! FAB401: NCCL_IB_DISABLE on a container that requests RDMA.
 
-use super::chosen_transport::{is_plugin, pins_verbs};
+use super::chosen_transport::{may_name_plugin, setting_that_pins_verbs};
 use super::other_rdma_users::other_user;
-use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, leading_number};
 use crate::pod::pod_fields::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -26,22 +26,22 @@ const BRANCH: &str = "the command may not run the line that sets the variable";
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         let index = variables.index;
-        let off = variables.last("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
+        let off = variables.setting_that_counts("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
         let Some((given, text)) = off else { continue };
-        if is_open(text)
+        if has_unknown_part(text)
             || leading_number(text) == 0
             || !context.has_rdma(index)
-            || pins_verbs(variables).is_some()
+            || setting_that_pins_verbs(variables).is_some()
         {
             continue;
         }
         // A plugin brings its own transport and does not read this variable.
-        if is_plugin(variables, "NCCL_NET", &["IB", "Socket"])
-            || is_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
+        if may_name_plugin(variables, "NCCL_NET", &["IB", "Socket"])
+            || may_name_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
         {
             continue;
         }
-        let on_purpose = variables.value("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
+        let on_purpose = variables.value_that_counts("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
         let (severity, because, rest) = match other_user(context, variables) {

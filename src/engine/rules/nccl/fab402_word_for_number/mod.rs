@@ -1,6 +1,6 @@
 //! FAB402: NCCL variable with a word where NCCL expects a number.
 
-use crate::nccl::numbers_as_nccl_reads::{is_word, reads_number};
+use crate::nccl::numbers_as_nccl_reads::{is_no_number, reads_number};
 use crate::nccl::variable_table::Reading;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -14,7 +14,7 @@ pub(super) static RULE: Rule =
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         for (given, value) in variables.values() {
-            let Some(known) = given.known.filter(|k| reads_number(k) && is_word(value)) else { continue };
+            let Some(known) = given.known.filter(|k| reads_number(k) && is_no_number(value)) else { continue };
             let acts = match known.reading {
                 Reading::One => "NCCL accepts only 1, so this value has no effect",
                 _ => "NCCL reads this word as 0",

@@ -58,7 +58,7 @@ impl<'a> Held<'a> {
     }
 
     /// The variables of a container that some profile requires or forbids, in the order of their names.
-    pub(super) fn variables<'c>(
+    pub(super) fn restricted_variables_of_container<'c>(
         &self,
         context: &'c PodContext<'_>,
         place: &Place<'c>,
@@ -69,7 +69,7 @@ impl<'a> Held<'a> {
         let own = |(name, entries)| own_variables(context, place, name).map(move |own| (name, entries, own));
         let all: Vec<_> = names.into_iter().filter_map(known).flat_map(own).collect();
         let in_time = |entries: &VariableEntries| {
-            context.deadline.plans(entries.restricting.len().div_ceil(ENTRIES_PER_VALUE))
+            context.deadline.take_values_or_cut_short(entries.restricting.len().div_ceil(ENTRIES_PER_VALUE))
                 && !context.deadline.is_over()
         };
         all.into_iter().take_while(move |(_, entries, _)| in_time(entries)).map(
@@ -85,7 +85,7 @@ impl<'a> Held<'a> {
 }
 
 /// Whether any profile has one of the variables that a container sets.
-pub(super) fn sets_known(context: &PodContext<'_>, place: &Place<'_>) -> bool {
+pub(super) fn does_set_variable_of_any_profile(context: &PodContext<'_>, place: &Place<'_>) -> bool {
     let known = context.subject.snapshot.catalog().variables();
     names(context, place).any(|name| known.contains_key(name))
 }

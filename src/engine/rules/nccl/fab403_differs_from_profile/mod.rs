@@ -4,7 +4,7 @@ mod held;
 mod own_values;
 mod places;
 
-use self::held::{Compared, Held, Setters, Variable, in_order, sets_known};
+use self::held::{Compared, Held, Setters, Variable, in_order, does_set_variable_of_any_profile};
 use self::own_values::{Entry, Own, own_variables};
 use self::places::{Place, places};
 use crate::plan::{is_checked, unused_interface};
@@ -42,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let also = || also.iter().map(|p| &**p);
     let catalog = context.subject.snapshot.catalog();
     let nothing = also().next().is_none() && perhaps.is_empty();
-    let compared = !nothing && places(context).any(|place| sets_known(context, &place));
+    let compared = !nothing && places(context).any(|place| does_set_variable_of_any_profile(context, &place));
     let held = (compared && also().next().is_some()).then(|| Held::of(catalog, own, also(), iter::empty()));
     let perhaps = (compared && !perhaps.is_empty()).then(|| {
         let perhaps = perhaps.iter().map(|p| &**p);
@@ -53,17 +53,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let mut setters = Setters::default();
         let mut places = places(context).filter(|place| unread || !place.only_unread);
         let mut keep =
-            |place: Place<'_>| held.variables(context, &place).all(|v| setters.keep_refused_values(&v));
+            |place: Place<'_>| held.restricted_variables_of_container(context, &place).all(|v| setters.keep_refused_values(&v));
         own.is_none() && places.all(|place| !context.deadline.is_over() && keep(place))
     };
     let held = held.filter(|held| !as_named(held, false));
     let perhaps = perhaps.filter(|perhaps| !as_named(perhaps, true));
     for place in places(context) {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         if let Some(perhaps) = &perhaps {
-            of_nodes(
+            compare_with_profiles_of_nodes(
                 context,
                 perhaps,
                 (&place, Severity::Warning),
@@ -74,16 +74,16 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         if let Some(profile) = own {
-            of_own(context, profile, &place, findings);
+            compare_with_own_profile(context, profile, &place, findings);
         }
         if let Some(held) = &held {
-            of_nodes(context, held, (&place, Severity::Error), findings);
+            compare_with_profiles_of_nodes(context, held, (&place, Severity::Error), findings);
         }
     }
 }
 
 /// Compares a container with the profile of its pod.
-fn of_own(context: &PodContext<'_>, profile: &Profile, place: &Place<'_>, findings: &mut Findings<'_>) {
+fn compare_with_own_profile(context: &PodContext<'_>, profile: &Profile, place: &Place<'_>, findings: &mut Findings<'_>) {
     for entry in profile.env.iter().filter(|e| place.target || e.policy != EnvPolicy::Default) {
         // A value that this pod cannot use is not compared with the user's.
         let compared = || {
@@ -138,16 +138,16 @@ fn report_difference_from_profile(
 
 /// Compares a container with profiles of the pod's nodes that are not the pod's own. A value that the pod's own profile
 /// sets is the platform team's, whoever wrote it into the pod: an injected value looks like one that a user wrote.
-fn of_nodes(
+fn compare_with_profiles_of_nodes(
     context: &PodContext<'_>,
     held: &Held<'_>,
     (place, severity): (&Place<'_>, Severity),
     findings: &mut Findings<'_>,
 ) {
-    if !findings.takes(severity) {
+    if !findings.has_room_for(severity) {
         return;
     }
-    let variables: Vec<Variable<'_, '_, '_>> = held.variables(context, place).collect();
+    let variables: Vec<Variable<'_, '_, '_>> = held.restricted_variables_of_container(context, place).collect();
     // There may be thousands of pairs, of which fifty are reported: no text is made for the others.
     let (mut takes, mut takes_warnings) = (true, true);
     for (Compared { profile, entry, .. }, own) in in_order(&variables) {
@@ -156,7 +156,7 @@ fn of_nodes(
             false => (severity, &mut takes),
             true => (Severity::Warning, &mut takes_warnings),
         };
-        *open = *open && findings.takes(as_severity);
+        *open = *open && findings.has_room_for(as_severity);
         if !*open {
             continue;
         }

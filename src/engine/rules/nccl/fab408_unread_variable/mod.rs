@@ -1,7 +1,7 @@
 //! FAB408: environment variable that no library reads.
 
 use super::nccl_version_and_other_networks::version;
-use crate::nccl::{KNOWN_UP_TO, Status, Unread, unread};
+use crate::nccl::{KNOWN_UP_TO, Status, Unread, why_name_is_unread};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -61,7 +61,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if !judged.contains_key(name) && judged.len() == MAX_NAMES {
                 continue;
             }
-            let Some(what) = *judged.entry(name).or_insert_with(|| unread(name)) else { continue };
+            let Some(what) = *judged.entry(name).or_insert_with(|| why_name_is_unread(name)) else { continue };
             let (severity, message, fix) = words(what);
             say(severity, message, fix);
         }

@@ -41,15 +41,15 @@ fn effect(known: &Variable) -> &'static str {
 }
 
 fn fix(known: &Variable, word: &str) -> String {
-    let meant = known.words().find(|w| w.eq_ignore_ascii_case(word.trim()));
-    let family = || known.words().find(|w| w.starts_with("AF_") && w.ends_with('6') == word.contains('6'));
+    let meant = known.accepted_words().find(|w| w.eq_ignore_ascii_case(word.trim()));
+    let family = || known.accepted_words().find(|w| w.starts_with("AF_") && w.ends_with('6') == word.contains('6'));
     match meant.or_else(family) {
         Some(meant) => format!("Write {meant}."),
         None if known.reading == Reading::Range => "Write a range such as 10.0.0.0/16.".to_owned(),
         None if known.name == "NCCL_DEBUG" => "Write WARN or INFO.".to_owned(),
         None => {
             let words: Vec<&str> =
-                known.words().filter(|w| w.bytes().any(|b| b.is_ascii_alphabetic())).collect();
+                known.accepted_words().filter(|w| w.bytes().any(|b| b.is_ascii_alphabetic())).collect();
             format!("Write one of {}.", words.join(", "))
         }
     }

@@ -1,6 +1,6 @@
 //! FAB410: NCCL variable with a number out of range.
 
-use crate::nccl::misread_values::outside;
+use crate::nccl::misread_values::number_outside_range;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -12,7 +12,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         for (given, value) in variables.values() {
             let Some(known) = given.known else { continue };
-            let Some(number) = outside(known, value) else { continue };
+            let Some(number) = number_outside_range(known, value) else { continue };
             let place = variables.place(given);
             let bounds = match known.range {
                 (Some(least), Some(most)) => format!("{least} to {most}"),

@@ -1,7 +1,7 @@
 //! FAB411: misplaced '^', '=', spaces or quotes in a list of interfaces or devices.
 
 use crate::nccl::name_lists::{ListFault, NameList};
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::nccl::variable_table::Reading;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -15,7 +15,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         for (given, value) in variables.values() {
             let plain = matches!(&*given.name, "GLOO_SOCKET_IFNAME" | "TP_SOCKET_IFNAME");
-            if !plain && given.known.is_none_or(|k| k.reading != Reading::Names) || is_open(value) {
+            if !plain && given.known.is_none_or(|k| k.reading != Reading::Names) || has_unknown_part(value) {
                 continue;
             }
             let list = NameList::parse(value);

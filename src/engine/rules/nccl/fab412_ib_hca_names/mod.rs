@@ -1,7 +1,7 @@
 //! FAB412: NCCL_IB_HCA that selects no device, too many devices, or a different device on each node.
 
 use crate::nccl::name_lists::NameList;
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::attachments_for_variables::Attachments;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -27,16 +27,16 @@ const SHOWN: usize = 40;
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         let privileged = variables.container.privileged();
-        let given = variables.said(NAME);
+        let given = variables.own_setting_that_counts(NAME);
         if given.is_none() && !privileged {
             continue;
         }
         let attachments = context.attachments();
         let Some(given) = given else {
-            sees_all(context, variables, attachments, findings);
+            report_privileged_sees_physical_function(context, variables, attachments, findings);
             continue;
         };
-        let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
+        let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v)) else {
             continue;
         };
         let list = NameList::parse(value);
@@ -120,13 +120,13 @@ fn is_interface(name: &str) -> bool {
     ["eth", "ens", "eno", "enp", "enP", "net", "bond"].iter().any(|p| name.strip_prefix(p).is_some_and(digit))
 }
 
-fn sees_all(
+fn report_privileged_sees_physical_function(
     context: &PodContext<'_>,
     variables: &ContainerVariables<'_>,
     attachments: &Attachments<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let merges = variables.last("NCCL_IB_MERGE_NICS").is_none() && !variables.open;
+    let merges = variables.setting_that_counts("NCCL_IB_MERGE_NICS").is_none() && !variables.open;
     let Some(what) = attachments.function.as_deref().filter(|_| merges && context.has_rdma(variables.index))
     else {
         return;

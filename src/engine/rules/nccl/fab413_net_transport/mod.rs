@@ -1,9 +1,9 @@
 //! FAB413: NCCL_NET with a transport that the container cannot use, or that leaves the RDMA device idle.
 
-use super::chosen_transport::pins_verbs;
+use super::chosen_transport::setting_that_pins_verbs;
 use super::is_without_rdma_device::Ways;
 use super::other_rdma_users::other_library;
-use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -31,11 +31,11 @@ const HIDDEN: &str = "the container may have an RDMA device that the pod's manif
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let ways = Ways::of(context);
     for variables in context.variables() {
-        if let Some(net) = pins_verbs(variables) {
+        if let Some(net) = setting_that_pins_verbs(variables) {
             report_pinned_net(&ways, variables, net, findings);
             continue;
         }
-        let socket = variables.said("NCCL_NET");
+        let socket = variables.own_setting_that_counts("NCCL_NET");
         let socket = socket.filter(|g| g.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("Socket")));
         let Some(net) = socket.filter(|_| context.has_rdma(variables.index)) else { continue };
         let (severity, rest) = match other_library(variables) {
@@ -61,8 +61,8 @@ fn report_pinned_net(
     net: &Given<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let off = variables.last("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
-    if let Some((off, value)) = off.filter(|(_, v)| !is_open(v) && !is_word(v) && leading_number(v) != 0) {
+    let off = variables.setting_that_counts("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
+    if let Some((off, value)) = off.filter(|(_, v)| !has_unknown_part(v) && !is_no_number(v) && leading_number(v) != 0) {
         // A script may set it on a branch that never runs.
         let sure = |g: &Given<'_>| matches!(g.place, Place::Env(_) | Place::EnvFrom(..));
         let severity =
@@ -79,7 +79,7 @@ fn report_pinned_net(
         );
         return;
     }
-    if ways.lack(variables) {
+    if ways.is_without_rdma_device(variables) {
         findings.with_reason_for_lower_severity(HIDDEN).add_as(
             Severity::Warning,
             variables.path(net),

@@ -3,7 +3,7 @@
 use super::nccl_version_and_other_networks::version;
 use crate::multus::LinkLayer;
 use crate::nccl::NcclVersion;
-use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number};
 use crate::pod::list_length_limits::has_long_commands;
 use crate::pod::shell::{sets_variable, sources_file};
 use crate::rules::attachments_for_variables::Attachments;
@@ -42,7 +42,7 @@ const ROCE_ALONE: [&str; 5] =
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     report_missing_index(context, findings);
     for variables in context.variables() {
-        if ROCE_ALONE.iter().all(|n| variables.last(n).is_none())
+        if ROCE_ALONE.iter().all(|n| variables.setting_that_counts(n).is_none())
             || has_plugin(variables)
             || !context.has_rdma(variables.index)
         {
@@ -50,7 +50,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let attachments = context.attachments();
         if attachments.link == Some(LinkLayer::InfiniBand) {
-            on_infiniband(variables, findings);
+            report_roce_settings_on_infiniband(variables, findings);
         } else {
             report_fixed_index(context, variables, attachments, findings);
         }
@@ -61,13 +61,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn has_plugin(variables: &ContainerVariables<'_>) -> bool {
     let plugin = |g: &Given<'_>| g.value.as_deref().is_none_or(|v| !v.is_empty() && v != "none");
     let net = |v: &str| !v.is_empty() && !v.eq_ignore_ascii_case("IB");
-    variables.last("NCCL_NET_PLUGIN").is_some_and(plugin)
-        || variables.value("NCCL_NET").is_some_and(net)
+    variables.setting_that_counts("NCCL_NET_PLUGIN").is_some_and(plugin)
+        || variables.value_that_counts("NCCL_NET").is_some_and(net)
         || variables.container.resource_names().any(|n| n.starts_with("amd.com/"))
 }
 
-fn on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
-    let set = ROCE_ALONE.iter().filter_map(|n| variables.said(n));
+fn report_roce_settings_on_infiniband(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
+    let set = ROCE_ALONE.iter().filter_map(|n| variables.own_setting_that_counts(n));
     let set: Vec<_> = set.collect();
     let Some(first) = set.first() else { return };
     let names: Vec<&str> = set.iter().map(|g| &*g.name).collect();
@@ -89,8 +89,8 @@ fn report_fixed_index(
     attachments: &Attachments<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let Some(given) = variables.said(NAME) else { return };
-    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v) && !is_word(v)) else {
+    let Some(given) = variables.own_setting_that_counts(NAME) else { return };
+    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v)) else {
         return;
     };
     let index = leading_number(value);
@@ -133,7 +133,7 @@ fn report_missing_index(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if has_long_commands(context.pod()) {
         return;
     }
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let Some(version) = version(context, container).filter(|v| *v < CHOOSES_IN_PODS) else { continue };
         let from_elsewhere = container.env_from.as_deref().is_some_and(|s| !s.is_empty())
             || container.shell_text().any(|t| sets_variable(t, NAME) || sources_file(t));

@@ -2,7 +2,7 @@
 
 use super::nccl_version_and_other_networks::other_networks;
 use crate::nccl::name_lists::NameList;
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -35,8 +35,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         all
     });
     for variables in context.variables() {
-        let Some(given) = variables.said(NAME) else { continue };
-        let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !is_open(v)) else { continue };
+        let Some(given) = variables.own_setting_that_counts(NAME) else { continue };
+        let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !has_unknown_part(v)) else { continue };
         let list = NameList::parse(value);
         if list.excludes || list.fault().is_some() {
             continue;

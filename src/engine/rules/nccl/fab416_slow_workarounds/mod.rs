@@ -1,6 +1,6 @@
 //! FAB416: NCCL setting that works around a fault and may cost bandwidth.
 
-use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         let own = |name: &str| {
             let planned = profile.is_some_and(|p| p.env.iter().any(|e| *e.name == *name));
-            variables.said(name).filter(|_| !planned)
+            variables.own_setting_that_counts(name).filter(|_| !planned)
         };
         let is = |name: &str, wanted: i64| own(name).filter(|g| number(g) == Some(wanted));
         if let Some(given) =
@@ -37,9 +37,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let pinned = |name: &str| {
             let value = |g: &&Given<'_>| {
-                g.value.as_deref().is_some_and(|v| !v.is_empty() && !is_open(v) && !v.starts_with('^'))
+                g.value.as_deref().is_some_and(|v| !v.is_empty() && !has_unknown_part(v) && !v.starts_with('^'))
             };
-            own(name).filter(value).filter(|_| !by_google(variables))
+            own(name).filter(value).filter(|_| !has_tcpx_settings(variables))
         };
         let found: Vec<&Given<'_>> = [
             is("NCCL_SHM_DISABLE", 1),
@@ -73,10 +73,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// A number that NCCL reads from a value, where the value is one.
 fn number(given: &Given<'_>) -> Option<i64> {
-    let value = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v) && !is_word(v))?;
+    let value = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v))?;
     Some(leading_number(value))
 }
 
-fn by_google(variables: &ContainerVariables<'_>) -> bool {
+fn has_tcpx_settings(variables: &ContainerVariables<'_>) -> bool {
     variables.own().any(|g| g.known.is_some_and(|k| matches!(k.family, "gke-tcpx" | "gke-tcpxo")))
 }

@@ -1,6 +1,6 @@
 //! FAB417: NCCL diagnostics that were left on.
 
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         let set =
-            |name: &str| variables.said(name).filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
+            |name: &str| variables.own_setting_that_counts(name).filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
         for (name, severity, does) in [
             (
                 "NCCL_TOPO_DUMP_FILE",
@@ -42,9 +42,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let one_file = |g: &&Given<'_>| {
             g.value
                 .as_deref()
-                .is_some_and(|v| !v.is_empty() && !v.contains("%p") && !is_open(v) && !v.starts_with("/dev/"))
+                .is_some_and(|v| !v.is_empty() && !v.contains("%p") && !has_unknown_part(v) && !v.starts_with("/dev/"))
         };
-        if let Some(given) = variables.said("NCCL_DEBUG_FILE").filter(one_file).filter(|_| several) {
+        if let Some(given) = variables.own_setting_that_counts("NCCL_DEBUG_FILE").filter(one_file).filter(|_| several) {
             findings.add_as(
                 Severity::Info,
                 variables.path(given),
@@ -59,11 +59,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn report_verbose_logging(variables: &ContainerVariables<'_>, findings: &mut Findings<'_>) {
-    let Some(given) = variables.said("NCCL_DEBUG") else { return };
+    let Some(given) = variables.own_setting_that_counts("NCCL_DEBUG") else { return };
     let level = given.value.as_deref().unwrap_or_default();
     let trace = level.eq_ignore_ascii_case("TRACE");
     let all = |v: &str| v.split(',').any(|w| w.eq_ignore_ascii_case("ALL"));
-    let all = level.eq_ignore_ascii_case("INFO") && variables.value("NCCL_DEBUG_SUBSYS").is_some_and(all);
+    let all = level.eq_ignore_ascii_case("INFO") && variables.value_that_counts("NCCL_DEBUG_SUBSYS").is_some_and(all);
     if trace || all {
         let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO for all subsystems" };
         findings.add_as(

@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (given, value) in variables.values() {
             let name = &*given.name;
             let before = env.filter(|(g, before)| g.name == name && reported != name && *before != value);
-            let found = before.and_then(|(first, before)| Some((first, before, wins(first, given)?)));
+            let found = before.and_then(|(first, before)| Some((first, before, which_setting_wins(first, given)?)));
             if let Some((first, before, (severity, wins))) = found {
                 reported = name;
                 // A secret stays out of messages.
@@ -47,7 +47,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn wins(first: &Given<'_>, second: &Given<'_>) -> Option<(Severity, &'static str)> {
+fn which_setting_wins(first: &Given<'_>, second: &Given<'_>) -> Option<(Severity, &'static str)> {
     Some(match (first.place, second.place, second.how) {
         (Place::Env(_), Place::Env(_), _) => (Severity::Warning, "the last entry of env wins"),
         (Place::EnvFrom(..), Place::EnvFrom(..), _) => (Severity::Info, "the last source of envFrom wins"),

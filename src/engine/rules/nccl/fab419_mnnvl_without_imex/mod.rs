@@ -1,6 +1,6 @@
 //! FAB419: NCCL_MNNVL_ENABLE=1 without an IMEX channel.
 
-use crate::nccl::numbers_as_nccl_reads::{is_open, is_word, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, is_no_number, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -10,12 +10,12 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
-        let forced = |v: &str| !is_open(v) && !is_word(v) && leading_number(v) == 1;
-        let given = variables.said("NCCL_MNNVL_ENABLE");
+        let forced = |v: &str| !has_unknown_part(v) && !is_no_number(v) && leading_number(v) == 1;
+        let given = variables.own_setting_that_counts("NCCL_MNNVL_ENABLE");
         let Some(given) = given.filter(|g| g.value.as_deref().is_some_and(forced)) else { continue };
         let container = variables.container;
         let claims = container.resources.as_ref().is_some_and(|r| r.claims.is_some());
-        if claims || container.privileged() || !variables.lacks("NVIDIA_IMEX_CHANNELS") {
+        if claims || container.privileged() || !variables.is_surely_absent("NVIDIA_IMEX_CHANNELS") {
             continue;
         }
         findings.add(

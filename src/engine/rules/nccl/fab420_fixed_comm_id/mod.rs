@@ -1,6 +1,6 @@
 //! FAB420: NCCL_COMM_ID with a fixed address.
 
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -10,8 +10,8 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
-        let Some(given) = variables.said("NCCL_COMM_ID") else { continue };
-        let fixed = |v: &str| !v.is_empty() && !is_open(v);
+        let Some(given) = variables.own_setting_that_counts("NCCL_COMM_ID") else { continue };
+        let fixed = |v: &str| !v.is_empty() && !has_unknown_part(v);
         if given.value.as_deref().is_some_and(fixed) {
             findings.add(
                 variables.path(given),

@@ -2,7 +2,7 @@
 
 use super::nccl_version_and_other_networks::version;
 use crate::nccl::NcclVersion;
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         for (given, value) in variables.values() {
-            if *given.name != *"NCCL_PSK" || value.is_empty() || is_open(value) {
+            if *given.name != *"NCCL_PSK" || value.is_empty() || has_unknown_part(value) {
                 continue;
             }
             findings.add(

@@ -1,6 +1,6 @@
 //! FAB422: UCX settings that exclude each other or leave no device.
 
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -12,7 +12,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
-        let own = |name: &str| variables.said(name);
+        let own = |name: &str| variables.own_setting_that_counts(name);
         if let Some(given) = own("UCX_NET_DEVICES") {
             report_devices_not_in_pod(variables, given, findings);
         }
@@ -56,7 +56,7 @@ fn report_devices_not_in_pod(
     given: &Given<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else { return };
+    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v)) else { return };
     let place = variables.place(given);
     let mut say = |problem: String, fix: &str| {
         findings.add(
@@ -82,7 +82,7 @@ fn report_devices_not_in_pod(
             &format!("Write {item}:1."),
         );
     }
-    let Some(transports) = variables.value("UCX_TLS").filter(|t| !t.is_empty() && !is_open(t)) else {
+    let Some(transports) = variables.value_that_counts("UCX_TLS").filter(|t| !t.is_empty() && !has_unknown_part(t)) else {
         return;
     };
     if transports.starts_with('^') {

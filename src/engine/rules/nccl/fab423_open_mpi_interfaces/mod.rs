@@ -1,6 +1,6 @@
 //! FAB423: Open MPI interface settings that conflict or use the loopback.
 
-use crate::nccl::numbers_as_nccl_reads::is_open;
+use crate::nccl::numbers_as_nccl_reads::has_unknown_part;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -15,15 +15,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude"),
             ("OMPI_MCA_oob_tcp_if_include", "OMPI_MCA_oob_tcp_if_exclude"),
         ] {
-            let Some(given) = variables.said(exclude) else {
+            let Some(given) = variables.own_setting_that_counts(exclude) else {
                 continue;
             };
-            let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v)) else {
+            let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v)) else {
                 continue;
             };
             let place = variables.place(given);
             let loopback = |item: &str| item.starts_with("lo") || item.starts_with("127.");
-            if variables.last(include).is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty())) {
+            if variables.setting_that_counts(include).is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty())) {
                 findings.add(
                     variables.path(given),
                     format!("{exclude}{place} and {include} are both set: Open MPI refuses the combination"),

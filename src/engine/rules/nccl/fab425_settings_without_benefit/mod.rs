@@ -1,6 +1,6 @@
 //! FAB425: libfabric or PyTorch setting without benefit.
 
-use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
-        let number = |name: &str| variables.value(name).filter(|v| !is_open(v)).map(leading_number);
-        if let Some(given) = variables.said("FI_EFA_FORK_SAFE").filter(|g| g.value.as_deref() == Some("1")) {
+        let number = |name: &str| variables.value_that_counts(name).filter(|v| !has_unknown_part(v)).map(leading_number);
+        if let Some(given) = variables.own_setting_that_counts("FI_EFA_FORK_SAFE").filter(|g| g.value.as_deref() == Some("1")) {
             findings.add(
                 variables.path(given),
                 format!(
@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let (wait, handling) = ("TORCH_NCCL_BLOCKING_WAIT", "TORCH_NCCL_ASYNC_ERROR_HANDLING");
         let both = number(wait) == Some(1) && number(handling).is_some_and(|n| (1..=3).contains(&n));
-        if let Some(given) = variables.said(wait).filter(|_| both) {
+        if let Some(given) = variables.own_setting_that_counts(wait).filter(|_| both) {
             findings.add(
                 variables.path(given),
                 format!(

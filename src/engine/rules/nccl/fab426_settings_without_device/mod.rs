@@ -1,8 +1,8 @@
 //! FAB426: settings of NCCL's RDMA transport in a container without an RDMA device.
 
-use super::chosen_transport::is_plugin;
+use super::chosen_transport::may_name_plugin;
 use super::is_without_rdma_device::Ways;
-use crate::nccl::numbers_as_nccl_reads::{is_open, leading_number};
+use crate::nccl::numbers_as_nccl_reads::{has_unknown_part, leading_number};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -32,7 +32,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let set: Vec<(&Given<'_>, &str)> =
             showing().filter_map(|name| asks_for_rdma(variables, name)).collect();
         let Some((first, _)) = set.first() else { continue };
-        if runs_otherwise(variables) || !ways.lack(variables) {
+        if runs_otherwise(variables) || !ways.is_without_rdma_device(variables) {
             continue;
         }
         let shown: Vec<String> =
@@ -51,8 +51,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// The container's own setting of a variable, where it means that NCCL shall use RDMA.
 fn asks_for_rdma<'v>(variables: &'v ContainerVariables<'_>, name: &str) -> Option<(&'v Given<'v>, &'v str)> {
-    let given = variables.said(name)?;
-    let value = given.value.as_deref().filter(|v| !v.is_empty() && !is_open(v))?;
+    let given = variables.own_setting_that_counts(name)?;
+    let value = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v))?;
     let means = match name {
         "NCCL_IB_DISABLE" => leading_number(value) == 0,
         "NCCL_IB_GID_INDEX" => leading_number(value) >= 0,
@@ -63,7 +63,7 @@ fn asks_for_rdma<'v>(variables: &'v ContainerVariables<'_>, name: &str) -> Optio
 
 /// Whether other variables keep NCCL from its verbs transport, or pin it, which FAB413 reports.
 fn runs_otherwise(variables: &ContainerVariables<'_>) -> bool {
-    let off = variables.value("NCCL_IB_DISABLE").is_some_and(|v| is_open(v) || leading_number(v) != 0);
-    let net = variables.value("NCCL_NET").is_some_and(|v| !v.is_empty());
-    off || net || is_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
+    let off = variables.value_that_counts("NCCL_IB_DISABLE").is_some_and(|v| has_unknown_part(v) || leading_number(v) != 0);
+    let net = variables.value_that_counts("NCCL_NET").is_some_and(|v| !v.is_empty());
+    off || net || may_name_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
 }

@@ -85,7 +85,7 @@ fn cel() -> Cel {
         rules_in_cel::literal(&short_form()),
         rules_in_cel::literal(&format!("^\\s*{list}$")),
     );
-    let function = rules_in_cel::asks(&cel_names_function());
+    let function = rules_in_cel::container_requests_resource(&cel_names_function());
     let reserved = format!(
         "variables.containers.exists(c, !c.?securityContext.?privileged.orValue(false) && {function})"
     );

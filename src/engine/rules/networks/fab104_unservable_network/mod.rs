@@ -7,7 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 use std::collections::{HashMap, HashSet};
 
 pub(super) static RULE: Rule = Rule {
@@ -94,7 +94,7 @@ fn check_item(
     if let Some(other) = asked.filter(|value| *value != label.value) {
         findings.with_reason_for_lower_severity(OTHER_NODES).add_as(
             Severity::Warning,
-            format!("/spec/nodeSelector/{}", token(label.key)),
+            format!("/spec/nodeSelector/{}", json_pointer_token(label.key)),
             format!(
                 "the pod's nodeSelector has {}={}, but network {} requires the value {:?}: no node has both values",
                 printable(label.key, 60),

@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let shown = printable(key, 60);
             let meant =
                 MEANT.iter().find(|(wrong, _)| wrong.eq_ignore_ascii_case(key)).map(|(_, right)| *right);
-            match meant.or_else(|| nearest(key, context.subject.deadline.compared(key, KEYS.into_iter()))) {
+            match meant.or_else(|| nearest(key, context.subject.deadline.names_within_compare_budget(key, KEYS.into_iter()))) {
                 Some(right) => findings.add(
                     annotation_path(),
                     format!("item {place} of the networks annotation has the unknown key {shown:?}, which Multus ignores"),

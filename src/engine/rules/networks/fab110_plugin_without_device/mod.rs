@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
-    let Some(plugin) = definition.primary() else { return };
+    let Some(plugin) = definition.plugin_that_makes_interface() else { return };
     let own: &[&str] = match plugin.cni_type {
         "sriov" | "ib-sriov" => &["deviceID"],
         // Multus writes the last two keys, or the plugin chain itself has them.

@@ -33,7 +33,7 @@ type RefusedValue = (&'static str, String, &'static str);
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
     for plugin in definition.plugins() {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         for (below, message, fix) in refused_by_plugin(plugin.cni_type, plugin.object) {

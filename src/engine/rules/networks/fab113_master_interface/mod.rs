@@ -1,6 +1,6 @@
 //! FAB113: macvlan, ipvlan or ipoib whose master interface is missing or has the wrong link type.
 
-use super::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
+use super::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, fault_of_master_interface};
 use super::network_with_ipam_text::fact;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
@@ -30,12 +30,12 @@ const MTU: &str = "the interface's MTU may be raised before the pods start";
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(definition) = context.definition() else { return };
-    let Some(plugin) = definition.primary() else { return };
+    let Some(plugin) = definition.plugin_that_makes_interface() else { return };
     let shared = matches!(plugin.cni_type, "macvlan" | "ipvlan" | "ipoib");
     let in_container = plugin.object.get("linkInContainer").and_then(Value::as_bool) == Some(true);
     if shared && !in_container {
         let has = fact(context).is_some_and(|f| f.class.interface.is_some());
-        let judged = judge(context, plugin.cni_type, plugin.text("master").filter(|_| has));
+        let judged = fault_of_master_interface(context, plugin.cni_type, plugin.text("master").filter(|_| has));
         if let Some(fault) = judged {
             let findings = &mut findings.with_reason_for_lower_severity(fault.because);
             let pointer = format!("{}/master", plugin.pointer());

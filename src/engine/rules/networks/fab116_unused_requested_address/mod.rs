@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let Some(requests) = attachment.item.requests.as_deref() else { continue };
         let Some(fact) = attachment.fact.filter(|f| f.addressing.known) else { continue };
         let takes = fact.addressing.capabilities;
-        let (ips_by_args, mac_by_args) = by_arguments(fact);
+        let (ips_by_args, mac_by_args) = reads_ip_and_mac_from_cni_args(fact);
         let asked = [
             ("ips", "ips", !requests.ips.is_empty() && !takes.ips && !ips_by_args),
             ("mac", "mac", requests.mac.is_some() && !takes.mac && !mac_by_args),
@@ -48,7 +48,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether the network may take addresses, and whether it may take a MAC, without a capability. Multus also passes both
 /// in CNI_ARGS, as IP and MAC (k8snetworkplumbingwg/multus-cni pkg/multus/multus.go, DelegateAdd). These plugins do not
 /// read IP: whereabouts and dhcp. These do not read MAC: ipvlan, ipoib, host-device and ib-sriov.
-fn by_arguments(fact: &NetworkFact) -> (bool, bool) {
+fn reads_ip_and_mac_from_cni_args(fact: &NetworkFact) -> (bool, bool) {
     let deaf = |ipam: &Ipam| matches!(ipam.allocator, Allocator::Whereabouts | Allocator::Dhcp);
     let ips = fact.addressing.ipam.as_deref().is_some_and(|ipam| !deaf(ipam));
     let plugin = fact.class.plugin.as_deref();

@@ -1,6 +1,6 @@
 //! FAB117: unknown key of a SpiderMultusConfig.
 
-use crate::rules::crd_fields::unknown_keys;
+use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::SPIDER_MULTUS_CONFIG;
 use crate::rules::rule_declaration::{Rule, files};
@@ -11,6 +11,6 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
     kinds: &[SPIDER_MULTUS_CONFIG],
-    object: Some(unknown_keys),
+    object: Some(report_unknown_keys),
     ..Rule::DEFAULT
 };

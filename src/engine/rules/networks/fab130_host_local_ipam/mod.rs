@@ -47,7 +47,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     };
     let Some(first) = attached(context).find(|a| a.fact.is_some_and(local)) else { return };
     let together = context.gang().filter(|g| g.several).map(|g| g.words.clone());
-    if let Some(words) = together.or_else(|| context.copies()) {
+    if let Some(words) = together.or_else(|| context.why_several_pods()) {
         findings.add(
             annotation_path(),
             format!(

@@ -31,7 +31,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
     });
     let Some(first) = addresses.next() else { return };
-    if let Some(words) = context.copies() {
+    if let Some(words) = context.why_several_pods() {
         findings.add(
             annotation_path(),
             format!("{first} ({words}): connections fail at random"),

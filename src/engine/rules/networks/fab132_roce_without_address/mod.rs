@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let fix = "Add ipam, such as {\"type\": \"nv-ipam\", \"poolName\": …}.";
     match context.definition().filter(|_| context.kind == "NetworkAttachmentDefinition") {
         Some(definition) => {
-            let at = definition.primary().map(|p| p.pointer()).unwrap_or_default();
+            let at = definition.plugin_that_makes_interface().map(|p| p.pointer()).unwrap_or_default();
             definition.report(findings, Severity::Warning, &at, message, fix);
         }
         None if context.kind == "NetworkAttachmentDefinition" => {}

@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     );
     let pair = [first, second].into_iter().map(|a| (a.namespace, &*a.item.name));
     match context.profile_of(pair) {
-        Some(profile) => findings.with(&profile.name).add_as(
+        Some(profile) => findings.about_other_object(&profile.name).add_as(
             Severity::Info,
             annotation_path(),
             message,

@@ -37,7 +37,7 @@ impl PoolFaults {
     }
 
     /// Checks the items of a list until there are as many faults as are reported.
-    fn of_each<'v>(
+    fn check_items_until_full<'v>(
         &mut self,
         spec: &'v Value,
         key: &str,
@@ -182,7 +182,7 @@ fn cidr_pool(spec: &Value, faults: &mut PoolFaults) {
 
 fn check_static_allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut PoolFaults) {
     let (mut nodes, mut prefixes) = (BTreeSet::new(), BTreeSet::new());
-    faults.of_each(spec, "staticAllocations", |faults, i, allocation| {
+    faults.check_items_until_full(spec, "staticAllocations", |faults, i, allocation| {
         let written = text(allocation, "prefix");
         let shown = printable(written, 50);
         let mut fault =
@@ -211,7 +211,7 @@ fn check_static_allocations(spec: &Value, net: Subnet, prefix: u8, faults: &mut 
 /// Addresses that are not handed out (api/v1alpha1/validate_exclusions.go).
 fn check_exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) {
     let Some(net) = net else { return };
-    faults.of_each(spec, "exclusions", |faults, i, exclusion| {
+    faults.check_items_until_full(spec, "exclusions", |faults, i, exclusion| {
         let mut ends = [None; 2];
         for (end, key) in ends.iter_mut().zip(["startIP", "endIP"]) {
             let written = text(exclusion, key);
@@ -237,7 +237,7 @@ fn check_exclusions(spec: &Value, net: Option<Subnet>, faults: &mut PoolFaults) 
 
 /// Checks exclusions that are given as indexes into the addresses of each node. `last` is the highest index.
 fn per_node_exclusions(spec: &Value, last: i64, faults: &mut PoolFaults) {
-    faults.of_each(spec, "perNodeExclusions", |faults, i, exclusion| {
+    faults.check_items_until_full(spec, "perNodeExclusions", |faults, i, exclusion| {
         // A missing index is 0.
         let index = |key: &str| exclusion.get(key).and_then(Value::as_i64).unwrap_or_default();
         for key in ["startIndex", "endIndex"] {
@@ -268,7 +268,7 @@ fn check_routes(spec: &Value, net: Option<Subnet>, gateway: Result<&str, &str>, 
             faults.push("/routes", format!("routes require {missing}, which is not set"));
         }
     }
-    faults.of_each(spec, "routes", |faults, i, route| {
+    faults.check_items_until_full(spec, "routes", |faults, i, route| {
         let to = text(route, "dst");
         let shown = printable(to, 50);
         let mut fault = |message: String| faults.push(format!("/routes/{i}/dst"), message);

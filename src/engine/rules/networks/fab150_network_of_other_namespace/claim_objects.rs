@@ -1,6 +1,6 @@
 //! Checks ResourceClaims and their templates without a pod, in a review: a claim may be created after its pod.
 
-use super::claims::{OWN, attached, without_link_setting};
+use super::claims::{OWN, network_in_words, without_link_setting};
 use crate::facts::device_claim::link_setting;
 use crate::facts::device_class::SRIOV_DRIVER;
 use crate::rules::finding::Findings;
@@ -39,7 +39,7 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
             continue;
         }
-        let what = attached(namespace, text("/opaque/parameters/netAttachDefName"));
+        let what = network_in_words(namespace, text("/opaque/parameters/netAttachDefName"));
         let message = format!("VfConfig attaches {what}, but this cluster isolates namespaces");
         findings.add(format!("{parameters}/netAttachDefNamespace"), message, OWN);
     }

@@ -24,7 +24,7 @@ const READABLE: &str = "Write the claim's VfConfig in valid Unicode, with at mos
 
 /// Describes the network of a VfConfig. The name may be missing, because another entry of the claim or the DeviceClass
 /// can set it.
-pub(super) fn attached(namespace: &str, network: Option<&str>) -> String {
+pub(super) fn network_in_words(namespace: &str, network: Option<&str>) -> String {
     let namespace = printable(namespace, 63);
     match network {
         Some(network) => format!("network {namespace}/{} of another namespace", printable(network, 100)),
@@ -59,7 +59,7 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
             Some((namespace, function.network.as_deref()))
         });
         let Some((namespace, network)) = foreign else { continue };
-        let what = attached(namespace, network);
+        let what = network_in_words(namespace, network);
         let message = format!("claim {name:?} attaches {what}, but this cluster isolates namespaces");
         findings.add(pointers_in_pod::claim(index), message, OWN);
     }

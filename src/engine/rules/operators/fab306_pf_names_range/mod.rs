@@ -1,6 +1,6 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::do_sriov_policies_overlap::{compatible, names, overlap};
+use super::do_sriov_policies_overlap::{may_select_same_nic, pf_selections_of_policy, overlap};
 use super::other_sriov_policies::others;
 use crate::facts::NodePolicy;
 use crate::facts::sriov_node_policy::Functions;
@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let entries = context.value().and_then(|v| v.pointer("/spec/nicSelector/pfNames")?.as_array());
     let known = OnceCell::new();
     for (index, entry) in entries.into_iter().flatten().enumerate() {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         let Some(text) = entry.as_str() else { continue };
@@ -71,8 +71,8 @@ fn siblings<'c>(context: &ObjectContext<'c>, own: &NodePolicy) -> Vec<Sibling<'c
     }
     let index = own.nics.index();
     let read = |Other { name, policy, shared }: Other<'c>| {
-        let entries = names(policy, context.snapshot);
-        let whole = entries.is_empty() && compatible(&index, &policy.nics);
+        let entries = pf_selections_of_policy(policy, context.snapshot);
+        let whole = entries.is_empty() && may_select_same_nic(&index, &policy.nics);
         let mut named = HashMap::new();
         for (_, nic, range) in entries {
             named.entry(nic).or_insert_with(|| policy.functions(range));

@@ -57,7 +57,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let vendor = nics.vendor.as_deref().map(plain).filter(|id| is_hexadecimal(id));
     let Some(device) = nics.device_id.as_deref().map(plain).filter(|id| is_hexadecimal(id)) else { return };
-    let known = || supported_nics::of(vendor.as_deref());
+    let known = || supported_nics::models_of_vendor(vendor.as_deref());
     if known().any(|m| m.physical == device) {
         return;
     }
@@ -72,7 +72,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "deviceID {} is not in the NIC list of operator {}: the operator ignores the NIC unless supportedExtraNICs has its ID",
                 printable(&device, 40),
-                supported_nics::OF
+                supported_nics::OPERATOR_VERSION
             ),
             "Add the NIC to supportedExtraNICs of the operator's chart, unless it is already there.",
         );
@@ -114,8 +114,8 @@ fn cel() -> Cel {
     let placeholder = "variables.netFilter == '' &&\n\
                    [variables.vendor, variables.deviceID].exists(i, !i.trim().lowerAscii().matches('^(0x)?[0-9a-f]*$'))";
     // One identifier stands for NICs and functions alike with virtio and ENA.
-    let physical = supported_nics::keys(|_| true);
-    let functions = supported_nics::keys_of(|m| m.function, |_| true);
+    let physical = supported_nics::ids_of_physical_functions(|_| true);
+    let functions = supported_nics::ids_by_model_field(|m| m.function, |_| true);
     let functions: Vec<String> = functions.into_iter().filter(|key| !physical.contains(key)).collect();
     let function = format!(
         "variables.netFilter == '' &&\n(variables.vendor + '/' + variables.deviceID).lowerAscii() in {}",

@@ -1,6 +1,6 @@
 //! FAB310: unknown key in a SriovNetworkNodePolicy.
 
-use crate::rules::crd_fields::unknown_keys;
+use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::NODE_POLICY;
 use crate::rules::rule_declaration::{Rule, files};
@@ -11,6 +11,6 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
     kinds: &[NODE_POLICY],
-    object: Some(unknown_keys),
+    object: Some(report_unknown_keys),
     ..Rule::DEFAULT
 };

@@ -24,7 +24,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB325 reports policies of different resources, and that their order depends on the priority.
     let met = others(context)
         .filter(|other| other.policy.resource == own.resource)
-        .find(|other| other.shared != Common::None && nics.meeting(other.policy, true).is_some());
+        .find(|other| other.shared != Common::None && nics.first_nic_in_common(other.policy, true).is_some());
     if let Some(other) = met {
         findings.add(
             "/spec/priority",

@@ -33,9 +33,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             fix,
         ),
         (Some(device), _) => {
-            let Some(own) = supported_nics::of(vendor).find(|m| m.physical == device) else { return };
+            let Some(own) = supported_nics::models_of_vendor(vendor).find(|m| m.physical == device) else { return };
             let shares = |m: &&supported_nics::Model| shares_function(own, m);
-            let others: Vec<&str> = supported_nics::of(Some(own.vendor)).filter(shares).map(|m| m.name).collect();
+            let others: Vec<&str> = supported_nics::models_of_vendor(Some(own.vendor)).filter(shares).map(|m| m.name).collect();
             let Some(other) = others.last() else { return };
             findings.add(
                 "/spec/nicSelector",
@@ -55,7 +55,7 @@ fn cel() -> Cel {
     let vendor = format!("{unnamed} && variables.deviceID == '' && variables.vendor != ''");
     let model = format!(
         "{unnamed} && variables.deviceID != '' &&\nvariables.vendor + '/' + variables.deviceID in {}",
-        rules_in_cel::literals(&supported_nics::keys(|own| {
+        rules_in_cel::literals(&supported_nics::ids_of_physical_functions(|own| {
             supported_nics::MODELS.iter().any(|m| m.vendor == own.vendor && shares_function(own, m))
         }))
     );

@@ -1,6 +1,6 @@
 //! FAB314: SriovNetworkNodePolicy outside of the operator's namespace.
 
-use super::operator_namespace::apart;
+use super::operator_namespace::own_and_operator_namespace_if_differing;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    if let Some((own, operator)) = apart(context) {
+    if let Some((own, operator)) = own_and_operator_namespace_if_differing(context) {
         findings.add(
             "/metadata/namespace",
             format!("this policy is in namespace {own:?}: the operator reads only policies in its own namespace, {operator:?}"),

@@ -1,7 +1,7 @@
 //! FAB325: two SriovNetworkNodePolicies that take the same VFs of a NIC.
 
-use super::do_sriov_policies_overlap::{Meeting, OurNics, compatible};
-use super::other_sriov_policies::{applied_first, others};
+use super::do_sriov_policies_overlap::{Meeting, OurNics, may_select_same_nic};
+use super::other_sriov_policies::{is_applied_before, others};
 use super::sriov_policy_nodes::requirements;
 use crate::facts::sriov_node_policy::{NicIndex, NicSelector};
 use crate::facts::sriov_node_state::Interface;
@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let nics = OurNics::new(own, context.snapshot);
     let taken = LazyCell::new(|| taken(context, nics.index()));
     for other in others(context) {
-        let findings = &mut findings.with(other.name);
+        let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
         // Of one resource the operator keeps one group of VFs, and the pool of the device plugin has the VFs of both.
         if policy.nics.is_empty() || policy.num_vfs == Some(0) || policy.resource == own.resource {
@@ -43,13 +43,13 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         if other.shared == Common::None {
             continue;
         }
-        match nics.meeting(policy, true) {
+        match nics.first_nic_in_common(policy, true) {
             Some(met) => {
                 let severity = match other.shared.certain() && !replaces(own, policy, &met) {
                     true => Severity::Error,
                     false => Severity::Warning,
                 };
-                if !findings.takes(severity) {
+                if !findings.has_room_for(severity) {
                     continue;
                 }
                 findings.add_as(
@@ -69,7 +69,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 // Two different numbers are a deliberate order.
                 let severity =
                     if own.priority == policy.priority { Severity::Warning } else { Severity::Info };
-                if !findings.takes(severity) || !by_other_fields(&nics, policy) {
+                if !findings.has_room_for(severity) || !by_other_fields(&nics, policy) {
                     continue;
                 }
                 let Some((node, nic)) = taken_by_both(context, own, policy, &taken) else { continue };
@@ -96,7 +96,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 /// last policy binds the driver, and on vfio-pci a VF has no RDMA device.
 fn outcome(context: &ObjectContext<'_>, own: &NodePolicy, other: Other<'_>) -> String {
     let name = context.text("/metadata/name").unwrap_or_default();
-    let Some(own_is_first) = applied_first((name, own), other) else {
+    let Some(own_is_first) = is_applied_before((name, own), other) else {
         return format!(
             "one policy has no priority, so the VFs go to resource {:?} or {:?}",
             own.resource, other.policy.resource
@@ -121,7 +121,7 @@ fn by_other_fields(ours: &OurNics<'_>, policy: &NodePolicy) -> bool {
     (own.interfaces.is_empty() || policy.nics.interfaces.is_empty())
         && !ranged(own)
         && !ranged(&policy.nics)
-        && compatible(ours.index(), &policy.nics)
+        && may_select_same_nic(ours.index(), &policy.nics)
 }
 
 /// The NICs that the policy takes on its nodes.
@@ -148,7 +148,7 @@ fn taken_by_both<'a>(
     for (set, nics) in taken {
         let mut found = None;
         for nic in nics {
-            if !deadline.looks(1) {
+            if !deadline.take_looks(1) {
                 return None;
             }
             if index.takes(nic) {
@@ -158,7 +158,7 @@ fn taken_by_both<'a>(
         }
         let Some(nic) = found else { continue };
         for node in set.nodes() {
-            if !deadline.looks(1) {
+            if !deadline.take_looks(1) {
                 return None;
             }
             if on_both(node) {

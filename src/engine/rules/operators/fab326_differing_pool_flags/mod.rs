@@ -1,6 +1,6 @@
 //! FAB326: SriovNetworkNodePolicies of one resource with different isRdma, vdpaType or other pool flags.
 
-use super::other_sriov_policies::applied_first;
+use super::other_sriov_policies::is_applied_before;
 use super::sriov_policies_of_resource::{of_resource, severity};
 use crate::facts::NodePolicy;
 use crate::rules::finding::{Findings, Severity};
@@ -33,9 +33,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let name = context.text("/metadata/name").unwrap_or_default();
     for other in of_resource(context, own) {
-        let findings = &mut findings.with(other.name);
+        let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
-        let first = applied_first((name, own), other);
+        let first = is_applied_before((name, own), other);
         let vdpa = |p: &NodePolicy| p.vdpa.clone().unwrap_or_else(|| "not set".to_owned());
         let winner = match first {
             Some(true) => "this policy".to_owned(),

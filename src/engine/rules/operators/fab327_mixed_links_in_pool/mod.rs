@@ -22,7 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let driver = |p: &NodePolicy| if p.vfio { "vfio-pci" } else { "netdevice" };
     for other in of_resource(context, own) {
-        let findings = &mut findings.with(other.name);
+        let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
         let links = own.link.zip(policy.link).filter(|(ours, theirs)| ours != theirs);
         let links = links.map(|(ours, theirs)| ("linkType", word(ours), word(theirs)));

@@ -22,12 +22,12 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy() else { return };
     let nics = OurNics::new(own, context.snapshot);
     for other in others(context).filter(|o| o.policy.external != own.external && o.shared != Common::None) {
-        let findings = &mut findings.with(other.name);
+        let findings = &mut findings.about_other_object(other.name);
         let severity = if other.shared.certain() { Severity::Error } else { Severity::Warning };
-        if !findings.takes(severity) {
+        if !findings.has_room_for(severity) {
             continue;
         }
-        let Some(met) = nics.meeting(other.policy, false) else { continue };
+        let Some(met) = nics.first_nic_in_common(other.policy, false) else { continue };
         findings.add_as(
             severity,
             "/spec/externallyManaged",

@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let name = context.text("/metadata/name");
     let namespace = context.text("/metadata/namespace");
     for (other_namespace, other, pool) in context.snapshot.facts().pool_configs() {
-        let findings = &mut findings.with(other);
+        let findings = &mut findings.about_other_object(other);
         if context.deadline.is_over() {
             return;
         }
@@ -41,7 +41,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let severity = if shared.certain() { Severity::Error } else { Severity::Warning };
-        if !findings.takes(severity) {
+        if !findings.has_room_for(severity) {
             continue;
         }
         findings.add_as(

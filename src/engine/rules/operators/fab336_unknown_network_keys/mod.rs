@@ -1,6 +1,6 @@
 //! FAB336: unknown key in a SriovNetwork, SriovIBNetwork or OVSNetwork.
 
-use crate::rules::crd_fields::unknown_keys;
+use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
@@ -11,6 +11,6 @@ pub(super) static RULE: Rule = Rule {
     lesser: &[(Severity::Info, "a newer version of the kind may have the key")],
     files: files!(),
     kinds: &[NETWORK, IB_NETWORK, OVS_NETWORK],
-    object: Some(unknown_keys),
+    object: Some(report_unknown_keys),
     ..Rule::DEFAULT
 };

@@ -1,6 +1,6 @@
 //! FAB342: SR-IOV network outside of the operator's namespace that sets networkNamespace.
 
-use super::operator_namespace::apart;
+use super::operator_namespace::own_and_operator_namespace_if_differing;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, OVS_NETWORK};
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(target) = context.text("/spec/networkNamespace") else { return };
-    if let Some((own, operator)) = apart(context) {
+    if let Some((own, operator)) = own_and_operator_namespace_if_differing(context) {
         findings.add(
             "/spec/networkNamespace",
             format!("networkNamespace {target:?} is set in namespace {own:?}: the operator accepts it only in {operator:?}"),

@@ -1,7 +1,7 @@
 //! FAB359: MacvlanNetwork or IPoIBNetwork without a master interface, or with a master of the wrong link type.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, judge};
+use crate::rules::networks::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, fault_of_master_interface};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};
@@ -34,7 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let cni_type = if context.kind == "IPoIBNetwork" { "ipoib" } else { "macvlan" };
     let master = master.and_then(Value::as_str).filter(|m| !m.is_empty());
-    if let Some(fault) = judge(context, cni_type, master) {
+    if let Some(fault) = fault_of_master_interface(context, cni_type, master) {
         findings.with_reason_for_lower_severity(fault.because).add_as(
             fault.severity,
             "/spec/master",

@@ -1,6 +1,6 @@
 //! FAB365: unknown key in an object of the operators or of nv-ipam.
 
-use crate::rules::crd_fields::unknown_keys;
+use crate::rules::crd_fields::report_unknown_keys;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::{
     CIDR_POOL, HOST_DEVICE_NETWORK, IP_POOL, IPOIB_NETWORK, MACVLAN_NETWORK, NETWORK_ATTACHMENT_DEFINITION,
@@ -24,6 +24,6 @@ pub(super) static RULE: Rule = Rule {
         OPERATOR_CONFIG,
         NETWORK_ATTACHMENT_DEFINITION,
     ],
-    object: Some(unknown_keys),
+    object: Some(report_unknown_keys),
     ..Rule::DEFAULT
 };

@@ -1,6 +1,6 @@
 //! FAB366: value that the CRD does not allow, so the API server refuses the object.
 
-use crate::rules::crd_fields::refused_values;
+use crate::rules::crd_fields::report_refused_values;
 use crate::rules::finding::Severity;
 use crate::rules::object_kinds::WITH_FIELDS;
 use crate::rules::rule_declaration::{Rule, files};
@@ -12,6 +12,6 @@ pub(super) static RULE: Rule = Rule {
     files: files!(),
     kinds: WITH_FIELDS,
     at_one_point: true,
-    object: Some(refused_values),
+    object: Some(report_refused_values),
     ..Rule::DEFAULT
 };

@@ -67,13 +67,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     if context.templates.len() < 2 || !is_one_world(context) {
         return;
     }
-    let mut roles = context.asked().filter_map(|(t, asked)| Some((t, Ranks::of(asked)?)));
+    let mut roles = context.templates_in_scope().filter_map(|(t, asked)| Some((t, Ranks::of(asked)?)));
     let Some((first, first_ranks)) = roles.next() else { return };
     // Read once, not once for each replica type.
     let shared: Vec<_> =
         SHARED.iter().map(|(name, default)| (*name, *default, first_ranks.given(name))).collect();
     for (template, ranks) in roles.take_while(|_| !context.deadline.is_over()) {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         let (index, container) = (ranks.index, ranks.container);

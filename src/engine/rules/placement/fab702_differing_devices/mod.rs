@@ -24,7 +24,7 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         let accelerators = asked.subject.demands.whole().filter(|n| *n > 0 && !elsewhere)?;
         Some((template.pointer.to_owned(), template.name().to_owned(), accelerators, asked.rdma_units()))
     };
-    let mut roles = context.asked().filter_map(counted);
+    let mut roles = context.templates_in_scope().filter_map(counted);
     let Some((_, first, first_accelerators, first_units)) = roles.next() else { return };
     for (pointer, name, accelerators, units) in roles {
         if accelerators == first_accelerators && units != first_units {

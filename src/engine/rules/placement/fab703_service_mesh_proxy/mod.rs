@@ -5,7 +5,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::token;
+use crate::text::json_pointer_token;
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB703", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -51,10 +51,10 @@ fn injected(pod: &PodView<'_>, context: &PodContext<'_>) -> Option<(&'static str
     if let Some((value, of)) = asked.or_else(|| pod.annotation(ISTIO).map(|v| (v, "annotations"))) {
         let on = matches!(value, "true" | "yes" | "on" | "y");
         if on {
-            return Some(("Istio", format!("/metadata/{of}/{}", token(ISTIO)), no_istio));
+            return Some(("Istio", format!("/metadata/{of}/{}", json_pointer_token(ISTIO)), no_istio));
         }
     } else if label(ISTIO_REVISION).is_some_and(|r| !r.is_empty()) {
-        return Some(("Istio", format!("/metadata/labels/{}", token(ISTIO_REVISION)), no_istio));
+        return Some(("Istio", format!("/metadata/labels/{}", json_pointer_token(ISTIO_REVISION)), no_istio));
     } else if let Some(facts) = context.subject.namespace_facts {
         let label = |key: &str| facts.labels.get(key).map(String::as_str);
         let on = match label("istio-injection") {

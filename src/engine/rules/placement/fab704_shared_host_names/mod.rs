@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
-    for (template, asked) in context.asked() {
+    for (template, asked) in context.templates_in_scope() {
         let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
         let pod = template.pod;
         let hostname = pod.spec.as_ref().and_then(|s| s.hostname.as_deref()).filter(|h| !h.is_empty());

@@ -27,8 +27,8 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let mut offers = Offers::of(context.snapshot.nodes());
-    for (template, asked) in context.asked() {
-        if findings.is_full() {
+    for (template, asked) in context.templates_in_scope() {
+        if findings.must_stop_reporting() {
             return;
         }
         let pod = template.pod;

@@ -8,7 +8,7 @@ use crate::pod::is_multi_node::MULTI_NODE_ANNOTATION;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB706",
@@ -50,10 +50,10 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         if annotations.get(key).is_none() {
             continue;
         }
-        let mut without = context.asked().filter(|(t, _)| t.pod.annotation(key).is_none());
+        let mut without = context.templates_in_scope().filter(|(t, _)| t.pod.annotation(key).is_none());
         if let Some((template, _)) = without.next() {
             findings.add(
-                format!("{}/metadata/annotations/{}", maker.pointer, token(key)),
+                format!("{}/metadata/annotations/{}", maker.pointer, json_pointer_token(key)),
                 format!(
                     "annotation {key} on the {} has no effect: pods get only the annotations of {}",
                     printable(&maker.kind, 60),

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
-    for (template, _) in context.asked() {
+    for (template, _) in context.templates_in_scope() {
         let Some(pods) = template.pods.filter(|pods| *pods > 1) else { continue };
         let claims = template.pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref());
         for (index, claim) in claims.unwrap_or_default().iter().enumerate() {

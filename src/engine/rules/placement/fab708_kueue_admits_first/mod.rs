@@ -16,7 +16,7 @@ const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
 fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     let queue = context.metadata.and_then(|m| m.labels.as_ref()?.get(QUEUE_LABEL));
     let Some(queue) = queue.filter(|queue| !queue.is_empty()) else { return };
-    for (template, asked) in context.asked() {
+    for (template, asked) in context.templates_in_scope() {
         let added: BTreeSet<&str> = asked
             .plan
             .changes

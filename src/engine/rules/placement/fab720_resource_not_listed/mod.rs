@@ -5,12 +5,12 @@ use crate::plan::{Edit, ResourceList};
 use crate::pod::list_length_limits::MAX_RESOURCE_NAMES;
 use crate::pod::resource_units::units;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::misspelt_resource::meant;
+use crate::rules::misspelt_resource::resource_name_meant;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule =
@@ -28,7 +28,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         extended
             && !accelerators.contains(name)
             && facts.class_behind(name).is_none()
-            && meant(name, context.subject).is_none()
+            && resource_name_meant(name, context.subject).is_none()
             && profile.is_none_or(|p| !p.serves_resource(name))
     };
     let mut seen: HashSet<&str> = HashSet::new();
@@ -38,7 +38,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let few = seen.len() < MAX_RESOURCE_NAMES;
             let new = few && !seen.contains(name) && units(quantity) > 0 && seen.insert(name);
             if new && judged(name) {
-                first.push((name, format!("{}/resources/limits/{}", holder.path(), token(name))));
+                first.push((name, format!("{}/resources/limits/{}", holder.path(), json_pointer_token(name))));
             }
         });
     }

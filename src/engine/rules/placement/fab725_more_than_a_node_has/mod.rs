@@ -7,7 +7,7 @@ use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 use std::collections::BTreeMap;
 
 pub(super) static RULE: Rule = Rule {
@@ -86,7 +86,7 @@ fn taken<'a>(context: &PodContext<'a>) -> Option<BTreeMap<&'a str, Taken>> {
             return;
         }
         let taken = all.entry(name).or_insert_with(|| Taken {
-            path: format!("{}/resources/limits/{}", holder.path(), token(name)),
+            path: format!("{}/resources/limits/{}", holder.path(), json_pointer_token(name)),
             ..Taken::default()
         });
         match holder {

@@ -2,7 +2,7 @@
 
 use crate::facts::fact_kinds::READABLE;
 use crate::facts::{self, Kind};
-use crate::rules::crd_fields::is_refused;
+use crate::rules::crd_fields::is_reported_as_refused;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::fix_for_wrong_type;
 use crate::rules::object_context::ObjectContext;
@@ -23,7 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(kind) = Kind::of(context.group, context.kind) else { return };
     // FAB366 reports a value that the API server refuses.
     if let Err(error) = facts::check(kind, context.json)
-        && !is_refused(context, &error.pointer)
+        && !is_reported_as_refused(context, &error.pointer)
     {
         findings.add(
             error.pointer,

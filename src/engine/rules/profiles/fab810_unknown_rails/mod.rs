@@ -34,7 +34,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             [only] => format!("the profile has only subset {only}"),
             several => format!("the profile's subsets are {}", listed(several)),
         };
-        let (has, fix) = match nearest(name, context.deadline.compared(name, known())) {
+        let (has, fix) = match nearest(name, context.deadline.names_within_compare_budget(name, known())) {
             _ if list.is_empty() => (
                 "the profile defines no rail subsets".to_owned(),
                 format!("Remove annotation {RAILS_ANNOTATION}."),

@@ -1,6 +1,6 @@
 //! FAB812: FabricProfile changed or deleted while namespaces use it.
 
-use crate::json::decode_with_place::object as decode;
+use crate::json::decode_with_place::decode_object as decode;
 use crate::profile::{FabricProfile, Profile};
 use crate::resolve::{enforcing, users};
 use crate::rules::finding::{Findings, Severity};

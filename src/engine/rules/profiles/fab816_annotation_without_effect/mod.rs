@@ -11,7 +11,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{nearest, printable, token};
+use crate::text::{nearest, printable, json_pointer_token};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB816",
@@ -49,7 +49,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let labels = metadata.labels.iter().flat_map(Pairs::iter).filter(alike);
     for (key, _) in labels.take(MAX_COMPARED) {
         if let Some((message, fix)) = label(key) {
-            findings.add(format!("/metadata/labels/{}", token(key)), message, fix);
+            findings.add(format!("/metadata/labels/{}", json_pointer_token(key)), message, fix);
         }
     }
 }

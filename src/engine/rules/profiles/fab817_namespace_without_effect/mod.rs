@@ -7,7 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{nearest, printable, token};
+use crate::text::{nearest, printable, json_pointer_token};
 use serde::Deserialize;
 
 pub(super) static RULE: Rule = Rule {
@@ -38,7 +38,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports an object that cannot be read.
     let Ok(Namespace { metadata }) = crate::json::reader::read::<Namespace<'_>>(context.json) else { return };
     for (key, value) in metadata.labels.iter().flat_map(Pairs::iter) {
-        let path = format!("/metadata/labels/{}", token(key));
+        let path = format!("/metadata/labels/{}", json_pointer_token(key));
         match key {
             MODE_LABEL if Mode::parse(value).is_some() => {}
             MODE_LABEL => findings.add(

@@ -6,7 +6,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{count, printable, token};
+use crate::text::{count, printable, json_pointer_token};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB819",
@@ -77,7 +77,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             "Remove the rails' resource from the pod's containers to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
-            pointers_in_pod::in_container(*container, format_args!("resources/limits/{}", token(resource))),
+            pointers_in_pod::in_container(*container, format_args!("resources/limits/{}", json_pointer_token(resource))),
             format!(
                 "{}: the pod's own quantity {own} applies, not the quantity {wanted} of profile {profile:?}",
                 printable(resource, 80)
@@ -106,7 +106,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             "Use fewer node affinity terms".to_owned(),
         ),
         Kept::NodeLabel { key, wanted } => (
-            format!("/spec/nodeSelector/{}", token(key)),
+            format!("/spec/nodeSelector/{}", json_pointer_token(key)),
             format!(
                 "the webhook does not change {} in nodeSelector, but the pod's network is on nodes with value {}",
                 printable(key, 80),

@@ -10,7 +10,7 @@ use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 use quantity::{above_limit, refused};
 
 pub(super) static RULE: Rule = Rule {
@@ -40,7 +40,7 @@ fn check_quantities(at: &dyn Fn() -> String, resources: &Resources<'_>, findings
     let limits = resources.limits.as_ref();
     for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
-            let path = || format!("{}/{field}/{}", at(), token(name));
+            let path = || format!("{}/{field}/{}", at(), json_pointer_token(name));
             if !name.contains('/') && !is_native(name) {
                 let shown = printable(name, 80);
                 findings.add(

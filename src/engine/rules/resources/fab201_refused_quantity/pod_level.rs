@@ -4,7 +4,7 @@ use super::quantity::{above_limit, refused};
 use crate::pod::Quantity as Amount;
 use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 
 /// Every supported version of the API server decodes the field. It validates the field only if the feature gate is on,
 /// which is the default since 1.34 (kubernetes/kubernetes pkg/features/kube_features.go).
@@ -15,7 +15,7 @@ pub(super) fn check(at: &str, resources: &Resources<'_>, findings: &mut Findings
     let limits = resources.limits.as_ref();
     for (field, list) in [("limits", limits), ("requests", resources.requests.as_ref())] {
         for (name, text) in list.iter().flat_map(|l| l.iter()) {
-            let path = || format!("{at}/{field}/{}", token(name));
+            let path = || format!("{at}/{field}/{}", json_pointer_token(name));
             let shown = || printable(name, 80);
             let parsed = Amount::parse(&text.0);
             if let Some((what, fix)) = refused(parsed) {

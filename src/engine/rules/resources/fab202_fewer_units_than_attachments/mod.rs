@@ -8,7 +8,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{count, token};
+use crate::text::{count, json_pointer_token};
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -39,7 +39,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
     let unread = Unread::of(context);
     for need in short {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         if !unread.has(need.resource) {
@@ -89,7 +89,7 @@ fn report(need: &Need<'_>, findings: &mut Findings<'_>) {
     if let Some((holder, name, _)) = need.holders.iter().find(|(holder, ..)| !holder.runs() && units == 0) {
         findings.add_as(
             Severity::Warning,
-            format!("{}/resources/limits/{}", holder.path(), token(name)),
+            format!("{}/resources/limits/{}", holder.path(), json_pointer_token(name)),
             format!("only an init container requests {name}, which the networks need: Multus ignores devices of init containers"),
             fix,
         );

@@ -6,7 +6,7 @@ use crate::rules::devices_of_pod::Needed;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{count, printable, token};
+use crate::text::{count, printable, json_pointer_token};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB203", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
@@ -58,7 +58,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let rdma = devices.held.iter().filter(|held| held.fact.rdma == Some(true));
     let needed = Needed::of(&devices.needs);
     for held in rdma.filter(|held| !needed.has(held.name)) {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         let (of_targets, others) = sorted(context, held.holders.iter().copied());
@@ -114,7 +114,7 @@ fn report(
     let name = container.map(|c| printable(c.name(), 63)).unwrap_or_default();
     let units = count(usize::try_from(units).unwrap_or(usize::MAX), "unit");
     findings.add(
-        format!("{}/resources/limits/{}", holder.path(), token(shown)),
+        format!("{}/resources/limits/{}", holder.path(), json_pointer_token(shown)),
         format!("container {name:?} requests {units} of {shown} but no accelerators; {have}"),
         "Move the units to containers with accelerators.",
     );

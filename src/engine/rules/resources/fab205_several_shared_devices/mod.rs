@@ -20,7 +20,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for held in shared {
         for (holder, units) in held.holders.iter().filter(|(_, units)| *units > 1) {
             findings.add(
-                format!("{}/resources/limits/{}", holder.path(), crate::text::token(held.name)),
+                format!("{}/resources/limits/{}", holder.path(), crate::text::json_pointer_token(held.name)),
                 format!(
                     "the container requests {units} units of {} ({}), but one unit already gives access to every device of the pool",
                     printable(held.name, 80),

@@ -5,7 +5,7 @@ use crate::pod::resource_units::Holder;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{printable, token};
+use crate::text::{printable, json_pointer_token};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB208",
@@ -26,7 +26,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 let got =
                     if name.contains('/') { "the container gets no device" } else { "treats it as not set" };
                 findings.add(
-                    format!("{}/resources/{field}/{}", holder.path(), token(name)),
+                    format!("{}/resources/{field}/{}", holder.path(), json_pointer_token(name)),
                     format!(
                         "{} has no value: Kubernetes reads the quantity as 0, and {got}",
                         printable(name, 80)

@@ -63,7 +63,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut around = PerFact::default();
     let held = held.filter(|held| !reported.contains(held.name) && !networks.may_be_over(held));
     for held in held {
-        if findings.is_full() {
+        if findings.must_stop_reporting() {
             return;
         }
         let around = around.get(held.fact, || Around::of(context, held.fact));

@@ -45,7 +45,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let Some(network) = context.network() else { return };
+    let Some(network) = context.network_made_of_object() else { return };
     let class = context.snapshot.class_of(&network.fact);
     let Some(resource) = wrong(&network.fact, class) else { return };
     let path = match context.kind {

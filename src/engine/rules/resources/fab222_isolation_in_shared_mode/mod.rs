@@ -1,6 +1,6 @@
 //! FAB222: network that isolates RDMA devices on nodes in shared RDMA mode.
 
-use super::rdma_mode::{REMOVE, chain_path, of_object, of_pod};
+use super::rdma_mode::{REMOVE, chain_path, does_hold_for_network_object, report_networks_of_pod_where};
 use crate::facts::Site;
 use crate::rules::devices_of_pod::Known;
 use crate::rules::finding::{Findings, Severity};
@@ -29,7 +29,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Each node has its own mode: nodes that the operator does not manage may be in exclusive mode.
     let severity =
         if context.subject.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
-    of_pod(context, isolates_in_shared, &mut |network, _| {
+    report_networks_of_pod_where(context, isolates_in_shared, &mut |network, _| {
         findings.add_as(
             severity,
             annotation_path(),
@@ -40,7 +40,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    if of_object(context, isolates_in_shared) {
+    if does_hold_for_network_object(context, isolates_in_shared) {
         // In exclusive mode the plugin costs the pod its IPoIB interface (FAB340).
         let fix = if context.kind == IB_NETWORK.1 {
             REMOVE

@@ -1,6 +1,6 @@
 //! FAB223: network that does not move the RDMA device on nodes in exclusive RDMA mode.
 
-use super::rdma_mode::{chain_path, of_object, of_pod};
+use super::rdma_mode::{chain_path, does_hold_for_network_object, report_networks_of_pod_where};
 use crate::facts::Site;
 use crate::multus::Sharing;
 use crate::rules::devices_of_pod::Known;
@@ -32,7 +32,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let covered = context.subject.snapshot.states_cover_nodes();
     // The result is the same for every network, and to find it the rule reads all variables. So compute it once.
     let wants_rdma = LazyCell::new(|| context.wants_rdma());
-    of_pod(context, stays_behind, &mut |network, known| {
+    report_networks_of_pod_where(context, stays_behind, &mut |network, known| {
         // Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340).
         let fix = match known.class.plugin {
             Some("ib-sriov") => "Request a network of type ib-sriov with \"rdmaIsolation\": true.",
@@ -55,7 +55,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    if of_object(context, stays_behind) {
+    if does_hold_for_network_object(context, stays_behind) {
         findings.add_as(
             Severity::Warning,
             chain_path(context),
@@ -67,7 +67,7 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 /// Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340): ib-sriov moves the device itself.
 fn fix(context: &ObjectContext<'_>) -> &'static str {
-    let infiniband = |definition: &Definition| definition.primary().is_some_and(|p| p.cni_type == "ib-sriov");
+    let infiniband = |definition: &Definition| definition.plugin_that_makes_interface().is_some_and(|p| p.cni_type == "ib-sriov");
     if context.kind == IB_NETWORK.1 {
         "Replace this object with a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
     } else if context.definition().is_some_and(infiniband) {

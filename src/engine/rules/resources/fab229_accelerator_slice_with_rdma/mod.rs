@@ -10,7 +10,7 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB229", severity: Severity::Info, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    for (index, container) in context.apps() {
+    for (index, container) in context.app_containers_in_time() {
         let demand = context.subject.demands.app(index);
         if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
             findings.add(
