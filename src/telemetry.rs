@@ -6,4 +6,4 @@ pub mod metric_table;
 mod write_log_lines;
 
 pub use decision_line_limit::DecisionLines;
-pub use write_log_lines::{Writing, dropped, wait_until_log_thread_ends, install, left_out};
+pub use write_log_lines::{Writing, dropped, install, left_out, wait_until_log_thread_ends};

@@ -111,7 +111,8 @@ async fn connection(stream: std::net::TcpStream, acceptor: TlsAcceptor, work: Wo
             let body = request.into_body().collect().await.map(|body| body.to_bytes());
             if let (Work::Parse, Ok(body)) = (work, body) {
                 let request = admission_review::parse(&body).unwrap();
-                let pod: PodView<'_> = decode_with_place::decode_object(request.object.unwrap().get()).unwrap();
+                let pod: PodView<'_> =
+                    decode_with_place::decode_object(request.object.unwrap().get()).unwrap();
                 black_box(pod);
             }
             let response = Response::builder().header("content-type", "application/json");

@@ -14,7 +14,12 @@ use std::time::Duration;
 ///
 /// # Errors
 /// Why not.
-pub fn verify_chain_with_ca_bundle(chain: &[CertificateDer<'_>], bundle: &[u8], name: &str, now: i64) -> Result<(), String> {
+pub fn verify_chain_with_ca_bundle(
+    chain: &[CertificateDer<'_>],
+    bundle: &[u8],
+    name: &str,
+    now: i64,
+) -> Result<(), String> {
     if bundle.is_empty() {
         return Err("the caBundle is empty".to_owned());
     }

@@ -64,8 +64,13 @@ pub(super) fn check_authority(authority: &Authority, key: &Key) -> Result<(), St
     let middle = authority.from + (authority.until - authority.from) / 2;
     let names = ["trial".to_owned()];
     let (certified, _) = sign(&issuer, &names, (authority.from, authority.until))?;
-    does_ca_bundle_trust::verify_chain_with_ca_bundle(&certified.cert, authority.pem.as_bytes(), "trial", middle)
-        .map_err(|why| format!("cannot be used as a CA for servers: {why}"))
+    does_ca_bundle_trust::verify_chain_with_ca_bundle(
+        &certified.cert,
+        authority.pem.as_bytes(),
+        "trial",
+        middle,
+    )
+    .map_err(|why| format!("cannot be used as a CA for servers: {why}"))
 }
 
 fn sign(

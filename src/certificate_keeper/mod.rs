@@ -28,7 +28,7 @@ pub use does_ca_bundle_trust::verify_chain_with_ca_bundle as verify_chain;
 pub use keeper_settings::{Mode, Settings};
 pub(crate) use memory_across_restarts_of_task::KeptMemory;
 pub(crate) use own_port_answers_that_end_readiness::Port;
-pub use own_port_handshake::{Silence, fetch_served_chain as served_chain};
+pub use own_port_handshake::{HandshakeFailure, fetch_served_chain as served_chain};
 pub(crate) use readiness_while_task_is_down::Expiry;
 
 use crate::cluster::certificate_objects::Objects;

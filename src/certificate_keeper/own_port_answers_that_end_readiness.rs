@@ -1,6 +1,6 @@
 //! Which answers of our own port to handshakes end readiness, and which are only remarked on `/readyz`.
 
-use super::own_port_handshake::Silence;
+use super::own_port_handshake::HandshakeFailure;
 use rustls_pki_types::CertificateDer;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ const UNANSWERED_BEFORE_NOT_READY: u32 = 2;
 
 /// The last handshakes with ourselves.
 #[derive(Debug, Default)]
-pub(super) struct Dialed {
+pub(super) struct OwnPortAnswers {
     pub(super) last: Option<(Vec<CertificateDer<'static>>, Instant)>,
     pub(super) unanswered: u32,
     pub(super) problem: Option<String>,
@@ -31,23 +31,23 @@ impl Port {
     }
 }
 
-impl Dialed {
+impl OwnPortAnswers {
     pub(super) fn record_answer_of_address(
         &mut self,
         address: SocketAddr,
         served: &[CertificateDer<'static>],
-        answer: Result<Vec<CertificateDer<'static>>, Silence>,
+        answer: Result<Vec<CertificateDer<'static>>, HandshakeFailure>,
     ) {
         self.last = Some((served.to_vec(), Instant::now()));
         self.remark = None;
         // A check that could not be made says nothing about the last answer.
-        if let Err(Silence::Unasked(why)) = &answer {
+        if let Err(HandshakeFailure::Unasked(why)) = &answer {
             self.remark =
                 Some(format!("checking the certificate on the server's own port {address} failed: {why}"));
             return;
         }
         self.problem = None;
-        if answer != Err(Silence::Deaf) {
+        if answer != Err(HandshakeFailure::Deaf) {
             self.unanswered = 0;
         }
         match answer {
@@ -58,23 +58,27 @@ impl Dialed {
                     "the server's own port {address} presents a certificate that is not the server's"
                 ));
             }
-            Err(Silence::Strange(what)) => {
+            Err(HandshakeFailure::Strange(what)) => {
                 self.problem =
                     Some(format!("the TLS handshake with the server's own port {address} failed: {what}"));
             }
             // A port with too many connections serves others, so this does not affect readiness.
-            Err(Silence::Closed) => {
+            Err(HandshakeFailure::Closed) => {
                 self.remark = Some(format!(
                     "the server's own port {address} closes connections during the TLS handshake; is --max-connections reached?"
                 ));
             }
-            Err(Silence::Deaf) => {
+            Err(HandshakeFailure::Deaf) => {
                 self.unanswered += 1;
                 let text = format!("the server's own port {address} does not answer TLS handshakes");
-                let place = if self.unanswered >= UNANSWERED_BEFORE_NOT_READY { &mut self.problem } else { &mut self.remark };
+                let place = if self.unanswered >= UNANSWERED_BEFORE_NOT_READY {
+                    &mut self.problem
+                } else {
+                    &mut self.remark
+                };
                 *place = Some(text);
             }
-            Err(Silence::Unasked(_)) => {}
+            Err(HandshakeFailure::Unasked(_)) => {}
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 
 /// Why no chain was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Silence {
+pub enum HandshakeFailure {
     /// The port closed the connection, as it does when it has too many.
     Closed,
     /// Nobody listens, or the kernel has taken the connection and nobody answers.
@@ -86,12 +86,12 @@ pub(super) fn addresses_to_reach_own_port(bound: SocketAddr) -> Vec<SocketAddr> 
 pub async fn fetch_served_chain(
     addresses: &[SocketAddr],
     deadline: Duration,
-) -> Result<Vec<CertificateDer<'static>>, Silence> {
-    let mut unasked = Silence::Unasked("no address".to_owned());
+) -> Result<Vec<CertificateDer<'static>>, HandshakeFailure> {
+    let mut unasked = HandshakeFailure::Unasked("no address".to_owned());
     let taken = Instant::now() + deadline;
     for address in addresses {
         match at(*address, taken, deadline).await {
-            Err(silence @ Silence::Unasked(_)) => unasked = silence,
+            Err(silence @ HandshakeFailure::Unasked(_)) => unasked = silence,
             answer => return answer,
         }
     }
@@ -103,20 +103,22 @@ async fn at(
     address: SocketAddr,
     taken: Instant,
     deadline: Duration,
-) -> Result<Vec<CertificateDer<'static>>, Silence> {
+) -> Result<Vec<CertificateDer<'static>>, HandshakeFailure> {
     let provider = crate::tls::provider();
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(|error| Silence::Unasked(error.to_string()))?
+        .map_err(|error| HandshakeFailure::Unasked(error.to_string()))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyChain(provider)))
         .with_no_client_auth();
     let stream = match tokio::time::timeout_at(taken, TcpStream::connect(address)).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => return Err(Silence::Deaf),
-        Ok(Err(error)) => return Err(Silence::Unasked(error.to_string())),
+        Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => return Err(HandshakeFailure::Deaf),
+        Ok(Err(error)) => return Err(HandshakeFailure::Unasked(error.to_string())),
         // The queue of the port is full, or a packet filter drops what we send.
-        Err(_) => return Err(Silence::Unasked("the port does not accept the connection".to_owned())),
+        Err(_) => {
+            return Err(HandshakeFailure::Unasked("the port does not accept the connection".to_owned()));
+        }
     };
     let name = ServerName::IpAddress(address.ip().into());
     let shaken = TlsConnector::from(Arc::new(config)).connect(name, stream);
@@ -129,10 +131,10 @@ async fn at(
             ErrorKind::UnexpectedEof
             | ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted
-            | ErrorKind::BrokenPipe => Silence::Closed,
-            _ => Silence::Strange(crate::text::printable(&error.to_string(), 120)),
+            | ErrorKind::BrokenPipe => HandshakeFailure::Closed,
+            _ => HandshakeFailure::Strange(crate::text::printable(&error.to_string(), 120)),
         }),
-        Err(_) => Err(Silence::Deaf),
+        Err(_) => Err(HandshakeFailure::Deaf),
     }
 }
 
@@ -168,7 +170,10 @@ pub(super) mod tests {
         (address, leaf)
     }
 
-    async fn one(address: SocketAddr, deadline: Duration) -> Result<Vec<CertificateDer<'static>>, Silence> {
+    async fn one(
+        address: SocketAddr,
+        deadline: Duration,
+    ) -> Result<Vec<CertificateDer<'static>>, HandshakeFailure> {
         fetch_served_chain(&[address], deadline).await
     }
 
@@ -179,16 +184,16 @@ pub(super) mod tests {
         // Full: closed at once. Hung: taken by the kernel, and by nobody else. Closed.
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        assert_eq!(one(address, SOON).await, Err(Silence::Deaf));
+        assert_eq!(one(address, SOON).await, Err(HandshakeFailure::Deaf));
         let closing = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 drop(stream);
             }
         });
-        assert_eq!(one(address, Duration::from_secs(5)).await, Err(Silence::Closed));
+        assert_eq!(one(address, Duration::from_secs(5)).await, Err(HandshakeFailure::Closed));
         closing.abort();
         let _ = closing.await;
-        assert_eq!(one(address, SOON).await, Err(Silence::Deaf));
+        assert_eq!(one(address, SOON).await, Err(HandshakeFailure::Deaf));
     }
 
     #[tokio::test]
@@ -201,7 +206,7 @@ pub(super) mod tests {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
         });
         let answer = one(address, Duration::from_secs(5)).await;
-        assert!(matches!(answer, Err(Silence::Strange(_))), "{answer:?}");
+        assert!(matches!(answer, Err(HandshakeFailure::Strange(_))), "{answer:?}");
     }
 
     /// A link-local address without a scope is refused by the kernel, as `::1` is where IPv6 is off.
@@ -210,7 +215,7 @@ pub(super) mod tests {
         let (address, leaf) = stranger().await;
         let nowhere: SocketAddr = "[fe80::1]:1".parse().unwrap();
         let answer = one(nowhere, SOON).await;
-        assert!(matches!(answer, Err(Silence::Unasked(_))), "{answer:?}");
+        assert!(matches!(answer, Err(HandshakeFailure::Unasked(_))), "{answer:?}");
         assert_eq!(fetch_served_chain(&[nowhere, address], Duration::from_secs(5)).await, Ok(vec![leaf]));
     }
 

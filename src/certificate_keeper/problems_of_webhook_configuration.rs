@@ -63,7 +63,8 @@ impl WebhookConfigurationState {
         };
         let webhooks = read.iter().flat_map(|read| &read.webhooks);
         let wrong = webhooks.filter_map(|w| {
-            let why = does_ca_bundle_trust::verify_chain_with_ca_bundle(chain, &w.bundle, &w.host, now).err()?;
+            let why =
+                does_ca_bundle_trust::verify_chain_with_ca_bundle(chain, &w.bundle, &w.host, now).err()?;
             Some((&w.name, why))
         });
         let (webhook, why) = wrong.into_iter().next()?;

@@ -41,7 +41,9 @@ impl Expiry {
         let (served, lives) = (Arc::<Served>::default(), Lifetimes::DEFAULT);
         let then = Clock::default().now() - seconds;
         let signer = super::issue_certificates::authority(then, &lives).unwrap();
-        served.replace_certificate(super::issue_certificates::leaf(&signer, &["x".to_owned()], then, 0, &lives).unwrap().0);
+        served.replace_certificate(
+            super::issue_certificates::leaf(&signer, &["x".to_owned()], then, 0, &lives).unwrap().0,
+        );
         Self { served, clock: Clock::default(), lives: Some(lives) }
     }
 }

@@ -13,11 +13,12 @@ use super::issue_certificates;
 use super::keeper_settings::{Mode, Settings};
 use super::kubernetes_events::{self, Events};
 use super::memory_across_restarts_of_task::{KeptMemory, Memory};
-use super::own_port_answers_that_end_readiness::{Dialed, Port};
-use super::pause_between_rounds::{MAX_PAUSE_AFTER_CONFLICT_MS, CONFLICTS_BEFORE_FAULT};
+use super::own_port_answers_that_end_readiness::{OwnPortAnswers, Port};
+use super::pause_between_rounds::{CONFLICTS_BEFORE_FAULT, MAX_PAUSE_AFTER_CONFLICT_MS};
 use super::problems_of_webhook_configuration::WebhookConfigurationState;
 use crate::certificates::{
-    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, record_after_change, next, secret_fields,
+    Authority, Change, Drift, Leaf, Look, Marks, Record, Seen, Signer, Step, next, record_after_change,
+    secret_fields,
 };
 use crate::cluster::CallFault;
 use crate::cluster::certificate_objects::{Kind, Objects, Written};
@@ -49,7 +50,7 @@ pub(super) struct Keeper {
     objects: Objects,
     settings: Settings,
     port: Option<Port>,
-    dialed: Dialed,
+    dialed: OwnPortAnswers,
     /// The CAs to trust, as last read.
     ca: Option<String>,
     ca_out: Option<CaFile>,
@@ -110,7 +111,7 @@ impl Keeper {
             objects,
             settings,
             port,
-            dialed: Dialed::default(),
+            dialed: OwnPortAnswers::default(),
             ca: None,
             ca_out,
             events,
@@ -221,7 +222,8 @@ impl Keeper {
     /// One step of a self-managed CA: at most one write, of the Secret or of one caBundle, then a leaf if one is due.
     async fn advance_own_ca(&mut self, found: SecretRead, now: i64) -> Option<Duration> {
         let lives = self.settings.lives;
-        let looks: Vec<Look> = self.sights.iter().map(WebhookConfigurationState::latest_read_result).collect();
+        let looks: Vec<Look> =
+            self.sights.iter().map(WebhookConfigurationState::latest_read_result).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
             self.record = found
@@ -243,7 +245,10 @@ impl Keeper {
         }
         let steady = self.began.saturating_duration_since(self.start).as_secs();
         let steady = i64::try_from(steady).unwrap_or(i64::MAX);
-        let seen = self.record.as_ref().map_or_else(Seen::default, |r| self.marks.record_and_measure(r, &looks, steady));
+        let seen = self
+            .record
+            .as_ref()
+            .map_or_else(Seen::default, |r| self.marks.record_and_measure(r, &looks, steady));
         let held: Vec<bool> = self.sights.iter().map(|sight| sight.are_writes_held_back(now)).collect();
         let calm = !self.emergencies.are_writes_held_back(now);
         let step = next(self.record.as_ref(), &looks, &held, calm, (now, seen), &lives);
@@ -272,8 +277,10 @@ impl Keeper {
             if sight.drift.record_check(&bundle, right, now) {
                 self.metrics.cabundle_reverted(sight.kind.name());
                 tracing::warn!(configuration = %sight.name, "another client changed the caBundle; restoring it");
-                let note =
-                    format!("{}: another client changed the caBundle; the server restores it", sight.kind_and_name());
+                let note = format!(
+                    "{}: another client changed the caBundle; the server restores it",
+                    sight.kind_and_name()
+                );
                 self.events.emit_unless_recent(kubernetes_events::Reason::Reverted, &note);
             }
             let fight = sight.drift.is_fight(now);
@@ -363,8 +370,10 @@ impl Keeper {
         all.extend(found.map(secret_fields::certificates_in_current_field).unwrap_or_default());
         let read = self.sights.iter().filter_map(|sight| sight.read.as_ref()?.as_ref());
         for webhook in read.flat_map(|read| &read.webhooks) {
-            let ours =
-                Authority::read_all(&webhook.bundle).unwrap_or_default().into_iter().filter(Authority::is_ours);
+            let ours = Authority::read_all(&webhook.bundle)
+                .unwrap_or_default()
+                .into_iter()
+                .filter(Authority::is_ours);
             all.extend(ours);
         }
         all

@@ -3,7 +3,9 @@
 
 use super::{Exit, answer_to_dry_run};
 use crate::cluster::api_client::connect;
-use crate::doctor::is_webhook_called::{Answer, Wrong, pod_to_be_refused, pod_to_be_changed, not_changed, not_refused};
+use crate::doctor::is_webhook_called::{
+    Answer, Wrong, not_changed, not_refused, pod_to_be_changed, pod_to_be_refused,
+};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -50,7 +52,11 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let profile = &arguments.profile;
     let expectations: [(Value, &str, Judge); 2] = [
         (pod_to_be_changed(profile), "the webhook fits a pod with GPUs", not_changed),
-        (pod_to_be_refused(profile), "the webhook refuses a pod with two interfaces of one name", not_refused),
+        (
+            pod_to_be_refused(profile),
+            "the webhook refuses a pod with two interfaces of one name",
+            not_refused,
+        ),
     ];
     for (pod, what, judge) in expectations {
         let problem = loop {

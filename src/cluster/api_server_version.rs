@@ -36,7 +36,8 @@ pub(super) async fn check_version_repeatedly(client: Client, shared: Arc<Shared>
     loop {
         let pause = match read(&client).await {
             Ok(version) => {
-                let problem = version.version().ok().and_then(missing_prerequisites::message_if_version_is_too_old);
+                let problem =
+                    version.version().ok().and_then(missing_prerequisites::message_if_version_is_too_old);
                 if shared.sync.set_outdated(problem.clone())
                     && let Some(problem) = problem
                 {

@@ -24,7 +24,9 @@ pub enum CallFault {
 
 impl CallFault {
     /// The answer of a call, which has its deadline here.
-    pub(crate) async fn await_with_deadline<T>(call: impl Future<Output = kube::Result<T>>) -> Result<T, Self> {
+    pub(crate) async fn await_with_deadline<T>(
+        call: impl Future<Output = kube::Result<T>>,
+    ) -> Result<T, Self> {
         Ok(tokio::time::timeout(CALL, call).await.map_err(|_| Self::Timeout)??)
     }
 

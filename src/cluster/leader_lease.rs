@@ -111,13 +111,17 @@ impl Lease {
         if self.held.take().is_none() {
             return Ok(());
         }
-        let Some(mut found) = CallFault::await_with_deadline(self.api.get_opt(self.name)).await? else { return Ok(()) };
+        let Some(mut found) = CallFault::await_with_deadline(self.api.get_opt(self.name)).await? else {
+            return Ok(());
+        };
         let Some(spec) = found.spec.as_mut() else { return Ok(()) };
         if spec.holder_identity.as_ref() != Some(&self.identity) {
             return Ok(());
         }
         spec.holder_identity = None;
-        CallFault::await_with_deadline(self.api.replace(self.name, &PostParams::default(), &found)).await.map(drop)
+        CallFault::await_with_deadline(self.api.replace(self.name, &PostParams::default(), &found))
+            .await
+            .map(drop)
     }
 }
 

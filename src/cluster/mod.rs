@@ -38,7 +38,9 @@ pub mod write_profile_status;
 pub use call_deadline::CallFault;
 pub use default_watch_pauses_and_timeouts::Pace;
 pub use page_size::PageSize;
-pub use read_watched_kinds::{OnceError, Seen, read_all_despite_failures, read_all_or_fail, pod, read_wanted_kinds};
+pub use read_watched_kinds::{
+    OnceError, Seen, pod, read_all_despite_failures, read_all_or_fail, read_wanted_kinds,
+};
 pub use watch_metrics::Metrics;
 pub use when_is_kind_synced_or_silent::{Phase, Phases};
 

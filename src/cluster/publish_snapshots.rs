@@ -17,7 +17,10 @@ const LONGEST: Duration = Duration::from_millis(800);
 /// Time between two checks of the age of facts.
 const LOOK: Duration = Duration::from_secs(1);
 
-pub(super) async fn publish_when_facts_change(shared: Arc<Shared>, publish: impl Fn(Snapshot) + Send + std::marker::Sync) {
+pub(super) async fn publish_when_facts_change(
+    shared: Arc<Shared>,
+    publish: impl Fn(Snapshot) + Send + std::marker::Sync,
+) {
     // Changes that an earlier run of this task was about to hand over.
     shared.changed.notify_one();
     loop {

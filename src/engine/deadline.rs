@@ -214,7 +214,10 @@ mod tests {
     fn one_decision_compares_so_many_letters() {
         let deadline = Deadline::without_clock();
         let names = || std::iter::repeat_n("0123456789", 10_000);
-        assert_eq!(deadline.names_within_compare_budget("0123456789", names()).count(), MAX_LETTER_PAIRS / 100);
+        assert_eq!(
+            deadline.names_within_compare_budget("0123456789", names()).count(),
+            MAX_LETTER_PAIRS / 100
+        );
         assert_eq!(deadline.names_within_compare_budget("0123456789", names()).count(), 0);
         assert_eq!(NEVER.names_within_compare_budget("0123456789", names()).count(), 10_000);
     }
@@ -231,7 +234,10 @@ mod tests {
     #[test]
     fn an_answer_that_is_known_takes_its_looks_again() {
         let deadline = Deadline::without_clock();
-        assert!(deadline.take_looks_of_known_answer((MAX_LOOKS - 1, MAX_LOOKS)) && !deadline.take_looks_of_known_answer((2, 0)));
+        assert!(
+            deadline.take_looks_of_known_answer((MAX_LOOKS - 1, MAX_LOOKS))
+                && !deadline.take_looks_of_known_answer((2, 0))
+        );
         assert!(deadline.take_looks_of_known_answer((1, 0)));
         assert_eq!(deadline.looks_left(), Some((0, 0)));
         assert!(!deadline.take_looks(1) && deadline.looks_left().is_none());
@@ -242,9 +248,18 @@ mod tests {
         let deadline = Deadline::without_clock();
         assert_eq!(deadline.any_fits_within_compare_budget(&[1, 2, 3], |n| *n == 2), Some(true));
         assert_eq!(deadline.any_fits_within_compare_budget(&[1; 1000], |n| *n == 2), Some(false));
-        assert_eq!(deadline.any_fits_within_compare_budget(&[1; MAX_LETTER_PAIRS / LETTER_PAIRS_PER_LOOKUP], |n| *n == 2), None);
+        assert_eq!(
+            deadline.any_fits_within_compare_budget(&[1; MAX_LETTER_PAIRS / LETTER_PAIRS_PER_LOOKUP], |n| *n
+                == 2),
+            None
+        );
         assert!(deadline.take_looks(MAX_LOOKS) && !deadline.take_looks(1) && NEVER.take_looks(MAX_LOOKS * 2));
-        assert!(deadline.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES) && !deadline.take_config_map_text(1) && deadline.take_config_map_text(0) && NEVER.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES * 2));
+        assert!(
+            deadline.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES)
+                && !deadline.take_config_map_text(1)
+                && deadline.take_config_map_text(0)
+                && NEVER.take_config_map_text(MAX_CONFIG_MAP_TEXT_BYTES * 2)
+        );
     }
 
     /// A brief decision is cut short by many values; any other one is not.
@@ -252,9 +267,17 @@ mod tests {
     fn a_brief_decision_plans_few_values() {
         let over = || false;
         let brief = Deadline::brief_and_ends_when(&over);
-        assert!(brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2) && brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2) && !brief.is_over());
+        assert!(
+            brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2)
+                && brief.take_values_or_cut_short(MAX_VALUES_OF_BRIEF_DECISION / 2)
+                && !brief.is_over()
+        );
         assert!(!brief.take_values_or_cut_short(1) && brief.is_over());
         let other = Deadline::ends_when(&over);
-        assert!(other.take_values_or_cut_short(usize::MAX) && other.take_values_or_cut_short(usize::MAX) && !other.is_over());
+        assert!(
+            other.take_values_or_cut_short(usize::MAX)
+                && other.take_values_or_cut_short(usize::MAX)
+                && !other.is_over()
+        );
     }
 }

@@ -162,7 +162,8 @@ impl<'t> Writer<'t> {
     fn count_bytes_of_alias(&mut self, aliased: bool, from: usize, at: Position) -> Result<(), ReadFault> {
         if aliased {
             let added = (self.out.len() - from).saturating_add(BYTES_OF_VALUE_BESIDE_TEXT);
-            self.alias_bytes_left = self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many_aliases(at))?;
+            self.alias_bytes_left =
+                self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many_aliases(at))?;
         }
         Ok(())
     }

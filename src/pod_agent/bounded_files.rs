@@ -60,7 +60,8 @@ impl Root {
             return Err(Unreadable::NotRead("the path is not absolute"));
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let found = fstat(open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?).map_err(errno)?;
+        let found =
+            fstat(open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?).map_err(errno)?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => Ok(u64::try_from(found.st_size).unwrap_or(0)),
             _ => Err(Unreadable::NotAFile),

@@ -23,7 +23,8 @@ pub(super) fn gpu(root: &Root) -> Gpu {
         minors.take(MAX_GPUS).map(|minor| (minor, address(minor))).collect::<Vec<_>>()
     });
     let known = devices.iter().flatten().filter_map(|(_, address)| address.clone().ok());
-    let pci_paths = known.map(|a| (a.clone(), root.path_without_links(&format!("/sys/bus/pci/devices/{a}")))).collect();
+    let pci_paths =
+        known.map(|a| (a.clone(), root.path_without_links(&format!("/sys/bus/pci/devices/{a}")))).collect();
     let driver = root.read(&format!("{DRIVER}/version"), MAX_OTHER_BYTES);
     Gpu {
         devices,
@@ -61,8 +62,9 @@ fn peermem(root: &Root) -> Reading<bool> {
 pub(super) fn shared_memory(root: &Root, kernel: &dyn Kernel) -> SharedMemory {
     let stale = root.names("/dev/shm").map(|names| {
         let old = names.iter().filter(|name| name.starts_with("nccl-"));
-        let sizes =
-            old.map(|name| fs::symlink_metadata(root.path_under_root(&format!("/dev/shm/{name}"))).map_or(0, |m| m.len()));
+        let sizes = old.map(|name| {
+            fs::symlink_metadata(root.path_under_root(&format!("/dev/shm/{name}"))).map_or(0, |m| m.len())
+        });
         sizes.fold((0, 0_u64), |(files, bytes), size| (files + 1, bytes.saturating_add(size)))
     });
     SharedMemory { filesystem: kernel.filesystem("/dev/shm"), stale }

@@ -252,7 +252,9 @@ fn version_at(loader: &Loader<'_>, path: &str) -> Reading<Option<NcclVersion>> {
         let room = block.get_mut(kept..).unwrap_or_default();
         let read = file.read(room).map_err(|error| reason(&error))?;
         let filled = kept + read;
-        if let Some(version) = library_versions::nccl_version_in_block(block.get(..filled).unwrap_or_default()) {
+        if let Some(version) =
+            library_versions::nccl_version_in_block(block.get(..filled).unwrap_or_default())
+        {
             return Ok(Some(version));
         }
         if read == 0 {

@@ -151,7 +151,9 @@ impl Kernel for Recorded<'_> {
 
     fn hardware_counters(&self, ports: &[(&str, u32)]) -> Reading<HardwareCounters> {
         let mut found = HardwareCounters::new();
-        for (device, port, name, value) in netlink_counters::parse_recorded_counters(&self.file("rdma-counters")?)? {
+        for (device, port, name, value) in
+            netlink_counters::parse_recorded_counters(&self.file("rdma-counters")?)?
+        {
             if ports.contains(&(device.as_str(), port)) {
                 let counters = found.entry((device, port)).or_insert_with(|| Ok(Vec::new()));
                 counters.iter_mut().for_each(|counters| counters.push((name.clone(), value)));

@@ -1,6 +1,6 @@
 //! Readings of the monitor: a fixed list of files, and answers of the kernel.
 
-use super::bounded_files::{MAX_OTHER_BYTES, Root, MAX_SYSFS_BYTES};
+use super::bounded_files::{MAX_OTHER_BYTES, MAX_SYSFS_BYTES, Root};
 use super::kernel_answers::{Kernel, Recorded, Running};
 use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, Readings, SharedMemory};
 use crate::rdma::gid::{Gid, gid};
@@ -195,7 +195,8 @@ fn add_hardware_counters_by_netlink(root: &Root, kernel: &dyn Kernel, readings: 
 
 /// Interfaces of the network namespace with their bytes.
 fn read_interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
-    let content = root.read("/proc/net/dev", MAX_OTHER_BYTES).and_then(|content| net_dev::interfaces(&content));
+    let content =
+        root.read("/proc/net/dev", MAX_OTHER_BYTES).and_then(|content| net_dev::interfaces(&content));
     match content {
         Ok(found) => {
             let interface = |bytes: net_dev::InterfaceBytes| {

@@ -17,7 +17,10 @@ use tokio::sync::watch;
 
 /// The thread that writes log lines. A line of `/readyz` is the only way to report its end.
 pub(super) fn start_log_writer(supervisor: &mut Supervisor) {
-    supervisor.start(Task::new("log", "the server writes no log lines").without_restart(), telemetry::wait_until_log_thread_ends);
+    supervisor.start(
+        Task::new("log", "the server writes no log lines").without_restart(),
+        telemetry::wait_until_log_thread_ends,
+    );
 }
 
 /// Signals to stop.
@@ -93,7 +96,11 @@ pub(super) fn start_certificate_task(
 }
 
 /// The CA of clients.
-pub(super) fn start_client_ca_reloads(supervisor: &mut Supervisor, clients: Arc<Clients>, state: &Arc<State>) {
+pub(super) fn start_client_ca_reloads(
+    supervisor: &mut Supervisor,
+    clients: Arc<Clients>,
+    state: &Arc<State>,
+) {
     let state = Arc::clone(state);
     supervisor.start(Task::new("client-ca", "the server does not load a changed client CA"), move || {
         reload_client_ca::reload(Arc::clone(&clients), Arc::clone(&state))

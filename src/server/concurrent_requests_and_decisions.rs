@@ -79,9 +79,17 @@ impl Budgets {
             bytes: Pools::of_bytes(limits.body_budget),
             // One address leaves a thread of each size to others. For small bodies that is one more: a cluster has one API
             // server or three, and its pods come from there.
-            deciding: Deciding::new(Room { large: threads, small: threads + 1, memory: MAX_MEMORY_OF_ALL_DECISIONS }),
+            deciding: Deciding::new(Room {
+                large: threads,
+                small: threads + 1,
+                memory: MAX_MEMORY_OF_ALL_DECISIONS,
+            }),
             peers: Mutex::default(),
-            of_one: Room { large: threads.saturating_sub(1).max(1), small: threads, memory: MAX_MEMORY_OF_ONE_ADDRESS },
+            of_one: Room {
+                large: threads.saturating_sub(1).max(1),
+                small: threads,
+                memory: MAX_MEMORY_OF_ONE_ADDRESS,
+            },
         }
     }
 
@@ -95,7 +103,9 @@ impl Budgets {
     /// decisions together may take.
     pub(super) async fn turn(&self, peer: IpAddr, decoded: usize) -> Option<Turn> {
         let pieces = |most: usize| {
-            u32::try_from(decoded.min(most).div_ceil(PIECE)).ok().filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
+            u32::try_from(decoded.min(most).div_ceil(PIECE))
+                .ok()
+                .filter(|_| decoded <= MAX_MEMORY_OF_ALL_DECISIONS)
         };
         self.take(peer, Some(pieces(self.of_one.memory)?), Some(pieces(MAX_MEMORY_OF_ALL_DECISIONS)?)).await
     }
@@ -162,7 +172,10 @@ mod tests {
         let small = places(&budgets, 1, MAX_SMALL_BODY_BYTES);
         assert_eq!((small.len(), budgets.used().0), (48, 336), "of the same address");
         drop(large);
-        assert!(budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES + 1).is_some() && budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES).is_some());
+        assert!(
+            budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES + 1).is_some()
+                && budgets.count_request_or_refuse(peer(1), MAX_SMALL_BODY_BYTES).is_some()
+        );
     }
 
     #[test]

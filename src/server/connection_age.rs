@@ -30,7 +30,8 @@ mod tests {
         let ages: Vec<u64> = (0..2010).map(|random| spread(age, random).as_millis() as u64).collect();
         assert_eq!((ages.iter().min(), ages.iter().max()), (Some(&540_000), Some(&660_000)));
         assert_eq!(spread(Duration::ZERO, 7), Duration::MAX);
-        let drawn: std::collections::HashSet<Duration> = (0..50).map(|_| age_that_closes_connection(age)).collect();
+        let drawn: std::collections::HashSet<Duration> =
+            (0..50).map(|_| age_that_closes_connection(age)).collect();
         assert!(drawn.len() > 10, "{} of 50 differ", drawn.len());
     }
 }

@@ -173,7 +173,9 @@ impl ConnectionWatch {
     pub(super) fn is_asked_to_end_and_waiting(&self) -> bool {
         let hurried = self.hurried.load(Ordering::Acquire);
         self.evicted.load(Ordering::Acquire)
-            && self.awaited_from_client_and_how_long().is_some_and(|(waits, age)| hurried || !waits.is_coming(age))
+            && self
+                .awaited_from_client_and_how_long()
+                .is_some_and(|(waits, age)| hurried || !waits.is_coming(age))
     }
 
     /// How old the connection is.

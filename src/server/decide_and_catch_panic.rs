@@ -84,7 +84,9 @@ mod tests {
         let state = State::bare();
         let body = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let response =
-            decide_log_and_render(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER).ok().unwrap();
+            decide_log_and_render(&state, WebhookEntry::Mutate, body, |_, _, _, _| panic!("a bug"), &NEVER)
+                .ok()
+                .unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let text = state.metrics.text();
         assert!(text.contains("fabric_admission_panics_total 1"), "{text}");

@@ -9,7 +9,7 @@
 use super::concurrent_requests_and_decisions::{MAX_MEMORY_OF_ALL_DECISIONS, Turn};
 use super::decide_and_catch_panic::{Decide, decide_log_and_render};
 use super::decoded_size::{DecodedSize, MAX_ESCAPES};
-use super::http_answers::{fault, count_and_answer_late};
+use super::http_answers::{count_and_answer_late, fault};
 use super::memory_of_request_bodies::Held;
 use super::request_body;
 use super::share_of_one_address::MAX_SMALL_BODY_BYTES;
@@ -72,7 +72,8 @@ async fn decide_since(
             };
         }
         // Only the body may be too much.
-        let decoded_together = decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
+        let decoded_together =
+            decoded.max((decoded + beside.memory_of_decision()).min(MAX_MEMORY_OF_ALL_DECISIONS));
         let Some(turn) = state.budgets.turn(held.peer(), decoded_together).await else {
             return Some(request_body::too_many_entries(decoded));
         };

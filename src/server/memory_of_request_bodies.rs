@@ -1,7 +1,7 @@
 //! The bytes of bodies and answers, with the share of the budget that they have ([`super::share_of_one_address`]).
 
 use super::decoded_size::DecodedSize;
-use super::share_of_one_address::{NoRoom, PIECE, Pools, MAX_SMALL_BODY_BYTES, Share, Size};
+use super::share_of_one_address::{MAX_SMALL_BODY_BYTES, NoRoom, PIECE, Pools, Share, Size};
 use hyper::body::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -200,7 +200,8 @@ mod tests {
         let mut small = body(&pools, 1);
         small.push(b"pod").unwrap();
         assert!(small.replace_by_answer(vec![0; 512 * PIECE]).is_ok(), "of a small body");
-        let other = Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(MAX_SMALL_BODY_BYTES + 1));
+        let other =
+            Held::new(Arc::clone(&pools), IpAddr::from([10, 0, 0, 1]), Some(MAX_SMALL_BODY_BYTES + 1));
         assert_eq!((other.share.size, small.share.size), (Size::Large, Size::Small));
     }
 }

@@ -125,7 +125,10 @@ mod tests {
     fn a_place_is_free_again() {
         let table = Table::new(2, 1);
         let place = table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap();
-        assert_eq!(table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap_err(), Refused::Peer);
+        assert_eq!(
+            table.take_place_or_make_room(peer(1), &ConnectionWatch::new()).unwrap_err(),
+            Refused::Peer
+        );
         let mapped = "::ffff:10.0.0.1".parse().unwrap();
         assert_eq!(
             table.take_place_or_make_room(mapped, &ConnectionWatch::new()).unwrap_err(),
@@ -177,7 +180,10 @@ mod tests {
             open.push(place);
         }
         assert_eq!((gone(&one), gone(&two)), (3, 1), "always of who has most");
-        assert!(one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.is_asked_to_end_and_waiting()), "at once");
+        assert!(
+            one.iter().chain(&two).all(|watch| watch.is_to_close() == watch.is_asked_to_end_and_waiting()),
+            "at once"
+        );
         // Until it has its share; then its own idle ones go.
         for _ in 0..20 {
             open.extend(table.take_place_or_make_room(peer(1), &busy()));
@@ -197,7 +203,11 @@ mod tests {
         assert_eq!(gone(&calm) + gone(&crowd), 1);
         let table = Table::new(4, 4);
         let _open = (places(&table, 1, &calm), places(&table, 2, &crowd));
-        assert_eq!(table.take_place_or_make_room(peer(1), &busy()).unwrap_err(), Refused::Full, "a share is two of four");
+        assert_eq!(
+            table.take_place_or_make_room(peer(1), &busy()).unwrap_err(),
+            Refused::Full,
+            "a share is two of four"
+        );
     }
 
     #[test]

@@ -76,7 +76,11 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     };
     // Only now: a slow body costs no work, and its memory is counted as bytes.
     let Some(_at_work) = state.budgets.count_request_or_refuse(held.peer(), held.bytes().len()) else {
-        return count_and_answer_busy(&state, Shed::Requests, "it has too many concurrent requests (--max-requests)");
+        return count_and_answer_busy(
+            &state,
+            Shed::Requests,
+            "it has too many concurrent requests (--max-requests)",
+        );
     };
     let Called { entry, off } = called(&state);
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };

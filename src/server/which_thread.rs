@@ -37,7 +37,11 @@ pub(super) enum Thread {
 pub(super) fn of(state: &State, entry: WebhookEntry, body: &[u8], off: bool) -> Thread {
     let beside = if off { DecodedSize::default() } else { weight_beside_body(state, entry, body) };
     // A runtime has up to 64 jobs, and each gets a copy of what the body says. A body of 16 KiB has two hundred templates.
-    if body.len() > MAX_BYTES_ON_READING_THREAD || beside.weighed() > 0 { Thread::OfItsOwn(beside) } else { Thread::ThatReadIt }
+    if body.len() > MAX_BYTES_ON_READING_THREAD || beside.weighed() > 0 {
+        Thread::OfItsOwn(beside)
+    } else {
+        Thread::ThatReadIt
+    }
 }
 
 /// What a decision on a small body reads beside it, and the templates in it. A large body is queued as one whatever it names.

@@ -23,14 +23,20 @@ impl Keeper {
         let tick = Duration::from_secs(self.settings.lives.tick.unsigned_abs());
         let pause = self.pause_before_recheck_of_own_port().unwrap_or(tick);
         let known = self.dialed.last.as_ref();
-        if port.is_server_stopping() || known.is_some_and(|(chain, at)| *chain == served.cert && at.elapsed() < pause) {
+        if port.is_server_stopping()
+            || known.is_some_and(|(chain, at)| *chain == served.cert && at.elapsed() < pause)
+        {
             return;
         }
         if !self.why_certificate_is_not_trusted(now).is_empty() {
             return;
         }
         let address = port.address;
-        let answer = own_port_handshake::fetch_served_chain(&own_port_handshake::addresses_to_reach_own_port(address), DEADLINE).await;
+        let answer = own_port_handshake::fetch_served_chain(
+            &own_port_handshake::addresses_to_reach_own_port(address),
+            DEADLINE,
+        )
+        .await;
         if port.is_server_stopping() {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::super::issue_certificates;
 use super::{Keeper, random};
-use crate::certificates::{Look, Reason, Record, Signer, may_renew_with_unlisted_signer, leaf_is_due};
+use crate::certificates::{Look, Reason, Record, Signer, leaf_is_due, may_renew_with_ca_missing_from_secret};
 use std::time::{Duration, Instant};
 
 impl Keeper {
@@ -37,7 +37,7 @@ impl Keeper {
     /// CA that signed the one in use. The same caBundles trust it: API servers see no difference.
     pub(super) fn sign_leaf_with_ca_in_memory_as_last_resort(&mut self, looks: &[Look], now: i64) {
         let Some((signer, leaf)) = self.signer.as_ref().zip(self.leaf.as_ref()) else { return };
-        if may_renew_with_unlisted_signer(leaf, signer, looks, now) {
+        if may_renew_with_ca_missing_from_secret(leaf, signer, looks, now) {
             self.sign_and_serve_leaf(&signer.clone(), Reason::LastResort, now);
         }
     }

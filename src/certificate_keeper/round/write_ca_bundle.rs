@@ -1,7 +1,7 @@
 //! Writes the caBundle of one webhook configuration.
 
 use super::{Keeper, random, shown};
-use crate::certificate_keeper::pause_between_rounds::{MAX_PAUSE_AFTER_CONFLICT_MS, CONFLICTS_BEFORE_FAULT};
+use crate::certificate_keeper::pause_between_rounds::{CONFLICTS_BEFORE_FAULT, MAX_PAUSE_AFTER_CONFLICT_MS};
 use crate::cluster::certificate_objects::Written;
 use std::time::{Duration, Instant};
 

@@ -56,7 +56,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, short)]
     pub(super) verbose: bool,
     #[command(flatten)]
-    pub(super) choice: input::Choice,
+    pub(super) choice: input::ClusterSettingFlags,
 }
 
 /// A cluster for another command.
@@ -67,7 +67,7 @@ pub(in crate::cli) struct Source<'a> {
     pub(in crate::cli) context: Option<&'a str>,
     pub(in crate::cli) kubeconfig: Option<&'a Path>,
     pub(in crate::cli) profiles: Option<&'a Path>,
-    pub(in crate::cli) choice: &'a input::Choice,
+    pub(in crate::cli) choice: &'a input::ClusterSettingFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -53,8 +53,12 @@ pub(super) fn audit_live_cluster(
                 writeln!(err, "{warning}").map_err(|e| e.to_string())?;
             }
             let served = Served::read(&client, deadline).await.map_err(|e| e.to_string())?;
-            let mut seen =
-                read_all_despite_failures(&client, builder, Pace { request: deadline, pages: Some(size), ..Pace::ONCE }).await;
+            let mut seen = read_all_despite_failures(
+                &client,
+                builder,
+                Pace { request: deadline, pages: Some(size), ..Pace::ONCE },
+            )
+            .await;
             seen.drop_forbidden_kinds_not_served(&served);
             Ok::<_, String>((served, seen))
         };
@@ -132,8 +136,12 @@ pub(super) fn audit_files(
     let snapshot = builder.build();
     // In a file that cannot be read there may be more namespaces.
     let namespaces = problems.errors.is_empty().then(|| seen.namespaces(&snapshot));
-    let profile = match check_flags_and_find_profile(arguments, &snapshot, bases, namespaces.as_ref().filter(|all| !all.is_empty()))
-    {
+    let profile = match check_flags_and_find_profile(
+        arguments,
+        &snapshot,
+        bases,
+        namespaces.as_ref().filter(|all| !all.is_empty()),
+    ) {
         Ok(profile) => profile,
         Err(message) => {
             writeln!(err, "error: {message}")?;

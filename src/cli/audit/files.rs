@@ -9,7 +9,7 @@ use crate::manifest::Document;
 use crate::pod::workload_kinds;
 use crate::report::Unread;
 use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::report::unread_by_audit::{Cause, Gap, what_is_undecided_without, group};
+use crate::report::unread_by_audit::{Cause, Gap, group, what_is_undecided_without};
 use crate::snapshot::Snapshot;
 use crate::text::count;
 use std::collections::{BTreeMap, BTreeSet};

@@ -87,7 +87,9 @@ fn kinds(served: &Served, namespace: Option<&str>, requests: Requests) -> Vec<Li
     };
     // Rules that only read their objects judge these two kinds as well.
     let read = |kind: Kind| matches!(kind, Kind::FabricProfile | Kind::Namespace);
-    for watched in WATCHED.iter().filter(|w| does_any_rule_judge_fields_of_kind(w.group, w.name()) || read(w.kind)) {
+    for watched in
+        WATCHED.iter().filter(|w| does_any_rule_judge_fields_of_kind(w.group, w.name()) || read(w.kind))
+    {
         let of = if watched.group.is_empty() {
             Some(ServedKind::core(watched.plural, watched.kind.namespaced()))
         } else {

@@ -22,7 +22,12 @@ impl<'a> Progress<'a> {
     }
 
     /// Reports how many objects of a kind are read, and how many are left where that is known.
-    pub(super) fn show_count_of_read_objects(&mut self, kind: &str, done: usize, left: Option<u64>) -> io::Result<()> {
+    pub(super) fn show_count_of_read_objects(
+        &mut self,
+        kind: &str,
+        done: usize,
+        left: Option<u64>,
+    ) -> io::Result<()> {
         let every = if self.terminal { ON_TERMINAL } else { ELSEWHERE };
         if self.last.elapsed() < every {
             return Ok(());

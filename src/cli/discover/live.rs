@@ -80,7 +80,8 @@ pub(super) fn read(
                 return Ok(Err(Exit::Internal));
             }
         };
-        let mut read = Read { sources: Sources::complete_for_live_cluster(), unreadable: false, failed: false };
+        let mut read =
+            Read { sources: Sources::complete_for_live_cluster(), unreadable: false, failed: false };
         for kind in kinds() {
             // Without this question, an account without rights would be refused kinds that do not exist.
             if !kind.group.is_empty() && served.kind(kind.group, kind.kind).is_none() {

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 const AT_ONCE: usize = 16;
 
 /// The caller's rights.
-pub(super) async fn review_rights_of_caller(client: &Client, wanted: Vec<Right>) -> Result<Vec<Right>, String> {
+pub(super) async fn review_rights_of_caller(
+    client: &Client,
+    wanted: Vec<Right>,
+) -> Result<Vec<Right>, String> {
     ask(client, "SelfSubjectAccessReview", json!({}), wanted).await
 }
 

@@ -1,7 +1,7 @@
 //! What each replica serves, and whether the caBundles trust it: by the verification that the server uses for itself.
 
 use super::installed_settings::Settings;
-use crate::certificate_keeper::{Silence, served_chain, verify_chain};
+use crate::certificate_keeper::{HandshakeFailure, served_chain, verify_chain};
 use crate::certificates::{Authority, fields, secret_fields};
 use crate::cluster::certificate_objects::{Configuration, Webhook};
 use crate::cluster::read_any_object;
@@ -29,7 +29,7 @@ pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Set
         .map(|address| (address, tokio::spawn(async move { served_chain(&[address], HANDSHAKE).await })))
         .collect();
     for (address, asked) in asked {
-        let answer = asked.await.unwrap_or_else(|error| Err(Silence::Unasked(error.to_string())));
+        let answer = asked.await.unwrap_or_else(|error| Err(HandshakeFailure::Unasked(error.to_string())));
         let unreached = match answer {
             Ok(chain) => {
                 facts.certificates.extend(of_chain(
@@ -40,9 +40,11 @@ pub(super) async fn ask_replicas_and_read_secret(client: &Client, settings: &Set
                 ));
                 None
             }
-            Err(Silence::Closed) => Some("the connection was closed during the TLS handshake".to_owned()),
-            Err(Silence::Deaf) => Some("the TLS handshake was not answered".to_owned()),
-            Err(Silence::Strange(what) | Silence::Unasked(what)) => Some(what),
+            Err(HandshakeFailure::Closed) => {
+                Some("the connection was closed during the TLS handshake".to_owned())
+            }
+            Err(HandshakeFailure::Deaf) => Some("the TLS handshake was not answered".to_owned()),
+            Err(HandshakeFailure::Strange(what) | HandshakeFailure::Unasked(what)) => Some(what),
         };
         facts.replicas.push(Replica { address: address.to_string(), unreached });
     }

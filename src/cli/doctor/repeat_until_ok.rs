@@ -34,7 +34,8 @@ pub(super) async fn check_until_ok_or_time_over(
         match (tried, &read) {
             (Ok(()), Some(reading)) => {
                 let report = Report::run_checks(&reading.facts, pre);
-                let failed: Vec<&'static str> = report.failed_checks_worth_waiting_for().map(|check| check.id).collect();
+                let failed: Vec<&'static str> =
+                    report.failed_checks_worth_waiting_for().map(|check| check.id).collect();
                 let is_whole = waiting.is_empty();
                 if failed.is_empty() && is_whole || began.elapsed() >= limit {
                     return Ok(report);

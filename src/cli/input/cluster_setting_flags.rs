@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 /// Settings of the cluster; the same for the offline review and for the webhook.
 #[derive(Debug, Clone, clap::Args)]
-pub(in crate::cli) struct Choice {
+pub(in crate::cli) struct ClusterSettingFlags {
     /// Policy for a pod to which several FabricProfiles could apply
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_AMBIGUOUS", default_value_t = AmbiguityArgument::Deny)]
     ambiguous: AmbiguityArgument,
@@ -79,7 +79,7 @@ enum AmbiguityArgument {
     Warn,
 }
 
-impl Choice {
+impl ClusterSettingFlags {
     pub(in crate::cli) fn settings(&self) -> Settings {
         let ambiguity = match self.ambiguous {
             AmbiguityArgument::Deny => Ambiguity::Deny,
@@ -127,7 +127,7 @@ impl Choice {
 /// Settings that count for a server.
 pub(in crate::cli) struct ServerSettings<'a> {
     /// Those that it has in common with a review.
-    pub(in crate::cli) choice: &'a Choice,
+    pub(in crate::cli) choice: &'a ClusterSettingFlags,
     /// Whether planned changes are only reported.
     pub(in crate::cli) withhold_changes: bool,
     /// Namespaces of operators.

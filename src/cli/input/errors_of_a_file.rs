@@ -30,7 +30,7 @@ impl Problems {
 
 /// What the parts of one file share.
 #[derive(Default)]
-pub(super) struct OfFile {
+pub(super) struct FileErrors {
     /// Number of the documents so far.
     pub(super) index: usize,
     /// Whether any part has an item.
@@ -55,7 +55,7 @@ pub(super) struct OfPart<'a> {
     pub(super) last: bool,
 }
 
-impl OfFile {
+impl FileErrors {
     /// For a part with so many documents before it.
     pub(super) fn after_documents(index: usize) -> Self {
         Self { index, ..Self::default() }

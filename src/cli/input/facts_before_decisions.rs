@@ -29,13 +29,13 @@ pub(in crate::cli) struct Prepared {
 }
 
 /// What is known before any input is read: profiles and facts of files.
-pub(in crate::cli) struct Given {
+pub(in crate::cli) struct ProfilesAndFacts {
     bases: Vec<FabricProfile>,
     builder: Builder,
     problems: documents_to_objects::Problems,
 }
 
-impl Given {
+impl ProfilesAndFacts {
     /// The same knowledge for other inputs. Its problems have been reported.
     pub(in crate::cli) fn clone_without_problems(&self) -> Self {
         let problems = documents_to_objects::Problems::default();
@@ -61,7 +61,7 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
     arguments: &Inputs,
     operator_namespaces: Option<BTreeSet<String>>,
     err: &mut dyn Write,
-) -> io::Result<Result<Given, Exit>> {
+) -> io::Result<Result<ProfilesAndFacts, Exit>> {
     let bases = match profiles::built_in_profiles() {
         Ok(bases) => bases,
         Err(error) => {
@@ -94,16 +94,16 @@ pub(in crate::cli) fn read_profiles_and_fact_files(
         let (_, cluster) = files::read(std::slice::from_ref(path), false, &mut visit);
         problems.errors.extend(cluster.unread);
     }
-    Ok(Ok(Given { bases, builder, problems }))
+    Ok(Ok(ProfilesAndFacts { bases, builder, problems }))
 }
 
 /// Reads the inputs, and the cluster where it is live.
 pub(in crate::cli) fn read_inputs_with_given(
     arguments: &Inputs,
-    given: Given,
+    given: ProfilesAndFacts,
     err: &mut dyn Write,
 ) -> io::Result<Result<Prepared, Exit>> {
-    let Given { bases, mut builder, mut problems } = given;
+    let ProfilesAndFacts { bases, mut builder, mut problems } = given;
     let own = arguments.namespace.as_deref().unwrap_or("default");
     let (mut paths, mut pods, mut running) =
         (Cow::Borrowed(arguments.paths.as_slice()), Vec::new(), Vec::new());

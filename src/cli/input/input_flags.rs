@@ -1,6 +1,6 @@
 //! The flags that name inputs, profiles and facts, of every offline command.
 
-use super::cluster_setting_flags::Choice;
+use super::cluster_setting_flags::ClusterSettingFlags;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -36,7 +36,7 @@ pub(in crate::cli) struct Inputs {
     #[arg(long)]
     pub(super) allow_empty: bool,
     #[command(flatten)]
-    pub(super) choice: Choice,
+    pub(super) choice: ClusterSettingFlags,
 }
 
 /// Values for flags that are not given.
@@ -55,7 +55,7 @@ impl Inputs {
     }
 
     /// Some inputs, with profiles and facts from files.
-    pub(in crate::cli) fn of_files(paths: Vec<PathBuf>, files: &Files, choice: &Choice) -> Self {
+    pub(in crate::cli) fn of_files(paths: Vec<PathBuf>, files: &Files, choice: &ClusterSettingFlags) -> Self {
         let Files { profiles, cluster, namespace } = files.clone();
         Self {
             paths,

@@ -5,7 +5,7 @@ use crate::cli::Exit;
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::list_any_kind::{self, DEADLINE, Event, ListError, Listing};
 use crate::cluster::which_kinds_are_served_for_commands::{self, Served};
-use crate::cluster::{PageSize, read_all_or_fail, pod};
+use crate::cluster::{PageSize, pod, read_all_or_fail};
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::report::Unread;
 use crate::snapshot::Builder;

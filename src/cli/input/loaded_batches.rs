@@ -1,7 +1,7 @@
 //! Inputs as they were read: the first documents with facts decoded, other documents as places to read, so that memory
 //! does not grow with the number of documents.
 
-use super::errors_of_a_file::{OfFile, OfPart, Problems, name, unreadable};
+use super::errors_of_a_file::{FileErrors, OfPart, Problems, name, unreadable};
 use super::text_read_again::KeptText;
 use crate::manifest::{self, Document, Part};
 use crate::report::source_line_snippet::{LineStarts, Lines};
@@ -185,7 +185,7 @@ impl Loading {
             Content::Again(again) => (again.line, again.continues, again.index),
             Content::Decoded(_) | Content::Whole(..) => (1, false, 0),
         };
-        let mut of_file = OfFile::after_documents(before);
+        let mut of_file = FileErrors::after_documents(before);
         let part = OfPart { name: &name, bytes: &text, continues, last: true };
         let documents = of_file.take_errors_of_part(part, manifest::part(&name, &text, line));
         // A part that was decoded before has had its problems noted then.

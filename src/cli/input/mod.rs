@@ -17,10 +17,11 @@ mod report_unread;
 mod text_read_again;
 mod which_texts_may_hold_facts;
 
-pub(super) use cluster_setting_flags::{Choice, OPERATOR_NAMESPACES, ServerSettings};
+pub(super) use cluster_setting_flags::{ClusterSettingFlags, OPERATOR_NAMESPACES, ServerSettings};
 pub(super) use errors_of_a_file::Problems;
 pub(super) use facts_before_decisions::{
-    Given, Prepared, facts_from_files, read_inputs_with_given, read_inputs_and_facts, read_profiles_and_fact_files,
+    Prepared, ProfilesAndFacts, facts_from_files, read_inputs_and_facts, read_inputs_with_given,
+    read_profiles_and_fact_files,
 };
 pub(super) use input_flags::{Defaults, Files, Inputs, namespace};
 pub(super) use loaded_batches::{Batch, File, Loaded, Ready, place, source};

@@ -1,6 +1,6 @@
 //! Reads inputs part by part: decodes in parallel what the first reading needs, shows its documents once, and keeps some.
 
-use super::errors_of_a_file::{OfFile, OfPart, name, no_input, unreadable};
+use super::errors_of_a_file::{FileErrors, OfPart, name, no_input, unreadable};
 use super::loaded_batches::{Again, Content, File, Loaded, Loading};
 use super::parts_of_a_stream::{Part, Parts, Place};
 use super::text_read_again::Spool;
@@ -42,7 +42,7 @@ pub(super) struct Reader<'v> {
     /// What the text counts for whose documents stay decoded (bytes).
     kept: usize,
     spool: Spool,
-    of_file: OfFile,
+    of_file: FileErrors,
 }
 
 /// A part that is to be decoded.
@@ -68,7 +68,7 @@ impl<'v> Reader<'v> {
             bytes: 0,
             kept: 0,
             spool: Spool::default(),
-            of_file: OfFile::default(),
+            of_file: FileErrors::default(),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'v> Reader<'v> {
         if empty {
             let message = "standard input is empty: the command before the pipe may have failed; to accept empty input, \
                            use --allow-empty";
-            self.of_file = OfFile::default();
+            self.of_file = FileErrors::default();
             return self.loaded.add_unread_input(unreadable(&name, message));
         }
         let (line, index) = (part.line, self.of_file.index);

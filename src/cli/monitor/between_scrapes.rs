@@ -85,14 +85,19 @@ impl State {
         let mut inner = self.inner.borrow_mut();
         let mut readings = inner.counters.read();
         readings.unreadable.extend(self.unreadable.clone());
-        inner.traffic.add_sample_and_conclude(Sample::of(&readings.ports, &readings.interfaces, self.start.elapsed()));
+        inner.traffic.add_sample_and_conclude(Sample::of(
+            &readings.ports,
+            &readings.interfaces,
+            self.start.elapsed(),
+        ));
         readings.rates = inner.traffic.rates;
         let by_log = self.folder.as_ref().and_then(|folder| {
             inner.log.read(folder, &mut readings.unreadable);
             transport_of(&inner.log.log)
         });
         readings.expected.clone_from(&self.expected);
-        readings.transport = Used::from_log_else_bytes(by_log, inner.traffic.transport, self.expected.as_deref());
+        readings.transport =
+            Used::from_log_else_bytes(by_log, inner.traffic.transport, self.expected.as_deref());
         readings.ras = inner.ras.clone().filter(|_| self.asks_ras);
         inner.log_changed_problems(&readings);
         readings.facts.clone_from(&self.facts);

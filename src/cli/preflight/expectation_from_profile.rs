@@ -18,8 +18,8 @@ pub(super) fn expectation(path: &Path) -> Result<String, String> {
     });
     let document = document.ok_or_else(|| format!("{file}: the file has no document"))??;
     let profile = FabricProfile::read(document.json.get()).map_err(|error| format!("{file}: {error}"))?;
-    let profile =
-        Profile::resolve(&profile, &profiles::built_in_profiles()?).map_err(|error| format!("{file}: {error}"))?;
+    let profile = Profile::resolve(&profile, &profiles::built_in_profiles()?)
+        .map_err(|error| format!("{file}: {error}"))?;
     Ok(of(&profile).to_text())
 }
 

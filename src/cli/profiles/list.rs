@@ -1,7 +1,7 @@
 //! `profiles list`.
 
 use super::profiles_source::{Known, Source};
-use super::value_place::Given;
+use super::value_place::GivenProfile;
 use crate::cli::{Exit, terminal_width};
 use crate::profile::FabricProfileStatus;
 use crate::report::profile_list::{ProfileEntry, Report};
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     Ok(if unreadable { Exit::Usage } else { Exit::Clean })
 }
 
-fn entry(given: Given<'_>, statuses: &Statuses<'_>, known: &Known) -> ProfileEntry {
+fn entry(given: GivenProfile<'_>, statuses: &Statuses<'_>, known: &Known) -> ProfileEntry {
     let (mut status, _) = statuses.of_object(given.json());
     // Without any Namespace object, zero would be a guess.
     if known.snapshot.namespaces().is_empty() {
@@ -62,7 +62,7 @@ fn entry(given: Given<'_>, statuses: &Statuses<'_>, known: &Known) -> ProfileEnt
 }
 
 /// A base selects no nodes, and no namespace is its own.
-fn base(given: Given<'_>) -> ProfileEntry {
+fn base(given: GivenProfile<'_>) -> ProfileEntry {
     let word = |pointer: &str| text(given.json(), pointer);
     let status = FabricProfileStatus {
         transport: word("/spec/transport"),

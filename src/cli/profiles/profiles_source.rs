@@ -1,10 +1,10 @@
 //! Profiles, and the facts that they are compared with.
 
-use super::value_place::Given;
+use super::value_place::GivenProfile;
 use crate::cli::Exit;
 use crate::cli::input::documents_to_objects::{self, Found};
 use crate::cli::input::live::{Also, add_facts_of_live_cluster};
-use crate::cli::input::{self, Choice, Loaded, profiles};
+use crate::cli::input::{self, ClusterSettingFlags, Loaded, profiles};
 use crate::manifest::{self, Document, Item};
 use crate::profile::FabricProfile;
 use crate::profile::built_in_bases::BASES;
@@ -33,7 +33,7 @@ pub(super) struct Source {
     #[arg(long, value_name = "FILE", requires = "live")]
     pub(super) kubeconfig: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) choice: Choice,
+    pub(super) choice: ClusterSettingFlags,
 }
 
 /// What a source has.
@@ -85,7 +85,13 @@ impl Source {
         problems.errors = errors;
         let (mut live, mut forbidden) = (Vec::new(), Vec::new());
         if self.live {
-            match add_facts_of_live_cluster(self.kubeconfig.as_deref(), self.context.as_deref(), builder, Also::Profiles, err)? {
+            match add_facts_of_live_cluster(
+                self.kubeconfig.as_deref(),
+                self.context.as_deref(),
+                builder,
+                Also::Profiles,
+                err,
+            )? {
                 Ok(seen) => {
                     (builder, live) = (seen.builder, seen.objects);
                     forbidden = seen.unread;
@@ -109,27 +115,27 @@ impl Source {
 
 impl Known {
     /// Shows every FabricProfile of the source, in the order in which they were read.
-    pub(super) fn show_each_profile(&self, show: &mut dyn FnMut(Given<'_>)) {
+    pub(super) fn show_each_profile(&self, show: &mut dyn FnMut(GivenProfile<'_>)) {
         for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {
             for found in file.documents.iter().flat_map(documents_to_objects::objects_in) {
                 if let Found::Object(object) = found
                     && is_profile(&object)
                 {
-                    show(Given::File(&object));
+                    show(GivenProfile::File(&object));
                 }
             }
         }
         for json in &self.live {
-            show(Given::Live(json));
+            show(GivenProfile::Live(json));
         }
     }
 
     /// Shows every base.
-    pub(super) fn each_base(&self, show: &mut dyn FnMut(Given<'_>)) {
+    pub(super) fn each_base(&self, show: &mut dyn FnMut(GivenProfile<'_>)) {
         for (document, (name, _)) in self.built_in.iter().zip(BASES) {
             for found in documents_to_objects::objects_in(document) {
                 if let Found::Object(object) = found {
-                    show(Given::BuiltIn(name, &object));
+                    show(GivenProfile::BuiltIn(name, &object));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::profiles_source::{Known, Source};
 use super::used_by;
-use super::value_place::Given;
+use super::value_place::GivenProfile;
 use crate::cli::Exit;
 use crate::manifest::{self, Item, to_yaml};
 use crate::profile::{FabricProfile, Origin, WrittenOut, written_out};
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     // Of several objects of one name, the last one counts.
     let mut shown = None;
     let mut names = BTreeSet::new();
-    let mut look = |given: Given<'_>| {
+    let mut look = |given: GivenProfile<'_>| {
         let name = name(given.json());
         if name.as_deref() == Some(&*arguments.name) {
             shown = Some(page(given, &known));
@@ -80,7 +80,7 @@ fn name(json: &str) -> Option<String> {
 }
 
 /// The profile as YAML with comments.
-fn page(given: Given<'_>, known: &Known) -> Result<String, String> {
+fn page(given: GivenProfile<'_>, known: &Known) -> Result<String, String> {
     let at = |pointer: &str, message: &str| match given.file_line_and_column(pointer) {
         Some(place) => format!("{place}: {message}"),
         None => format!("{pointer}: {message}"),
@@ -90,8 +90,10 @@ fn page(given: Given<'_>, known: &Known) -> Result<String, String> {
     let WrittenOut { json, origins } =
         written_out(&profile, &raw, &known.bases).map_err(|e| at(&e.pointer, &e.message))?;
     let own = |pointer: &str| match given {
-        Given::BuiltIn(name, _) => format!("base {name}"),
-        Given::File(_) | Given::Live(_) => given.file_and_line(pointer).unwrap_or_else(|| given.source()),
+        GivenProfile::BuiltIn(name, _) => format!("base {name}"),
+        GivenProfile::File(_) | GivenProfile::Live(_) => {
+            given.file_and_line(pointer).unwrap_or_else(|| given.source())
+        }
     };
     let mut comments: BTreeMap<String, String> = BTreeMap::new();
     comments.insert("/metadata/name".to_owned(), own("/metadata/name"));

@@ -6,7 +6,7 @@ use crate::text::printable;
 
 /// A FabricProfile as given.
 #[derive(Clone, Copy)]
-pub(super) enum Given<'a> {
+pub(super) enum GivenProfile<'a> {
     /// An object of a file.
     File(&'a Object<'a>),
     /// An object of a live cluster.
@@ -15,7 +15,7 @@ pub(super) enum Given<'a> {
     BuiltIn(&'a str, &'a Object<'a>),
 }
 
-impl Given<'_> {
+impl GivenProfile<'_> {
     pub(super) fn json(&self) -> &str {
         match self {
             Self::File(object) | Self::BuiltIn(_, object) => object.json,

@@ -1,6 +1,6 @@
 //! Objects to results.
 
-use super::document_results::{DocumentReview, Given, Workload};
+use super::document_results::{DocumentReview, GivenObject, Workload};
 use super::namespace_and_mode_of_object::namespace_and_mode;
 use super::options_of_all_decisions::Setting;
 use super::{findings_in_text, line_and_column_of_finding, placeholders, repeated_findings};
@@ -17,7 +17,9 @@ use crate::report::{Located, Repeated, Reviewed, Skipped, Unread};
 use crate::review::{
     Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of, why_pod,
 };
-use crate::rules::{Event, Finding, ObjectContext, does_any_rule_check_kind, does_any_rule_judge_fields_of_kind};
+use crate::rules::{
+    Event, Finding, ObjectContext, does_any_rule_check_kind, does_any_rule_judge_fields_of_kind,
+};
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -31,9 +33,12 @@ pub(in crate::cli) fn decide_document(
     let mut review = DocumentReview::default();
     for found in objects_in(document) {
         match found {
-            Found::Object(object) => {
-                self::add_results_of_object(Given { file, object: &object }, setting, snapshot, &mut review)
-            }
+            Found::Object(object) => self::add_results_of_object(
+                GivenObject { file, object: &object },
+                setting,
+                snapshot,
+                &mut review,
+            ),
             Found::Skipped(skipped) => review.skipped.push(skipped),
             Found::Unread(unread) => review.unread.push(unread),
         }
@@ -76,7 +81,7 @@ pub(in crate::cli) fn decide_all_documents(
 
 /// Decides on an object, and reports what only its text shows.
 fn add_results_of_object(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     setting: &Setting,
     snapshot: &Snapshot,
     review: &mut DocumentReview,
@@ -91,7 +96,7 @@ fn add_results_of_object(
         && let Some(readable) = findings_in_text::retype_wrong_values(given)
     {
         let object = Object { json: &readable.json, ..given.object.clone() };
-        decided = self::results_of_object(Given { object: &object, ..given }, setting, snapshot);
+        decided = self::results_of_object(GivenObject { object: &object, ..given }, setting, snapshot);
         readable.unknown.iter().for_each(|pointer| {
             findings_in_text::drop_findings_of_unknown_value(&mut decided.results, pointer)
         });
@@ -123,14 +128,14 @@ fn add_results_of_object(
     review.unread.append(&mut decided.unread);
 }
 
-fn results_of_object(given: Given<'_>, setting: &Setting, snapshot: &Snapshot) -> DocumentReview {
+fn results_of_object(given: GivenObject<'_>, setting: &Setting, snapshot: &Snapshot) -> DocumentReview {
     let mut review = DocumentReview::default();
     add_results_of_workload_pod_or_object(given, setting, snapshot, &mut review);
     review
 }
 
 fn add_results_of_workload_pod_or_object(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     setting: &Setting,
     snapshot: &Snapshot,
     review: &mut DocumentReview,
@@ -177,7 +182,12 @@ fn add_results_of_workload_pod_or_object(
     }
 }
 
-fn add_result_of_pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, review: &mut DocumentReview) {
+fn add_result_of_pod(
+    given: GivenObject<'_>,
+    setting: &Setting,
+    snapshot: &Snapshot,
+    review: &mut DocumentReview,
+) {
     let object = given.object;
     let (namespace, opted_in, mode) = namespace_and_mode(object, setting, snapshot);
     let deadline = Deadline::without_clock();
@@ -194,7 +204,7 @@ fn add_result_of_pod(given: Given<'_>, setting: &Setting, snapshot: &Snapshot, r
 
 /// An object that makes pods. Whether there is any result.
 fn add_results_of_workload(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     setting: &Setting,
     snapshot: &Snapshot,
     review: &mut DocumentReview,
@@ -244,7 +254,7 @@ fn add_results_of_workload(
 }
 
 fn add_result_of_template(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     (pointer, json): (&str, &str),
     request: PodRequest<'_>,
     decision: Result<Decision, DecodeError>,
@@ -291,7 +301,7 @@ fn estimated(
 
 /// The result for an object or for a part of it, whose text is `json`: findings are relative to it.
 fn reviewed(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     json: &str,
     template: Option<String>,
     namespace: Option<String>,

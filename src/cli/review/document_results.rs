@@ -9,7 +9,7 @@ use crate::rules::inputs::{Placeholder, Syntax};
 
 /// An object, and the file that holds it.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(super) struct GivenObject<'a> {
     pub(super) file: &'a File,
     pub(super) object: &'a Object<'a>,
 }

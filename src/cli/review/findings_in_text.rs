@@ -1,7 +1,7 @@
 //! Findings on the text of a file, which the object behind it does not show: values of another type than their field,
 //! and keys that are given twice.
 
-use super::document_results::Given;
+use super::document_results::GivenObject;
 use crate::cli::input::documents_to_objects::Object;
 use crate::json::decode_with_place::{self, DecodeError};
 use crate::json::null_as_absent::mapping;
@@ -29,7 +29,7 @@ pub(super) struct Readable {
 }
 
 /// Reads numbers as text where the API has text, and the reverse. `None` where that does not help.
-pub(super) fn retype_wrong_values(given: Given<'_>) -> Option<Readable> {
+pub(super) fn retype_wrong_values(given: GivenObject<'_>) -> Option<Readable> {
     let object = given.object;
     let mut json = object.json.to_owned();
     let (mut findings, mut unknown) = (Vec::new(), Vec::new());
@@ -88,7 +88,7 @@ pub(super) fn drop_findings_of_unknown_value(results: &mut [Reviewed], pointer: 
 const MAX_LINE: usize = 4 << 10;
 
 /// The line of the file that has a value, from its key on; empty if it is very long.
-fn source_line<'a>(given: Given<'a>, pointer: &str) -> &'a str {
+fn source_line<'a>(given: GivenObject<'a>, pointer: &str) -> &'a str {
     let object = given.object;
     let place = object.document.locate_in(object.part(), pointer);
     let line = given.file.lines().line(place.line).filter(|line| line.len() <= MAX_LINE).unwrap_or_default();

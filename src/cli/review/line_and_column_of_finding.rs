@@ -1,14 +1,14 @@
 //! The line and column of a finding in its file.
 
-use super::document_results::Given;
+use super::document_results::GivenObject;
 use crate::cli::input::place;
 use crate::manifest::Part;
 use crate::report::Place;
 use crate::rules::Finding;
 
 /// The place of a finding, whose path starts at a part of the object.
-pub(super) fn place_of_finding(given: Given<'_>, part: Part<'_>, finding: &Finding) -> Place {
-    let Given { file, object } = given;
+pub(super) fn place_of_finding(given: GivenObject<'_>, part: Part<'_>, finding: &Finding) -> Place {
+    let GivenObject { file, object } = given;
     match finding.spot {
         None => place(object.document, part, &finding.path),
         Some(spot) => {

@@ -1,6 +1,6 @@
 //! Placeholders that nothing has replaced: one finding per file, in place of all those that they cause.
 
-use super::document_results::{DocumentReview, Given, Templated};
+use super::document_results::{DocumentReview, GivenObject, Templated};
 use super::findings_in_text::innermost_result_of;
 use crate::cli::input::place;
 use crate::pod::workload_kinds;
@@ -25,7 +25,7 @@ impl Templated {
 
 /// Takes the findings that placeholders cause out of the results of an object: for each tool that would replace them.
 pub(super) fn take_out_findings_of_placeholders(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     results: &mut [Reviewed],
     own: impl Fn() -> Reviewed,
 ) -> Vec<Templated> {
@@ -41,7 +41,7 @@ pub(super) fn take_out_findings_of_placeholders(
 }
 
 fn of_syntax(
-    given: Given<'_>,
+    given: GivenObject<'_>,
     results: &mut [Reviewed],
     syntax: Syntax,
     found: Vec<Placeholder>,

@@ -43,7 +43,11 @@ pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut 
             let finding = &found.item;
             let pointer = format!("{base}{}", finding.path);
             // A finding on a whole pod is about that pod.
-            let origin = if finding.path.is_empty() { None } else { document.position_shared_by_alias_copies(part, &finding.path) };
+            let origin = if finding.path.is_empty() {
+                None
+            } else {
+                document.position_shared_by_alias_copies(part, &finding.path)
+            };
             let Some((origin, exists)) = origin else {
                 number += 1;
                 return true;
@@ -85,7 +89,7 @@ pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut 
 
 /// Findings of a run that are about two objects each, such as policies that take the same VFs.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct FindingsAboutTwoObjects {
     /// The rule, the object whose result has the finding, and the other one; with the severity.
     reported: HashMap<(&'static str, String, String), Severity>,
     /// The findings that name an object, by the rule and the object.
@@ -96,7 +100,7 @@ pub(super) struct Pairs {
     noted: HashSet<(&'static str, String, String)>,
 }
 
-impl Pairs {
+impl FindingsAboutTwoObjects {
     /// Folds the findings of an object that differ in the other object only, those that an earlier result has from the other
     /// side or about both objects and a third one, and information on the other object that an earlier result has.
     pub(super) fn fold_repeated_findings(&mut self, result: &mut Reviewed) {

@@ -4,7 +4,7 @@ use super::certificate_flags::CertificateFlags;
 use super::client_ca_flags::Clients;
 use super::limit_flags::LimitFlags;
 use crate::cli::flag_values::seconds;
-use crate::cli::input::{Choice, OPERATOR_NAMESPACES, ServerSettings, namespace};
+use crate::cli::input::{ClusterSettingFlags, OPERATOR_NAMESPACES, ServerSettings, namespace};
 use crate::cluster::Pace;
 use crate::server::Limits;
 use clap::ValueEnum;
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "PATH", env = "FABRIC_ADMISSION_CLUSTER", value_delimiter = ',')]
     pub(super) cluster: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) choice: Choice,
+    pub(super) choice: ClusterSettingFlags,
     /// Namespaces of network operators and device plugins. The server uses SriovNetworkNodePolicies and other objects
     /// that describe the cluster only in the listed namespaces and in namespace default
     #[arg(

@@ -46,13 +46,17 @@ impl Drift {
     /// Whether another writer changes it repeatedly.
     #[must_use]
     pub fn is_fight(&self, now: i64) -> bool {
-        self.reverts.len() > MAX_REVERTS_WITHOUT_FIGHT && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
+        self.reverts.len() > MAX_REVERTS_WITHOUT_FIGHT
+            && self.reverts.front().is_some_and(|first| (now - first).abs() <= WINDOW)
     }
 
     /// Whether a write must wait.
     #[must_use]
     pub fn are_writes_held_back(&self, now: i64) -> bool {
-        self.is_fight(now) && self.written.is_some_and(|written| (0..MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT).contains(&(now - written)))
+        self.is_fight(now)
+            && self
+                .written
+                .is_some_and(|written| (0..MIN_SECONDS_BETWEEN_WRITES_IN_FIGHT).contains(&(now - written)))
     }
 
     /// Records that this server wrote the bundle.

@@ -52,7 +52,8 @@ impl Authority {
         CertificateDer::pem_slice_iter(text)
             .map(|der| {
                 let der = der.map_err(|error| format!("is not PEM: {error}"))?;
-                Self::from_der(&der).ok_or_else(|| "holds a PEM block that is not an X.509 certificate".to_owned())
+                Self::from_der(&der)
+                    .ok_or_else(|| "holds a PEM block that is not an X.509 certificate".to_owned())
             })
             .collect()
     }

@@ -255,7 +255,8 @@ mod tests {
         for now in [100, -1] {
             assert_eq!(next(&record, now), Step::Write(Change::Replace));
             let replaced =
-                record_after_change(Some(&record), Change::Replace, Some(signer("b", now, 500)), &[], now).unwrap();
+                record_after_change(Some(&record), Change::Replace, Some(signer("b", now, 500)), &[], now)
+                    .unwrap();
             assert_eq!(replaced.bundle(), "ba");
         }
         let mut record = record;

@@ -2,7 +2,7 @@
 //! races, looks that are old when they are acted upon, clocks that differ, deleted and spoilt objects. The functions
 //! are those that run; only the cluster is made up.
 
-use super::ca_steps::{Change, Step, record_after_change, next};
+use super::ca_steps::{Change, Step, next, record_after_change};
 use super::what_ca_bundles_hold::Look;
 use super::{Authority, Key, Leaf, Lifetimes, Marks, Record, Seen, Signer, leaf_is_due};
 use proptest::prelude::*;
@@ -177,7 +177,8 @@ impl World {
         if self.secret.as_ref().map(|(version, _)| *version) != read.map(|(version, _)| *version) {
             return;
         }
-        let record = record_after_change(read.map(|(_, record)| record), change, made, &trusted, view.now).unwrap();
+        let record =
+            record_after_change(read.map(|(_, record)| record), change, made, &trusted, view.now).unwrap();
         if change == Change::Switch && !self.dirty {
             self.soaked(&record);
         }

@@ -22,10 +22,10 @@ mod x509_reader;
 
 pub use ca_bundle_drift::Drift;
 pub use ca_certificate::{Authority, NAME};
-pub use ca_steps::{Change, Step, record_after_change, next};
+pub use ca_steps::{Change, Step, next, record_after_change};
 pub use how_long_marks_were_seen::{Marks, Seen};
 pub use lifetimes::Lifetimes;
-pub use serving_certificate_renewal::{Leaf, Reason, may_renew_with_unlisted_signer, leaf_is_due};
+pub use serving_certificate_renewal::{Leaf, Reason, leaf_is_due, may_renew_with_ca_missing_from_secret};
 pub use what_ca_bundles_hold::Look;
 pub use what_ca_secret_holds::{Key, Record, Signer};
 pub use x509_reader::days_since_epoch;

@@ -102,7 +102,7 @@ pub fn leaf_is_due(
 /// Whether another leaf is to be signed by the CA of the one that is served though the Secret, read just now, has none that
 /// can sign. Only where every caBundle has that CA: then the new leaf is believed wherever the old one is.
 #[must_use]
-pub fn may_renew_with_unlisted_signer(leaf: &Leaf, signer: &Signer, looks: &[Look], now: i64) -> bool {
+pub fn may_renew_with_ca_missing_from_secret(leaf: &Leaf, signer: &Signer, looks: &[Look], now: i64) -> bool {
     let authority = &signer.authority;
     now >= leaf.last_tenth()
         && leaf.issuer == authority.pem
@@ -166,13 +166,25 @@ mod tests {
         let leaf = Leaf { issuer: "a".into(), from: -20, signed: 0, until: 300, renewal: 200 };
         let signer = |pem: &str| Signer { authority: authority(pem), key: Key(String::new()) };
         let with = |pem: &str| vec![Look::Present(vec![pem.as_bytes().to_vec()]), Look::Absent];
-        assert!(may_renew_with_unlisted_signer(&leaf, &signer("a"), &with("ab"), 270));
-        assert!(!may_renew_with_unlisted_signer(&leaf, &signer("a"), &with("ab"), 269), "there is time");
-        assert!(!may_renew_with_unlisted_signer(&leaf, &signer("a"), &with("b"), 270), "nobody would believe it");
-        assert!(!may_renew_with_unlisted_signer(&leaf, &signer("a"), &[Look::Unknown], 270));
-        assert!(!may_renew_with_unlisted_signer(&leaf, &signer("b"), &with("ab"), 270), "of another CA");
+        assert!(may_renew_with_ca_missing_from_secret(&leaf, &signer("a"), &with("ab"), 270));
+        assert!(
+            !may_renew_with_ca_missing_from_secret(&leaf, &signer("a"), &with("ab"), 269),
+            "there is time"
+        );
+        assert!(
+            !may_renew_with_ca_missing_from_secret(&leaf, &signer("a"), &with("b"), 270),
+            "nobody would believe it"
+        );
+        assert!(!may_renew_with_ca_missing_from_secret(&leaf, &signer("a"), &[Look::Unknown], 270));
+        assert!(
+            !may_renew_with_ca_missing_from_secret(&leaf, &signer("b"), &with("ab"), 270),
+            "of another CA"
+        );
         let old = Leaf { until: 20_000, ..leaf };
-        assert!(!may_renew_with_unlisted_signer(&old, &signer("a"), &with("a"), 19_000), "the CA is over");
+        assert!(
+            !may_renew_with_ca_missing_from_secret(&old, &signer("a"), &with("a"), 19_000),
+            "the CA is over"
+        );
     }
 
     #[test]

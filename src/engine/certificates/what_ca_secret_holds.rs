@@ -57,10 +57,7 @@ impl Record {
         self.trusted().iter().map(|authority| authority.pem.as_str()).collect()
     }
 
-    /// Whether the current CA can sign now.
-    ///
-    /// # Errors
-    /// Why not.
+    /// The current CA, if it can sign now.
     pub fn signer(&self, now: i64) -> Result<&Signer, String> {
         let signer = self.current.as_ref().map_err(Clone::clone)?;
         if now >= signer.authority.until {

@@ -263,7 +263,8 @@ fn time(Element { tag, content, .. }: Element<'_>) -> Option<i64> {
     let [month, day, hour, minute, second] = parts;
     let fits =
         (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
-    (fits && rest.is_empty()).then(|| days_since_epoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
+    (fits && rest.is_empty())
+        .then(|| days_since_epoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
 fn number(digits: &str) -> Option<i64> {

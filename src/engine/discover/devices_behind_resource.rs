@@ -120,7 +120,11 @@ impl Supply {
 }
 
 /// Whether a policy gives a node functions of the resource; `None` if no policy is about the resource.
-pub(super) fn do_policies_give_node_functions(resource: &str, node: &Node, sources: &Sources) -> Option<bool> {
+pub(super) fn do_policies_give_node_functions(
+    resource: &str,
+    node: &Node,
+    sources: &Sources,
+) -> Option<bool> {
     let wanted = sources
         .policies
         .of(resource)

@@ -178,7 +178,11 @@ impl<'a> Places<'a> {
 }
 
 /// Names of existing profiles that select nodes of each draft. A profile that cannot be used selects none.
-pub(super) fn profiles_selecting_nodes_of_drafts(found: &Discovered, drafts: &[Draft], bases: &[FabricProfile]) -> Vec<Vec<String>> {
+pub(super) fn profiles_selecting_nodes_of_drafts(
+    found: &Discovered,
+    drafts: &[Draft],
+    bases: &[FabricProfile],
+) -> Vec<Vec<String>> {
     let usable = found.profiles.iter().filter_map(|profile| Profile::resolve(profile, bases).ok());
     let usable: Vec<Profile> = usable.filter(|profile| profile.inject != Inject::Networks).collect();
     let mut of_nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

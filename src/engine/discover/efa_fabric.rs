@@ -5,7 +5,9 @@ use super::groups_of_nodes::{EFA, Group};
 use crate::profile::schema::Transport;
 
 pub(super) fn outcome(group: &Group<'_>, accelerators: u64) -> Outcome {
-    let Some(count) = group.resources.get(EFA) else { return super::nodes_without_nics::withheld_without_fabric_objects() };
+    let Some(count) = group.resources.get(EFA) else {
+        return super::nodes_without_nics::withheld_without_fabric_objects();
+    };
     let from = format!("capacity of {}: {} {EFA}, {accelerators} accelerators", count.nodes(), count.units);
     let devices =
         resource(Sourced::new(EFA.to_owned(), "capacity of the nodes"), count.units, accelerators, from);

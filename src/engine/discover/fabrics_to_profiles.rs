@@ -9,8 +9,8 @@ use super::profile_draft::Draft;
 use super::profile_draft::Frame;
 use super::which_groups_share_a_profile::{Joined, Together};
 use super::{
-    counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes, pools_at_zero,
-    profile_draft, profile_name, which_fabric,
+    counts_over_nodes, devices_behind_resource, drift_of_profiles, groups_of_nodes,
+    instance_types_without_profile, profile_draft, profile_name, which_fabric,
 };
 use crate::pod::Accelerators;
 use crate::profile::FabricProfile;
@@ -46,7 +46,10 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     for (at, one) in together.iter().enumerate() {
         let inside = one.nodes();
         let Some(selector) = machines.labels_selecting_exactly(at) else {
-            unknown.push(no_profile(&inside, inseparable(&inside, &machines.outside_nodes_with_all_candidate_labels(at))));
+            unknown.push(no_profile(
+                &inside,
+                inseparable(&inside, &machines.outside_nodes_with_all_candidate_labels(at)),
+            ));
             continue;
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
@@ -61,7 +64,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     }
     drafts.sort_by(|a, b| a.name.cmp(&b.name));
     let pools = &sources.node_pools;
-    unknown.extend(pools_at_zero::questions_on_uncovered_instance_types(
+    unknown.extend(instance_types_without_profile::questions_on_uncovered_instance_types(
         pools,
         &sources.nodes,
         &mut drafts,

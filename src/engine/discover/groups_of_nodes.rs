@@ -1,7 +1,9 @@
 //! Nodes with accelerators, in groups that have one fabric as far as their resources show.
 
 use super::counts_over_nodes::Count;
-use super::devices_behind_resource::{MELLANOX, Supply, has_mellanox, do_policies_give_node_functions, networks_of};
+use super::devices_behind_resource::{
+    MELLANOX, Supply, do_policies_give_node_functions, has_mellanox, networks_of,
+};
 use super::node_as_shown::{GKE_ACCELERATOR, Node, PRODUCT, Provider};
 use super::objects_of_cluster::Sources;
 use super::signs_of_nics::{GKE_NETWORKS, is_gke_address};
@@ -191,8 +193,11 @@ fn split<'a>(nodes: &[&'a Node], fabric: &BTreeSet<&str>, sources: &Sources) -> 
     for part in &signatures {
         let Some(whole) = whole_of(part, &holding, &every) else { continue };
         // A node that the policy leaves out lacks the resource on purpose.
-        let left_out =
-            |node: &&Node| whole.difference(part).any(|name| do_policies_give_node_functions(name, node, sources) == Some(false));
+        let left_out = |node: &&Node| {
+            whole
+                .difference(part)
+                .any(|name| do_policies_give_node_functions(name, node, sources) == Some(false))
+        };
         if by.get(part).into_iter().flatten().any(left_out) {
             continue;
         }

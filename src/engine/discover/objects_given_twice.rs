@@ -18,7 +18,9 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     let gke = |name: &str| name.starts_with(GKE_NETWORKS) && !is_gke_address(name);
     let Twice { of_nodes, attached: of_attached, gke: of_gke } = &sources.first_twice;
     let nodes = group.nodes.iter().filter_map(|node| of_nodes.get(&node.name));
-    let attached = of_attached.iter().filter(|_| lists(&|name| name != EFA && !gke(name) && !is_resource_without_training_nics(name)));
+    let attached = of_attached
+        .iter()
+        .filter(|_| lists(&|name| name != EFA && !gke(name) && !is_resource_without_training_nics(name)));
     let object = nodes.chain(attached).chain(of_gke.iter().filter(|_| lists(&gke))).min()?;
     Some(withheld(
         format!("{object} is in the files more than once, with different content"),

@@ -83,7 +83,9 @@ pub(super) fn is_resource_without_training_nics(resource: &str) -> bool {
 pub(super) fn unknown_resource<'a>(nodes: &[&'a Node], sources: &Sources) -> Option<&'a str> {
     let accelerators = Accelerators::default();
     let known = |name: &str| {
-        accelerators.contains(name) || is_resource_without_training_nics(name) || Supply::of(name, nodes, sources).is_rdma().is_some()
+        accelerators.contains(name)
+            || is_resource_without_training_nics(name)
+            || Supply::of(name, nodes, sources).is_rdma().is_some()
     };
     let mut asked = BTreeSet::new();
     nodes.iter().copied().flat_map(Node::resources).find(|name| asked.insert(*name) && !known(name))

@@ -65,7 +65,7 @@ fn label<'a>(labels: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once('"').map(|(value, _)| value)
 }
 
-pub(super) fn check_calls_of_webhooks_failed(facts: &Facts) -> Result<Outcome, Outcome> {
+pub(super) fn check_calls_of_webhooks_succeed(facts: &Facts) -> Result<Outcome, Outcome> {
     let lines = facts
         .metrics
         .as_ref()

@@ -8,7 +8,7 @@ fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
     facts.calls.as_ref().map_err(|not| {
         let skipped = Outcome::skipped_with(&not.why, &not.hint);
         // Whoever may opt in later chose so. A failed read was not chosen, and hides whether the webhook works.
-        if not.unread { skipped.as_error() } else { skipped }
+        if not.unread { skipped.error_in_place_of_skip() } else { skipped }
     })
 }
 

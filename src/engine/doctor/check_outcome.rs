@@ -76,7 +76,7 @@ impl Outcome {
     }
 
     /// An error in place of a skipped check: without this check nothing is known about the installation.
-    pub(super) fn as_error(self) -> Self {
+    pub(super) fn error_in_place_of_skip(self) -> Self {
         let hint = "Restore the connection to the API server, or the missing right, and run doctor again."
             .to_owned();
         Self { kind: Kind::Error, hint: self.hint.filter(|hint| !hint.is_empty()).or(Some(hint)), ..self }

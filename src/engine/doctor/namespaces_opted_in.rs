@@ -21,7 +21,10 @@ pub(super) fn check_any_namespace_opted_in(facts: &Facts) -> Result<Outcome, Out
             "Run kubectl label namespace NAMESPACE fabric-admission.dev/mode=audit. In this mode the webhook only reports.",
         )
     } else {
-        Outcome::success_with(format!("{} in mode enforce, {audit} in mode audit", count(enforce, "namespace")))
+        Outcome::success_with(format!(
+            "{} in mode enforce, {audit} in mode audit",
+            count(enforce, "namespace")
+        ))
     })
 }
 
@@ -35,9 +38,9 @@ fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
     let near = |key: &str| {
         let (domain, name) = key.split_once('/')?;
         [MODE_LABEL, PROFILE_ANNOTATION].into_iter().find(|meant| {
-            meant
-                .split_once('/')
-                .is_some_and(|(ours, known)| name == known && name_meant_by_misspelt(domain, [ours].into_iter()).is_some())
+            meant.split_once('/').is_some_and(|(ours, known)| {
+                name == known && name_meant_by_misspelt(domain, [ours].into_iter()).is_some()
+            })
         })
     };
     keys.filter_map(|key| Some((key.as_str(), near(key)?))).collect()

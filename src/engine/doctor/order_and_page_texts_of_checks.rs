@@ -49,7 +49,7 @@ pub static CHECKS: &[Check] = &[
                   server counts failed calls from its own start, so an outage in the past may have caused the counts.",
         fix: "Run doctor again later, and compare the counts of failed calls. If the counts grow, look for the kind of \
               failure in docs/webhook-failures.md.",
-        judge: api_server_version_and_clock::check_calls_of_webhooks_failed,
+        judge: api_server_version_and_clock::check_calls_of_webhooks_succeed,
     },
     Check {
         id: "own-rights",

@@ -68,7 +68,7 @@ fn present(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
 }
 
 pub(super) fn check_configurations_exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    let configurations = ours(facts).map_err(Outcome::as_error)?;
+    let configurations = ours(facts).map_err(Outcome::error_in_place_of_skip)?;
     let mut problems = Vec::new();
     for (kind, (name, found)) in
         ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].iter().zip(configurations)

@@ -54,7 +54,7 @@ impl Gids {
         self.rows = Some(now);
     }
 
-    /// Takes the rows of [`Self::rows`].
+    /// Takes the rows of [`Self::row_numbers_to_read_again`].
     pub fn update_known_rows(
         &mut self,
         rows: impl IntoIterator<Item = (u32, Reading<Gid>)>,

@@ -35,7 +35,11 @@ impl Used {
     /// The transport by the log where it shows one, else by the bytes. GPUDirect-TCPX moves its data over interfaces, so
     /// that bytes say nothing there.
     #[must_use]
-    pub fn from_log_else_bytes(log: Option<Transport>, bytes: Option<Transport>, expected: Option<&str>) -> Option<Self> {
+    pub fn from_log_else_bytes(
+        log: Option<Transport>,
+        bytes: Option<Transport>,
+        expected: Option<&str>,
+    ) -> Option<Self> {
         let bytes = bytes.filter(|_| !matches!(expected, Some("tcpx" | "tcpxo")));
         let log = log.map(|transport| Self { transport, source: Source::Log });
         let bytes = bytes.map(|transport| Self { transport, source: Source::Bytes });

@@ -95,7 +95,8 @@ impl CniConfig {
     /// # Errors
     /// [`ConfigError`] if every attachment would fail over it.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let value: Value = as_go_reads::read_cni(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
+        let value: Value =
+            as_go_reads::read_cni(text).map_err(|error| ConfigError::NotJson(error.to_string()))?;
         let Value::Object(object) = value else { return Err(ConfigError::NotObject) };
         if let Some(plugin) = plugin(&object)? {
             return Ok(Self { plugins: vec![plugin] });

@@ -62,7 +62,7 @@ impl<'a> NameList<'a> {
         })
     }
 
-    /// Whether an item of [`Self::ports`] means this port of a device.
+    /// Whether an item of [`Self::device_and_port_items`] means this port of a device.
     #[must_use]
     pub fn does_item_mean_port(self, (item, own): (&str, Option<i64>), device: &str, port: u32) -> bool {
         let same = if self.exact { device == item } else { device.starts_with(item) };

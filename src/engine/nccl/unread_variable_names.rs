@@ -74,7 +74,8 @@ pub fn why_name_is_unread(name: &str) -> Option<Unread> {
     if let Some(near) = near(name, prefix).or_else(|| only_known_name_that_continues(name, prefix)) {
         return Some(Unread::Typo(near));
     }
-    let foreign = name.ends_with("TELEMETRY_MODE") || PREFIXES_OF_OTHER_PROGRAMS.iter().any(|p| name.starts_with(p));
+    let foreign =
+        name.ends_with("TELEMETRY_MODE") || PREFIXES_OF_OTHER_PROGRAMS.iter().any(|p| name.starts_with(p));
     (prefix == "NCCL_" && !foreign).then_some(Unread::Unknown)
 }
 

@@ -59,7 +59,8 @@ impl Counts {
         matched.count += 1;
         if level == Level::Warn && !matched.warned {
             // NCCL gave up: this line says more than those of its tries.
-            (matched.warned, matched.first, matched.text) = (true, place, printable(text, MAX_KEPT_CHARACTERS));
+            (matched.warned, matched.first, matched.text) =
+                (true, place, printable(text, MAX_KEPT_CHARACTERS));
         }
     }
 

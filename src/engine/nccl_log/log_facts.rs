@@ -7,6 +7,7 @@
 use super::line_head::{Head, Level, Line, Writer, line};
 use super::lines_explain_knows::{self, Counts};
 use super::message::{Comm, Message, Path, message, version};
+use super::ranks_communicators_processes::{Communicator, Host, Key, Rank, Skipped};
 use super::shared_names::{Name, Names};
 use super::split_lines::Place;
 use std::collections::hash_map::Entry;
@@ -23,95 +24,6 @@ const MAX_SPLITS: usize = 65_536;
 const MAX_RECENT_RANKS_SEARCHED: usize = 1024;
 /// Versions of NCCL in one log.
 const MAX_NCCL_VERSIONS: usize = 8;
-
-/// Lines that were not used, and facts that were not kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// Two lines of NCCL in one.
-    pub mixed: u64,
-    /// Half lines, and known forms that end in another way.
-    pub cut: u64,
-    /// Lines that were longer than [`super::LONGEST_LINE`]; their first bytes were used.
-    pub long: u64,
-    /// Facts beyond a limit of processes, CUDA devices, ranks, communicators, splits or names.
-    pub beyond_limits: u64,
-}
-
-/// How a communicator is distinguished from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    /// The id that all ranks log.
-    Id(u64),
-    /// A split of another communicator: that one, the split's number, the color.
-    Split(usize, u32, i64),
-    /// Lines that name no communicator.
-    Unnamed,
-}
-
-/// A communicator.
-#[derive(Debug)]
-pub struct Communicator {
-    pub(super) key: Key,
-    /// Number of ranks, if a line names it.
-    pub size: Option<u32>,
-    /// Number of nodes, if a line names it.
-    pub nodes: Option<u32>,
-    /// Whether NVLink connects the nodes.
-    pub mnnvl: bool,
-    /// First line about it.
-    pub first: Place,
-    pub(super) ranks: Vec<usize>,
-}
-
-/// A rank of a communicator.
-#[derive(Debug)]
-pub struct Rank {
-    /// Number in the communicator.
-    pub rank: u32,
-    pub(super) process: usize,
-    pub(super) communicator: usize,
-    pub(super) address: u64,
-    pub(super) network: Option<Name>,
-    /// Name of the transport in lines of channels.
-    pub(super) net: Option<Name>,
-    /// Ends of channels over the network with GPUDirect, and without.
-    pub direct: u32,
-    /// See `direct`.
-    pub copied: u32,
-    /// Network devices of its channels, by number up to 63.
-    pub devices: u64,
-    /// Ends of channels inside the node.
-    pub local: u32,
-    /// Channels of collective operations.
-    pub channels: Option<u16>,
-    /// Whether all connections use GPUDirect, by the line about rings.
-    pub rings_direct: Option<bool>,
-    /// Whether a connection passes through the NIC of another GPU.
-    pub pxn: Option<bool>,
-    /// Whether initialisation began, and whether it ended.
-    pub began: bool,
-    /// See `began`.
-    pub complete: bool,
-    /// First line about it.
-    pub first: Place,
-}
-
-/// A process.
-#[derive(Debug, Default)]
-pub struct Host {
-    pub(super) host: Option<Name>,
-    pub(super) version: Option<Name>,
-    pub(super) devices: Option<Name>,
-    pub(super) oob: Option<Name>,
-    pub(super) bootstrap: Option<Name>,
-    pub(super) plugins: BTreeSet<Name>,
-    pub(super) provider: Option<Name>,
-    pub(super) settings: BTreeMap<Name, Name>,
-    /// Known lines of this process that give a reason for a fallback, by their place in the table.
-    pub(super) reasons: u64,
-    /// NICs with GPUDirect, and without.
-    pub(super) hca_direct: [u32; 2],
-}
 
 /// A CUDA device of a process: its ranks, the last one last.
 #[derive(Debug, Default)]
@@ -279,7 +191,9 @@ impl Log {
             Message::Channel { rank, peer, path } => {
                 self.add_channel(process, device, (rank, peer), path, place)
             }
-            Message::Channels(number) => self.change_last_rank_of_device(process, device, |rank| rank.channels = Some(number)),
+            Message::Channels(number) => {
+                self.change_last_rank_of_device(process, device, |rank| rank.channels = Some(number))
+            }
             Message::Rings { pxn, gpu_direct } => {
                 let seat = self.seats.get(&(process, device));
                 let at = seat.and_then(|seat| seat.active.or(seat.ranks.last().copied()));
@@ -483,7 +397,8 @@ impl Log {
             })
         };
         let seat = self.seats.get(&(process, device));
-        let mut at = seat.and_then(|seat| seat.ranks.iter().rev().take(MAX_RECENT_RANKS_SEARCHED).find(fits).copied());
+        let mut at =
+            seat.and_then(|seat| seat.ranks.iter().rev().take(MAX_RECENT_RANKS_SEARCHED).find(fits).copied());
         if at.is_none() {
             let unnamed = self.communicator_of_line_or_new(process, device, &Comm::default(), place);
             at = unnamed.and_then(|c| self.add_rank(process, device, c, rank, place));

@@ -12,6 +12,7 @@ mod message;
 mod message_tests;
 mod questions_about_log;
 mod ranks;
+mod ranks_communicators_processes;
 mod shared_names;
 mod split_lines;
 #[cfg(test)]
@@ -22,9 +23,10 @@ mod why_not_rdma;
 
 pub use finding_kinds::{Kind, Level};
 pub use lines_explain_knows::Matched;
-pub use log_facts::{Communicator, Host, Log, Rank, Skipped};
+pub use log_facts::Log;
 pub use message::{Message, message};
 pub use ranks::{Direct, nics_of_list, number_ranges};
+pub use ranks_communicators_processes::{Communicator, Host, Rank, Skipped};
 pub use split_lines::{Cut, LONGEST_LINE, Lines, Place};
 pub use transport_names::{Transport, transport};
 pub use what_is_wrong::{Finding, judge};

@@ -1,7 +1,8 @@
 //! Facts of a log, for those who judge and print them.
 
 use super::lines_explain_knows::Matched;
-use super::log_facts::{Communicator, Host, Key, Log, Rank};
+use super::log_facts::Log;
+use super::ranks_communicators_processes::{Communicator, Host, Key, Rank};
 use super::shared_names::Name;
 
 impl Log {

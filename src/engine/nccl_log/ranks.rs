@@ -1,6 +1,7 @@
 //! What a rank uses, and lists of ranks.
 
-use super::log_facts::{Communicator, Log, Rank};
+use super::log_facts::Log;
+use super::ranks_communicators_processes::{Communicator, Rank};
 use super::transport_names::{Transport, transport};
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -22,7 +22,8 @@ pub(super) struct Names {
 impl Names {
     /// The name of a text; `None` beyond the limit.
     pub(super) fn keep_text_once(&mut self, text: &str) -> Option<Name> {
-        let text = text.char_indices().nth(MAX_NAME_BYTES).map_or(text, |(at, _)| text.get(..at).unwrap_or(text));
+        let text =
+            text.char_indices().nth(MAX_NAME_BYTES).map_or(text, |(at, _)| text.get(..at).unwrap_or(text));
         if let Some(known) = self.by_text.get(text) {
             return Some(*known);
         }

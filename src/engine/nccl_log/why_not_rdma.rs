@@ -1,6 +1,7 @@
 //! Why a process uses TCP, or copies through host memory.
 
-use super::log_facts::{Host, Log};
+use super::log_facts::Log;
+use super::ranks_communicators_processes::Host;
 use crate::known_lines::{KNOWN_LINES, KnownLine, Meaning};
 use crate::nccl::numbers_as_nccl_reads::leading_number;
 

@@ -203,7 +203,11 @@ impl Edit {
                 format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
             }
             Self::Quantity { container, list, name, .. } => {
-                format!("/spec/containers/{container}/resources/{}/{}", list.field(), json_pointer_token(name))
+                format!(
+                    "/spec/containers/{container}/resources/{}/{}",
+                    list.field(),
+                    json_pointer_token(name)
+                )
             }
             Self::Capability { container, index } => {
                 format!("/spec/containers/{container}/securityContext/capabilities/add/{index}")

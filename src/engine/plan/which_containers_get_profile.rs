@@ -75,7 +75,8 @@ fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainer
             }
             None => {
                 let near =
-                    nearest(name, subject.deadline.names_within_compare_budget(name, index.keys().copied())).map(str::to_owned);
+                    nearest(name, subject.deadline.names_within_compare_budget(name, index.keys().copied()))
+                        .map(str::to_owned);
                 return Err(WrongContainers::Unknown(name.to_owned(), near));
             }
         }

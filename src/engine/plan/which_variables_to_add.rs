@@ -24,7 +24,9 @@ use std::collections::BTreeSet;
 fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
-        || container.shell_text().any(|text| may_set_known_variable(text) && sets_variable(text, "NCCL_NET_PLUGIN"))
+        || container
+            .shell_text()
+            .any(|text| may_set_known_variable(text) && sets_variable(text, "NCCL_NET_PLUGIN"))
         || nccl_conf_and_small_files::has_conf(pod, container) && conf.value("NCCL_NET_PLUGIN").is_some()
 }
 

@@ -29,7 +29,7 @@ pub const MAX_CHECKED: usize = 80_000;
 pub const COST_OF_CONTAINER: usize = 16;
 /// The same for each different name of a resource, and for each entry of limits and requests.
 pub const COST_OF_RESOURCE_NAME: usize = 8;
-/// See [`RESOURCE_NAME`].
+/// See [`COST_OF_RESOURCE_NAME`].
 pub const COST_OF_RESOURCE: usize = 2;
 /// The same for a claim.
 pub const COST_OF_CLAIM: usize = 32;

@@ -5,8 +5,8 @@ use crate::json::decode_with_place::decode_object;
 
 #[test]
 fn names_the_place() {
-    let error =
-        decode_object::<PodView<'_>>(r#"{"spec":{"containers":[{"env":[{"name":"A","value":1}]}]}}"#).unwrap_err();
+    let error = decode_object::<PodView<'_>>(r#"{"spec":{"containers":[{"env":[{"name":"A","value":1}]}]}}"#)
+        .unwrap_err();
     assert_eq!(error.pointer, "/spec/containers/0/env/0/value");
     assert_eq!(error.message, "invalid type: integer `1`, expected a string");
 }

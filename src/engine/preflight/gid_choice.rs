@@ -196,7 +196,11 @@ mod tests {
             (&[], None, None, None, 0),
         ] {
             let wanted = Wanted::new(family, range, version);
-            assert_eq!(row_nccl_chooses(&rows(table), &wanted), Ok(row), "{table:?} {family:?} {range:?} {version:?}");
+            assert_eq!(
+                row_nccl_chooses(&rows(table), &wanted),
+                Ok(row),
+                "{table:?} {family:?} {range:?} {version:?}"
+            );
         }
     }
 
@@ -217,6 +221,9 @@ mod tests {
         let wanted = Wanted::new(None, Some("10.0.0.0/8"), None);
         let of = |address: &str| Gid(address.parse::<Ipv4Addr>().unwrap().to_ipv6_mapped().octets());
         assert!(wanted.is_preferred_row(of("10.1.2.3"), GidType::V2));
-        assert!(!wanted.is_preferred_row(of("10.1.2.3"), GidType::V1) && !wanted.is_preferred_row(of("11.1.2.3"), GidType::V2));
+        assert!(
+            !wanted.is_preferred_row(of("10.1.2.3"), GidType::V1)
+                && !wanted.is_preferred_row(of("11.1.2.3"), GidType::V2)
+        );
     }
 }

@@ -131,7 +131,10 @@ impl Conf {
             return;
         }
         let rows = |of: &Vec<(u32, Gid)>| -> BTreeSet<u32> {
-            of.iter().filter(|(_, gid)| wanted.is_preferred_row(*gid, GidType::V2)).map(|(index, _)| *index).collect()
+            of.iter()
+                .filter(|(_, gid)| wanted.is_preferred_row(*gid, GidType::V2))
+                .map(|(index, _)| *index)
+                .collect()
         };
         let common = own.iter().map(rows).reduce(|all, one| &all & &one).unwrap_or_default();
         match common.first() {

@@ -79,16 +79,28 @@ impl Report {
     }
 
     /// The result of writing the files: how many, or why not.
-    pub fn record_result_of_writing_files(&mut self, written: Result<String, String>, policy: Option<Policy>) {
+    pub fn record_result_of_writing_files(
+        &mut self,
+        written: Result<String, String>,
+        policy: Option<Policy>,
+    ) {
         let Some(entry) = self.checks.iter_mut().find(|check| check.id == "PF002") else { return };
         let fix = "Check that the volume is large enough, that no mount of the volume is read-only, and that no \
                    earlier container mounts a subPath of the volume.";
         (entry.verdict, entry.fault, entry.message, entry.fix) = match written {
             Ok(what) => (Verdict::Pass, None, what, None),
-            Err(why) if policy == Some(Policy::Warn) => {
-                (Verdict::Warn, Some(Fault::Own), printable(&why, MAX_MESSAGE_CHARACTERS), Some(fix.to_owned()))
-            }
-            Err(why) => (Verdict::Fail, Some(Fault::Own), printable(&why, MAX_MESSAGE_CHARACTERS), Some(fix.to_owned())),
+            Err(why) if policy == Some(Policy::Warn) => (
+                Verdict::Warn,
+                Some(Fault::Own),
+                printable(&why, MAX_MESSAGE_CHARACTERS),
+                Some(fix.to_owned()),
+            ),
+            Err(why) => (
+                Verdict::Fail,
+                Some(Fault::Own),
+                printable(&why, MAX_MESSAGE_CHARACTERS),
+                Some(fix.to_owned()),
+            ),
         };
         self.set_verdict_and_counts();
     }

@@ -208,8 +208,12 @@ mod tests {
     #[test]
     fn addresses_until_the_last_part() {
         let body = |index: u8, value: &[u8]| {
-            [&[2, 24, 0, 0, index, 0, 0, 0][..], &encode_attribute(ADDRESS, value), &encode_attribute(LOCAL, value)]
-                .concat()
+            [
+                &[2, 24, 0, 0, index, 0, 0, 0][..],
+                &encode_attribute(ADDRESS, value),
+                &encode_attribute(LOCAL, value),
+            ]
+            .concat()
         };
         let parts = [of_kernel(NEW_ADDRESS, &body(3, &[10, 1, 0, 5])), of_kernel(DONE, &[0; 4])].concat();
         let (found, last) = addresses(&parts).unwrap();

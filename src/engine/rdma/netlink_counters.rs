@@ -3,7 +3,7 @@
 //! `hw_counters/`, and come from the device itself, so that a pod gets them in shared mode too, where the files are
 //! missing. Neither request needs a privilege.
 
-use super::netlink::{DONE, encode_attribute, attributes, messages, encode_request};
+use super::netlink::{DONE, attributes, encode_attribute, encode_request, messages};
 use super::why_unreadable::{Reading, Unreadable, name};
 
 /// `RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET)`: client 5, command 1.
@@ -54,7 +54,10 @@ pub fn devices(answer: &[u8]) -> Reading<(Vec<(u32, String)>, bool)> {
 /// Asks for the counters of a port.
 #[must_use]
 pub fn counters_request(device: u32, port: u32) -> Vec<u8> {
-    let body = [encode_attribute(DEVICE_INDEX, &device.to_ne_bytes()), encode_attribute(PORT_INDEX, &port.to_ne_bytes())];
+    let body = [
+        encode_attribute(DEVICE_INDEX, &device.to_ne_bytes()),
+        encode_attribute(PORT_INDEX, &port.to_ne_bytes()),
+    ];
     encode_request(STAT_GET, 0, &body.concat())
 }
 
@@ -121,8 +124,10 @@ mod tests {
     #[test]
     fn devices_by_index() {
         let device = |index: u32, name: &str| {
-            let body =
-                [encode_attribute(DEVICE_INDEX, &index.to_ne_bytes()), encode_attribute(DEVICE_NAME, name.as_bytes())];
+            let body = [
+                encode_attribute(DEVICE_INDEX, &index.to_ne_bytes()),
+                encode_attribute(DEVICE_NAME, name.as_bytes()),
+            ];
             of_kernel(DEVICE_GET, &body.concat())
         };
         let answer = [device(0, "mlx5_0\0"), device(7, "mlx5_1\0"), of_kernel(DONE, &[0; 4])].concat();

@@ -164,7 +164,9 @@ pub fn link_layer(content: &[u8]) -> Reading<LinkLayer> {
 /// Any other form.
 pub fn hexadecimal(content: &[u8]) -> Reading<u16> {
     let digits = line(content)?.strip_prefix("0x").filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-    digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()).ok_or_else(|| Unreadable::unexpected_form(content))
+    digits
+        .and_then(|digits| u16::from_str_radix(digits, 16).ok())
+        .ok_or_else(|| Unreadable::unexpected_form(content))
 }
 
 /// Reads a decimal number without a sign, as in `mtu` and `type` of an interface.

@@ -36,7 +36,8 @@ const BITS_OF_SATURATING_COUNTERS: [(&str, u32); 13] = [
 /// Any content that is not a number.
 pub fn port_counter(name: &str, content: &[u8]) -> Reading<Counter> {
     let value = hardware_counter(content)?;
-    let bits = BITS_OF_SATURATING_COUNTERS.iter().find(|(narrow, _)| *narrow == name).map_or(64, |(_, bits)| *bits);
+    let bits =
+        BITS_OF_SATURATING_COUNTERS.iter().find(|(narrow, _)| *narrow == name).map_or(64, |(_, bits)| *bits);
     let most = u64::MAX >> (64 - bits);
     Ok(if value >= most { Counter::Saturated(value) } else { Counter::Value(value) })
 }

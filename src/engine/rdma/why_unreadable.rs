@@ -74,7 +74,11 @@ impl fmt::Display for Unreadable {
 /// The content as one line of text, without the spaces around it.
 pub(super) fn line(content: &[u8]) -> Reading<&str> {
     let text = std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))?.trim();
-    if text.is_empty() || text.contains(['\n', '\0']) { Err(Unreadable::unexpected_form(content)) } else { Ok(text) }
+    if text.is_empty() || text.contains(['\n', '\0']) {
+        Err(Unreadable::unexpected_form(content))
+    } else {
+        Ok(text)
+    }
 }
 
 /// A name that the kernel gives to a device or an interface: short, printable, and without a slash.

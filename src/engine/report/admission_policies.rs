@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Namespaces that are never ours, whatever their labels; as in deploy/base/webhooks.yaml.
-const NAMESPACES_NEVER_MATCHED: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "fabric-admission"];
+const NAMESPACES_NEVER_MATCHED: [&str; 4] =
+    ["kube-system", "kube-public", "kube-node-lease", "fabric-admission"];
 /// `metadata.labels` of everything that is made here, so that it can be deleted together.
 const PART: (&str, &str) = ("app.kubernetes.io/part-of", "fabric-admission");
 
@@ -159,7 +160,12 @@ pub(super) fn match_enforcing_namespaces() -> Value {
 }
 
 /// A policy or a binding.
-pub(super) fn policy_or_binding(kind: &str, name: &str, annotations: BTreeMap<&str, &str>, spec: Value) -> Value {
+pub(super) fn policy_or_binding(
+    kind: &str,
+    name: &str,
+    annotations: BTreeMap<&str, &str>,
+    spec: Value,
+) -> Value {
     let (key, value) = PART;
     let mut metadata = Map::new();
     metadata.insert("name".to_owned(), name.into());

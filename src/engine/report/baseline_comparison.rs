@@ -225,7 +225,10 @@ mod tests {
         let mut worse = entry("FAB501", "n", "Job", 1);
         worse.severity = "error".to_owned();
         let found = Comparison::new(&of(vec![entry("FAB501", "n", "Job", 1)]), &of(vec![worse.clone()]));
-        assert_eq!((found.new.len(), found.resolved.len(), found.worst_new_severity()), (1, 0, Some(Severity::Error)));
+        assert_eq!(
+            (found.new.len(), found.resolved.len(), found.worst_new_severity()),
+            (1, 0, Some(Severity::Error))
+        );
         let found = Comparison::new(&of(vec![worse]), &of(vec![entry("FAB501", "n", "Job", 1)]));
         assert_eq!((found.new.len(), found.unchanged), (0, 1));
     }

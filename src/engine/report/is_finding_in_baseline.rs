@@ -64,7 +64,12 @@ impl Since {
     }
 
     /// Takes a finding that occurs so many times.
-    pub fn count_and_classify_finding(&mut self, finding: &Packed, severity: Severity, times: usize) -> BaselineState {
+    pub fn count_and_classify_finding(
+        &mut self,
+        finding: &Packed,
+        severity: Severity,
+        times: usize,
+    ) -> BaselineState {
         let before = self.known.get_mut(finding).map_or(0, |known| {
             let left = known.count.saturating_sub(known.found);
             known.found += times;
@@ -147,14 +152,19 @@ mod tests {
     fn as_many_as_before_are_unchanged() {
         let mut since = since(&[("FAB501", "a", 2), ("FAB412", "a", 1)]);
         since.note_object_among_inputs(&fingerprint("", "a").object);
-        let mut add =
-            |severity, times| since.count_and_classify_finding(&Packed::finding(&fingerprint("FAB501", "a")), severity, times);
+        let mut add = |severity, times| {
+            since.count_and_classify_finding(&Packed::finding(&fingerprint("FAB501", "a")), severity, times)
+        };
         assert_eq!(add(Severity::Info, 1), BaselineState::Unchanged);
         assert_eq!(add(Severity::Error, 1), BaselineState::New);
         // One of two is new.
         let mut since_two = self::since(&[("FAB501", "a", 2)]);
         assert_eq!(
-            since_two.count_and_classify_finding(&Packed::finding(&fingerprint("FAB501", "a")), Severity::Warning, 3),
+            since_two.count_and_classify_finding(
+                &Packed::finding(&fingerprint("FAB501", "a")),
+                Severity::Warning,
+                3
+            ),
             BaselineState::New
         );
         let found = since_two.finish_comparison(Coverage::default(), false);

@@ -3,7 +3,7 @@
 
 use super::review_summary_by_rule::{ByRule, RuleCount};
 use super::source_line_snippet::{Lines, snippet};
-use super::terminal_lines::{without_backticks, columns, wrapped};
+use super::terminal_lines::{columns, without_backticks, wrapped};
 use super::{Located, Place, Reviewed, Skipped, Summary, message};
 use crate::facts::PROFILE_ANNOTATION;
 use crate::plan::Change;
@@ -36,7 +36,7 @@ impl View {
     /// Everything, unwrapped.
     pub(super) const WHOLE: Self = Self { verbose: true, only_findings: false, width: usize::MAX };
 
-    /// Whether it has a finding.
+    /// Whether the report shows a finding: an info of a quiet rule only where it is verbose.
     #[must_use]
     pub fn shows(&self, finding: &Finding) -> bool {
         self.verbose
@@ -181,7 +181,11 @@ fn change_lines(out: &mut dyn Write, change: &Change, containers: &[String], wid
     // `~` for a value that is raised or extended, `+` for a new one.
     let sign = if change.edit.is_new() { '+' } else { '~' };
     writeln!(out, "  {GREEN}{sign}{GREEN:#} {owner}{}", printable(&change.edit.summary(), 4000))?;
-    writeln!(out, "      {DIM}{}{DIM:#}", wrapped(&change.reason, FIELD_NAME_INDENT, FIELD_NAME_INDENT, width))
+    writeln!(
+        out,
+        "      {DIM}{}{DIM:#}",
+        wrapped(&change.reason, FIELD_NAME_INDENT, FIELD_NAME_INDENT, width)
+    )
 }
 
 /// The colour of a severity.

@@ -128,8 +128,8 @@ pub(super) fn text(body: &[u8]) -> Result<&str, EnvelopeError> {
 /// [`EnvelopeError`], for which the server answers 400 and failurePolicy decides.
 pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
     let text = text(body)?;
-    let review: AdmissionReview<'_> =
-        decode_with_place::decode_object(text).map_err(|error| EnvelopeError::Json(error.message_with_place()))?;
+    let review: AdmissionReview<'_> = decode_with_place::decode_object(text)
+        .map_err(|error| EnvelopeError::Json(error.message_with_place()))?;
     request_of(review)
 }
 

@@ -89,10 +89,9 @@ impl<'p> Examined<'p> {
     pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
         let containers = pod.containers().len() + pod.init_containers().len();
         let claims = compared_claims(pod).0.len();
-        if !request
-            .deadline
-            .take_values_or_cut_short(containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM))
-        {
+        if !request.deadline.take_values_or_cut_short(
+            containers.saturating_mul(COST_OF_CONTAINER) + claims.saturating_mul(COST_OF_CLAIM),
+        ) {
             return None;
         }
         let (mut subject, scope) = subject(pod, request, snapshot)?;

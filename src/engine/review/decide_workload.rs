@@ -114,8 +114,12 @@ fn own(
         let limits = examined().map(Examined::limit);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
-        suppressed =
-            apply_ignores(Annotated::read_or_empty(request.json).iter(), limit, &mut findings, request.deadline);
+        suppressed = apply_ignores(
+            Annotated::read_or_empty(request.json).iter(),
+            limit,
+            &mut findings,
+            request.deadline,
+        );
     }
     if findings.is_empty() && suppressed.is_empty() && !has_parts {
         return None;

@@ -10,7 +10,7 @@ use crate::json::null_as_absent::{Pairs, Text, mapping};
 use crate::pod::workload_kinds::JOB_SET;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::Snapshot;
-use crate::text::{printable, json_pointer_token, tree};
+use crate::text::{json_pointer_token, printable, tree};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

@@ -71,7 +71,8 @@ fn is(template: &Template<'_>, role: &str) -> bool {
 
 /// Whether a command contains an NCCL variable.
 fn starts_ranks(container: &Container<'_>) -> bool {
-    container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT && container.shell_text().any(may_set_known_variable)
+    container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT
+        && container.shell_text().any(may_set_known_variable)
 }
 
 /// One container of a launcher beside the workers it starts ranks on.

@@ -264,8 +264,11 @@ fn object(
     }
     let namespace = request.namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let snapshot = &known.snapshot.seen_from_object(namespace, known.audience);
-    let context =
-        |json, event| ObjectContext::new((group, kind), json, event, snapshot).already_checked_by_api_server().within(deadline);
+    let context = |json, event| {
+        ObjectContext::new((group, kind), json, event, snapshot)
+            .already_checked_by_api_server()
+            .within(deadline)
+    };
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
         ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),

@@ -391,7 +391,8 @@ mod tests {
 
     #[test]
     fn the_consequence_of_a_key_that_is_not_there() {
-        let message = |spec: Value| of(report_unknown_keys, (SRIOV, "SriovNetworkNodePolicy"), &spec).remove(0).1;
+        let message =
+            |spec: Value| of(report_unknown_keys, (SRIOV, "SriovNetworkNodePolicy"), &spec).remove(0).1;
         assert!(message(json!({"isRDMA": true})).ends_with("so the VFs have no RDMA devices"));
         assert!(message(json!({"isRDMA": true, "isRdma": true})).ends_with("drops this field silently"));
         assert!(
@@ -425,7 +426,8 @@ mod tests {
             let found = of(report_refused_values, (SRIOV, "SriovNetworkNodePolicy"), &value);
             assert_eq!((found.len(), found[0].2.as_str()), (1, expected), "{value}");
         }
-        let network = of(report_refused_values, (SRIOV, "SriovNetwork"), &json!({"spoofChk": true, "trust": "yes"}));
+        let network =
+            of(report_refused_values, (SRIOV, "SriovNetwork"), &json!({"spoofChk": true, "trust": "yes"}));
         assert_eq!(network[0].2, "Write \"on\", with the quotes.");
         assert_eq!(network[1].2, "Write on or off.");
     }
@@ -437,7 +439,9 @@ mod tests {
         let (object, snapshot) = (json!({"spec": {"numVfs": "8"}}).to_string(), Snapshot::default());
         let name = (SRIOV, "SriovNetworkNodePolicy");
         let context = ObjectContext::new(name, &object, Event::Given, &snapshot);
-        assert!(is_reported_as_refused(&context, "/spec/numVfs") && !is_reported_as_refused(&context, "/spec"));
+        assert!(
+            is_reported_as_refused(&context, "/spec/numVfs") && !is_reported_as_refused(&context, "/spec")
+        );
         assert!(!is_reported_as_refused(&context.already_checked_by_api_server(), "/spec/numVfs"));
     }
 

@@ -269,7 +269,8 @@ mod tests {
         }
         findings.about_other_object("b").add("/spec/z", "b", "x");
         findings.add("/spec/a", "alone", "x");
-        let shown: Vec<(&str, usize)> = fold_by_other_object(out.iter()).iter().map(|(f, n)| (&*f.message, *n)).collect();
+        let shown: Vec<(&str, usize)> =
+            fold_by_other_object(out.iter()).iter().map(|(f, n)| (&*f.message, *n)).collect();
         assert_eq!(shown, [("b", 2), ("b", 0), ("alone", 0)]);
     }
 

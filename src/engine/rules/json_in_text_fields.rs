@@ -63,16 +63,18 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
         // Where a value ends shows before it is read, so that it is read once.
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match values.next() {
-            Some(Ok(own)) => match as_go_reads::read_cni(own.get()).map_err(|error| fault(text, from, &error))? {
-                Value::Object(object) => objects.push(EmbeddedObject { at: from, object }),
-                Value::Array(_) => {
-                    let what = "remove the brackets, because the operator adds them";
-                    return Err(at(text, from, what.to_owned()));
+            Some(Ok(own)) => {
+                match as_go_reads::read_cni(own.get()).map_err(|error| fault(text, from, &error))? {
+                    Value::Object(object) => objects.push(EmbeddedObject { at: from, object }),
+                    Value::Array(_) => {
+                        let what = "remove the brackets, because the operator adds them";
+                        return Err(at(text, from, what.to_owned()));
+                    }
+                    other => {
+                        return Err(at(text, from, format!("found {}, expected an object", kind(&other))));
+                    }
                 }
-                other => {
-                    return Err(at(text, from, format!("found {}, expected an object", kind(&other))));
-                }
-            },
+            }
             Some(Err(error)) => return Err(fault(text, from, &error)),
             None if from == start(text) => return Err(at(text, 0, "the text is empty".to_owned())),
             None => {

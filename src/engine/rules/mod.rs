@@ -38,7 +38,7 @@ pub mod which_findings_annotations_ignore;
 mod which_rules_run;
 mod workload_context;
 
-pub use all_rules::{RULES, does_any_rule_check_kind, find, does_any_rule_judge_fields_of_kind};
+pub use all_rules::{RULES, does_any_rule_check_kind, does_any_rule_judge_fields_of_kind, find};
 pub use finding::{Finding, Findings, Severity, Spot, fold_by_other_object};
 pub(crate) use most_findings_per_rule::MAX_PER_RULE;
 pub use object_context::{Event, ObjectContext};

@@ -130,7 +130,7 @@ impl<'a> PodContext<'a> {
         networks.all(own).then_some(&**profile)
     }
 
-    /// Whether the pod is one of several that work together: its own labels count before the workload's.
+    /// How the pod is one of several that work together, where it is: its own labels count before the workload's.
     #[must_use]
     pub fn gang(&self) -> Option<&Gang> {
         self.subject.multi_node()

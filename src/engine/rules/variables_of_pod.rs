@@ -195,7 +195,9 @@ impl<'a> ContainerVariables<'a> {
             let values = || texts.data.values().map(|value| value.len().min(MAX_VALUE)).sum::<usize>();
             let entries = texts.data.len().saturating_mul(BYTES_PER_CONFIG_MAP_ENTRY + prefix.len());
             // A job can name the map in hundreds of templates, and each has a budget of its own.
-            if !budget.take_length_if_left(entries) || !budget.take_config_map_length_if_left(entries.saturating_add(values())) {
+            if !budget.take_length_if_left(entries)
+                || !budget.take_config_map_length_if_left(entries.saturating_add(values()))
+            {
                 self.open = true;
                 continue;
             }

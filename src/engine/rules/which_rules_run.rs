@@ -32,7 +32,11 @@ fn having<T>(check: impl Fn(&Rule) -> Option<T>) -> Vec<Checked<T>> {
     RULES.iter().copied().filter_map(|rule| Some((rule, check(rule)?))).collect()
 }
 
-fn findings_collector_of_rule<'a>(rule: &Rule, deadline: &'a Deadline<'a>, out: &'a mut Vec<Finding>) -> Findings<'a> {
+fn findings_collector_of_rule<'a>(
+    rule: &Rule,
+    deadline: &'a Deadline<'a>,
+    out: &'a mut Vec<Finding>,
+) -> Findings<'a> {
     Findings::new(rule.id, rule.severity, out).with_reasons(rule.lesser).within(deadline)
 }
 
@@ -76,7 +80,8 @@ pub fn check_object(context: &ObjectContext<'_>) -> Vec<Finding> {
         Event::Given | Event::Updated { .. } => &CHECKS.object,
         Event::Deleted => &CHECKS.deletion,
     };
-    for (rule, check) in checks.iter().filter(|(rule, _)| rule.does_check_kind((context.group, context.kind))) {
+    for (rule, check) in checks.iter().filter(|(rule, _)| rule.does_check_kind((context.group, context.kind)))
+    {
         if context.deadline.is_over() {
             break;
         }

@@ -77,14 +77,18 @@ impl<'t, 'v> Walk<'t, 'v> {
             (Takes::List, Value::Array(items)) => {
                 let Some(item) = field.item() else { return };
                 for (index, value) in items.iter().enumerate() {
-                    self.walk_below_key(&index.to_string(), |walk| walk.collect_misfits_of_value(item, key, value));
+                    self.walk_below_key(&index.to_string(), |walk| {
+                        walk.collect_misfits_of_value(item, key, value)
+                    });
                 }
                 return;
             }
             (Takes::Map, Value::Object(map)) => {
                 let Some(item) = field.item() else { return };
                 for (key, value) in map {
-                    self.walk_below_key(&json_pointer_token(key), |walk| walk.collect_misfits_of_value(item, key, value));
+                    self.walk_below_key(&json_pointer_token(key), |walk| {
+                        walk.collect_misfits_of_value(item, key, value)
+                    });
                 }
                 return;
             }

@@ -265,7 +265,11 @@ impl Metrics {
         *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
     /// Notes the ages of facts, and the end of the certificate, for a scrape.
-    pub(super) fn set_fact_ages_and_certificate_days(&self, ages: impl Iterator<Item = (&'static str, Duration)>, days: Option<f64>) {
+    pub(super) fn set_fact_ages_and_certificate_days(
+        &self,
+        ages: impl Iterator<Item = (&'static str, Duration)>,
+        days: Option<f64>,
+    ) {
         let files = *self.facts_checked.lock().unwrap_or_else(PoisonError::into_inner);
         let files = files.map(|at| ("files", at.elapsed()));
         for (kind, age) in ages.chain(files) {

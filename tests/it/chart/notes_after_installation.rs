@@ -32,7 +32,10 @@ fn notes() -> Outcome {
         };
         shown += 1;
         assert!(!whole.contains(CRD) && !whole.contains(&missing_right_message("nodes")), "{whole}");
-        assert!(without_crd.contains(CRD) && !without_crd.contains(&missing_right_message("nodes")), "{without_crd}");
+        assert!(
+            without_crd.contains(CRD) && !without_crd.contains(&missing_right_message("nodes")),
+            "{without_crd}"
+        );
         assert!(
             !without_rights.contains(CRD) && without_rights.contains(&missing_right_message("nodes")),
             "{without_rights}"

@@ -83,8 +83,8 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("published_schemas::doctor_fits", || {
         let facts = crate::cli::doctor::facts(&crate::cli::doctor::healthy()?)?;
         for before in [false, true] {
-            let report =
-                serde_json::to_value(doctor::Report::run_checks(&facts, before)).map_err(|e| e.to_string())?;
+            let report = serde_json::to_value(doctor::Report::run_checks(&facts, before))
+                .map_err(|e| e.to_string())?;
             validate_doctor(&report)?;
         }
         Ok(())

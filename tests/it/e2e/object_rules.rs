@@ -175,7 +175,8 @@ fn is_bad_by_itself(rule: &Rule) -> bool {
     objects(rule.files.bad).iter().any(|object| {
         let (group, kind) = name(object);
         let (json, snapshot) = (object.to_string(), Snapshot::default());
-        let context = ObjectContext::new((&group, &kind), &json, Event::Given, &snapshot).already_checked_by_api_server();
+        let context = ObjectContext::new((&group, &kind), &json, Event::Given, &snapshot)
+            .already_checked_by_api_server();
         let decided = decide_object(&context, Mode::Enforce);
         decided.findings.iter().any(|f| f.rule == rule.id && f.severity == Severity::Error)
     })

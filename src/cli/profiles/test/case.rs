@@ -1,7 +1,7 @@
 //! One case: its manifest, its expectation, and their comparison.
 
 use super::expected_results::{Entry, Expectation};
-use crate::cli::input::{self, Given, Inputs};
+use crate::cli::input::{self, Inputs, ProfilesAndFacts};
 use crate::cli::review::{Ignores, Setting, decide};
 use crate::report::ci::log_text;
 use crate::report::review_text::object;
@@ -45,7 +45,7 @@ impl Case {
     pub(super) fn run(
         &self,
         inputs: &Inputs,
-        given: Given,
+        given: ProfilesAndFacts,
         update: bool,
         err: &mut dyn Write,
     ) -> io::Result<Outcome> {

@@ -6,7 +6,7 @@ mod find_cases;
 mod test_report;
 
 use crate::cli::Exit;
-use crate::cli::input::{self, Choice, Files, Inputs};
+use crate::cli::input::{self, ClusterSettingFlags, Files, Inputs};
 use crate::report::ci::log_text;
 use case::{Case, Outcome};
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
     #[command(flatten)]
-    choice: Choice,
+    choice: ClusterSettingFlags,
 }
 
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {

@@ -92,8 +92,8 @@ impl Config {
             let pointer = document.pointer_of(Part::default(), twice);
             return Err(problem(&pointer, format!("duplicate key {:?}", twice.key)));
         }
-        let keys: Keys =
-            decode_with_place::decode_object(document.json.get()).map_err(|e| problem(&e.pointer, e.message))?;
+        let keys: Keys = decode_with_place::decode_object(document.json.get())
+            .map_err(|e| problem(&e.pointer, e.message))?;
         let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let base = match &keys.extend {
             None => Self::default(),

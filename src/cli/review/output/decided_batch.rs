@@ -28,8 +28,9 @@ impl<'a> Decided<'a> {
             .iter()
             .flat_map(|file| file.documents.iter().map(move |document| (&**file, document)))
             .collect();
-        let decided =
-            documents.par_iter().map(|(file, document)| decide::decide_document(file, document, setting, snapshot));
+        let decided = documents
+            .par_iter()
+            .map(|(file, document)| decide::decide_document(file, document, setting, snapshot));
         let mut reviews: Vec<DocumentReview> = decided.collect();
         let mut rest = reviews.as_mut_slice();
         for parts in files.chunk_by(|_, next| next.continues) {

@@ -14,7 +14,7 @@ use super::new_since_baseline::{Baselines, Number, Written};
 use super::options_of_all_decisions::Setting;
 use super::output_format::Format;
 use super::placeholders::Reported;
-use super::repeated_findings::Pairs;
+use super::repeated_findings::FindingsAboutTwoObjects;
 use super::shown_findings::Filter;
 use crate::cli::estimate::Asked;
 use crate::cli::input::{File, Loaded, report_unread, warn_of_duplicates};
@@ -126,7 +126,7 @@ impl<'w> Output<'w> {
         let Part { loaded, snapshot, setting, baseline, .. } = part;
         self.baselines.note_kinds_that_inputs_lack(baseline, snapshot);
         self.tail.add_unread(unread);
-        let (mut worst, mut pairs) = (None, Pairs::default());
+        let (mut worst, mut pairs) = (None, FindingsAboutTwoObjects::default());
         let mut reported = Reported::default();
         let mut batches = loaded.batches();
         let mut decide = || Some(Decided::decide_batch(batches.next()?, &mut reported, setting, snapshot));
@@ -148,7 +148,7 @@ impl<'w> Output<'w> {
         &mut self,
         decided: Decided<'_>,
         part: Part<'_>,
-        pairs: &mut Pairs,
+        pairs: &mut FindingsAboutTwoObjects,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
         let Decided { files, reviews, problems } = decided;
@@ -174,7 +174,7 @@ impl<'w> Output<'w> {
         (file, document, lines): (&File, &Document, &Lines<'_>),
         mut review: DocumentReview,
         part: Part<'_>,
-        pairs: &mut Pairs,
+        pairs: &mut FindingsAboutTwoObjects,
         err: &mut dyn Write,
     ) -> io::Result<Option<Severity>> {
         let Part { baseline, fails, .. } = part;

@@ -59,7 +59,10 @@ mod tests {
     #[test]
     fn versions_in_libraries() {
         assert_eq!(nccl_version_in_block(b"\0NCCL version 2.27.5+cuda12.9\0"), Some(NcclVersion(2, 27, 5)));
-        assert_eq!(nccl_version_in_block(b"NCCL version %d.%d.%d\0x NCCL version 2.30.7\0"), Some(NcclVersion(2, 30, 7)));
+        assert_eq!(
+            nccl_version_in_block(b"NCCL version %d.%d.%d\0x NCCL version 2.30.7\0"),
+            Some(NcclVersion(2, 30, 7))
+        );
         for junk in
             [&b""[..], b"NCCL version ", b"NCCL version 2.27", b"NCCL version 99.1.2\0", b"NCCL 2.27.5"]
         {

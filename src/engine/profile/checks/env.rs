@@ -10,7 +10,7 @@ use crate::profile::schema::{EnvPolicy, Spec};
 /// The variable that names NCCL's bootstrap interface.
 pub(in crate::profile) const BOOTSTRAP_VARIABLE: &str = "NCCL_SOCKET_IFNAME";
 
-/// Names a profile may never set: they would change the programs of a container rather than its fabric.
+/// Whether a profile may set a variable: not if it would change the programs of a container rather than its fabric.
 fn may_profile_set(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')

@@ -115,8 +115,10 @@ impl GitHub {
             Severity::Warning => &mut self.warnings,
             Severity::Info => &mut self.notices,
         };
-        let (at, title) = (escape_command_property(annotation.file), escape_command_property(annotation.title));
-        let command = format!("::{name} file={at},{},title={title}::{}", annotation.place, escape_command_data(text));
+        let (at, title) =
+            (escape_command_property(annotation.file), escape_command_property(annotation.title));
+        let command =
+            format!("::{name} file={at},{},title={title}::{}", annotation.place, escape_command_data(text));
         level.add(out, command, &format!("{name} {plain} {}", text.replace('\n', " ")))
     }
 }
@@ -153,8 +155,11 @@ impl CiFormat for GitHub {
     fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
         for Unread { file, line, column, message } in unread {
             let text = format!("the input could not be read, so the result is partial: {message}");
-            let command =
-                format!("::error file={},line={line},col={column}::{}", escape_command_property(file), escape_command_data(&text));
+            let command = format!(
+                "::error file={},line={line},col={column}::{}",
+                escape_command_property(file),
+                escape_command_data(&text)
+            );
             self.errors.add(out, command, &format!("error {file}:{line}:{column} {text}"))?;
         }
         self.errors.write_count_beyond_limit(out, "error", "error")?;

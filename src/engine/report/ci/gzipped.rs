@@ -28,7 +28,10 @@ impl Gzipped {
     }
 
     /// How many of the first texts fit into a number of bytes.
-    pub(super) fn count_texts_that_fit<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone, most: usize) -> usize {
+    pub(super) fn count_texts_that_fit<'a>(
+        texts: impl Iterator<Item = &'a [u8]> + Clone,
+        most: usize,
+    ) -> usize {
         // Compression costs time, and is needed only where the texts themselves do not fit.
         let size: usize = texts.clone().map(<[u8]>::len).sum();
         if size <= most {

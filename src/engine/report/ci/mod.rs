@@ -11,7 +11,10 @@ mod sarif;
 
 pub use finding_for_ci::{Issue, Region};
 pub use fingerprints::Fingerprints;
-pub use github::{Annotation, GitHub, escape_command_data as command_text, log_text, escape_command_property as command_property};
+pub use github::{
+    Annotation, GitHub, escape_command_data as command_text, escape_command_property as command_property,
+    log_text,
+};
 pub use gitlab::GitLab;
 pub use junit::{JUnit, escaped as xml_text};
 pub use sarif::Sarif;

@@ -67,7 +67,7 @@ fn uri(path: &str) -> String {
 }
 
 impl Sarif {
-    /// Whether a result of a severity fits: if there are too many, the last one of a lower severity makes room.
+    /// Whether there is room for a result; where the file is full, a less severe result is left out for it.
     fn make_room_for_result(&mut self, severity: Severity) -> bool {
         if self.errors.len() + self.warnings.len() + self.notes.len() < MAX_RESULTS {
             return true;
@@ -122,7 +122,8 @@ impl CiFormat for Sarif {
     fn end(&mut self, out: &mut dyn Write, unread: &[Unread]) -> io::Result<()> {
         let all = self.errors.len() + self.warnings.len() + self.notes.len();
         let results = || self.errors.iter().chain(&self.warnings).chain(&self.notes);
-        let kept = Gzipped::count_texts_that_fit(results().map(|result| result.as_bytes()), MAX_GZIPPED_BYTES);
+        let kept =
+            Gzipped::count_texts_that_fit(results().map(|result| result.as_bytes()), MAX_GZIPPED_BYTES);
         let left_out = self.left_out + all.saturating_sub(kept);
         writeln!(
             out,

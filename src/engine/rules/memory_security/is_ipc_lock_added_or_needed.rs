@@ -30,7 +30,11 @@ pub(super) fn registers_memory(context: &PodContext<'_>, index: usize, container
 }
 
 /// Whether a container adds the capability for RDMA, and needs it.
-pub(super) fn is_ipc_lock_added_for_rdma(context: &PodContext<'_>, index: usize, container: &Container<'_>) -> bool {
+pub(super) fn is_ipc_lock_added_for_rdma(
+    context: &PodContext<'_>,
+    index: usize,
+    container: &Container<'_>,
+) -> bool {
     container.adds_capability("IPC_LOCK")
         && !container.privileged()
         && registers_memory(context, index, container)

@@ -2,7 +2,7 @@
 
 use crate::rules::variables_of_pod::{ContainerVariables, Given};
 
-/// Whether the container itself pins the verbs transport.
+/// The container's own setting of NCCL_NET that pins the verbs transport; `None` where it does not.
 pub(super) fn setting_that_pins_verbs<'s>(variables: &'s ContainerVariables<'_>) -> Option<&'s Given<'s>> {
     let given = variables.own_setting_that_counts("NCCL_NET")?;
     given.value.as_deref().is_some_and(|v| v.eq_ignore_ascii_case("IB")).then_some(given)

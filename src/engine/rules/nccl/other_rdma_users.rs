@@ -69,7 +69,8 @@ pub(super) fn other_user(context: &PodContext<'_>, variables: &ContainerVariable
     if let Some(library) = other_library(variables) {
         return Some(library);
     }
-    let plugin_off = variables.value_that_counts("NCCL_IBEXT_DISABLE").is_some_and(|v| leading_number(v) != 0);
+    let plugin_off =
+        variables.value_that_counts("NCCL_IBEXT_DISABLE").is_some_and(|v| leading_number(v) != 0);
     if !plugin_off && container.image.as_deref().is_some_and(|image| image.starts_with(IMAGES_WITH_PLUGIN)) {
         return Some("the NCCL plugin in the image".to_owned());
     }

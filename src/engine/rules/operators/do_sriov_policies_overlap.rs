@@ -35,7 +35,10 @@ pub(super) fn overlap(a: Option<(u32, u32)>, b: Option<(u32, u32)>) -> bool {
 /// An entry of pfNames: its index, the NIC's name and its range.
 pub(super) type PfSelection<'a> = (usize, &'a str, Option<(u32, u32)>);
 
-pub(super) fn pf_selections_of_policy<'a>(policy: &'a NodePolicy, snapshot: &'a Snapshot) -> Vec<PfSelection<'a>> {
+pub(super) fn pf_selections_of_policy<'a>(
+    policy: &'a NodePolicy,
+    snapshot: &'a Snapshot,
+) -> Vec<PfSelection<'a>> {
     let read = |(index, entry): (usize, &'a String)| {
         let functions = Functions::parse(entry)?;
         Some((index, snapshot.facts().interface_named(functions.interface), functions.range))

@@ -4,7 +4,9 @@ use crate::rules::object_context::ObjectContext;
 
 /// The namespace of an object, and the operator's, where both are known and differ. The operator's is that of the
 /// SriovNetworkNodeStates it makes.
-pub(super) fn own_and_operator_namespace_if_differing<'c>(context: &'c ObjectContext<'_>) -> Option<(&'c str, &'c str)> {
+pub(super) fn own_and_operator_namespace_if_differing<'c>(
+    context: &'c ObjectContext<'_>,
+) -> Option<(&'c str, &'c str)> {
     let own = context.text("/metadata/namespace")?;
     let operator = context.snapshot.facts().sriov_namespace()?;
     (own != operator).then_some((own, operator))

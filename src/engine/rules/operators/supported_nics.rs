@@ -89,7 +89,10 @@ pub(super) fn ids_of_physical_functions(counts: impl Fn(&Model) -> bool) -> Vec<
 }
 
 /// The same by another identifier.
-pub(super) fn ids_by_model_field(id: impl Fn(&Model) -> &'static str, counts: impl Fn(&Model) -> bool) -> Vec<String> {
+pub(super) fn ids_by_model_field(
+    id: impl Fn(&Model) -> &'static str,
+    counts: impl Fn(&Model) -> bool,
+) -> Vec<String> {
     let mut keys = Vec::new();
     for model in MODELS.iter().filter(|m| counts(m)) {
         for key in [format!("{}/{}", model.vendor, id(model)), format!("/{}", id(model))] {

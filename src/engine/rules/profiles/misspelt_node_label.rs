@@ -51,7 +51,8 @@ pub(super) fn find(
     let is_published = |p: &Arc<Profile>| names.contains(p.name.as_str());
     let admitted = |p: &Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
     // Workloads may have hundreds of templates, so that these questions count as comparisons do.
-    let published = |having: &[Arc<Profile>]| subject.deadline.any_fits_within_compare_budget(having, is_published);
+    let published =
+        |having: &[Arc<Profile>]| subject.deadline.any_fits_within_compare_budget(having, is_published);
     asked.iter().find_map(|r| {
         let listed = catalog.listed(r.key);
         // Nodes with what a profile that the pod may have selects are possible.
@@ -66,13 +67,17 @@ pub(super) fn find(
         }
         let wanted = r.values.iter().next()?;
         let written = format!("{}={}", printable(r.key, 80), printable(wanted, 63));
-        let of_nodes =
-            nodes.label_values(r.key).take(MAX_VALUES_COMPARED).filter(|_| !context.subject.snapshot.is_for_tenant());
+        let of_nodes = nodes
+            .label_values(r.key)
+            .take(MAX_VALUES_COMPARED)
+            .filter(|_| !context.subject.snapshot.is_for_tenant());
         let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(MAX_PROFILE_VALUES_EXAMINED);
         let of_profiles = of_profiles.map_while(|(value, having)| Some((&**value, published(having)?)));
         let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(MAX_VALUES_COMPARED);
         let values = subject.deadline.names_within_compare_budget(wanted, of_profiles.chain(of_nodes));
-        if let Some(value) = name_meant_by_misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value))) {
+        if let Some(value) =
+            name_meant_by_misspelt(wanted, values.filter(|value| same_family(r.key, wanted, value)))
+        {
             return Some(Misspelt { nobody, written, meant: printable(value, 63) });
         }
         if nodes.has_label(r.key) || listed.map_or(Some(false), |l| published(&l.profiles))? {
@@ -81,11 +86,8 @@ pub(super) fn find(
         let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
         let of_profiles = catalog.labels().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
         let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
-        name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys)).map(|key| Misspelt {
-            nobody,
-            written,
-            meant: format!("label {}", printable(key, 80)),
-        })
+        name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys))
+            .map(|key| Misspelt { nobody, written, meant: format!("label {}", printable(key, 80)) })
     })
 }
 

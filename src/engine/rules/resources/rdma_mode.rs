@@ -6,7 +6,10 @@ use crate::rules::object_context::ObjectContext;
 use crate::rules::pod_context::PodContext;
 
 /// The nodes that serve a network's resource.
-pub(super) fn nodes_serving_network<'a>(known: &Known<'a>, facts: &'a crate::facts::Index) -> Option<&'a Site> {
+pub(super) fn nodes_serving_network<'a>(
+    known: &Known<'a>,
+    facts: &'a crate::facts::Index,
+) -> Option<&'a Site> {
     facts.site(known.class.resource?)
 }
 
@@ -30,7 +33,10 @@ pub(super) fn report_networks_of_pod_where(
 }
 
 /// Whether a condition holds for a network object.
-pub(super) fn does_hold_for_network_object(context: &ObjectContext<'_>, holds: fn(&Known<'_>, &Site) -> bool) -> bool {
+pub(super) fn does_hold_for_network_object(
+    context: &ObjectContext<'_>,
+    holds: fn(&Known<'_>, &Site) -> bool,
+) -> bool {
     let Some(network) = context.network_made_of_object() else { return false };
     let class = context.snapshot.class_of(&network.fact);
     let known = Known { fact: &network.fact, class };

@@ -34,7 +34,8 @@ fn same() -> Outcome {
         }
     });
     let policies = "sriovnetworknodepolicies.sriovnetwork.openshift.io";
-    let expected = [version("1.32"), CRD.to_owned(), missing_right_message("nodes"), missing_right_message(policies)];
+    let expected =
+        [version("1.32"), CRD.to_owned(), missing_right_message("nodes"), missing_right_message(policies)];
     // Something that is missing does not keep the server from answering.
     soon("ready", || Ok(server.admin("/readyz")?.status == 200))?;
     let mut shown = String::new();

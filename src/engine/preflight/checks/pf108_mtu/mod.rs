@@ -60,5 +60,7 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "Set MTU 9000 on the rails and on the switches, if the fabric supports it.",
         ));
     }
-    Ok(small.outcome_if_none_is_bad(|good| Outcome::pass(format!("{} with MTU {largest}", count(good.len(), "rail")))))
+    Ok(small.outcome_if_none_is_bad(|good| {
+        Outcome::pass(format!("{} with MTU {largest}", count(good.len(), "rail")))
+    }))
 }

@@ -1,6 +1,8 @@
 //! PF202: a GID of RoCE version 2 that belongs to this pod, on each RoCE port.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name, read};
+use crate::preflight::check_declaration::{
+    Check, Context, Found, Tally, either_outcome, listed, port_name, read,
+};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::gid_rows::{self, Owner};
 use crate::preflight::readings::Port;

@@ -1,11 +1,15 @@
 //! PF203: the GID row that NCCL takes.
 
 use crate::nccl::NcclVersion;
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name, read};
+use crate::preflight::check_declaration::{
+    Check, Context, Found, Tally, either_outcome, listed, port_name, read,
+};
 use crate::preflight::check_outcome::{Fault, Outcome};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
-use crate::preflight::nccl_conf_lines_from_readings::{CHOOSES_ROWS_PAST_GAPS_SINCE, CHOOSES_ROWS_UP_TO_GAP_SINCE};
+use crate::preflight::nccl_conf_lines_from_readings::{
+    CHOOSES_ROWS_PAST_GAPS_SINCE, CHOOSES_ROWS_UP_TO_GAP_SINCE,
+};
 use crate::preflight::readings::Port;
 use crate::rdma::gid::GidType;
 use crate::rdma::interface_addresses::Address;
@@ -102,7 +106,10 @@ fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
     let wanted = Wanted::new(family.as_deref(), range.as_deref(), roce.as_deref());
     let by = if set.is_empty() { String::new() } else { format!(" by {}", set.join(" and ")) };
     let words = format!("NCCL {version} chooses the GID row{by}");
-    Ok((if version < CHOOSES_ROWS_PAST_GAPS_SINCE { Way::Stops(wanted) } else { Way::Chooses(wanted) }, words))
+    Ok((
+        if version < CHOOSES_ROWS_PAST_GAPS_SINCE { Way::Stops(wanted) } else { Way::Chooses(wanted) },
+        words,
+    ))
 }
 
 fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<Reach, Found> {

@@ -43,7 +43,9 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let uses_only = format!("NCCL uses only {}", count(taken.len(), "device"));
     let absent: Vec<String> = list
         .device_and_port_items()
-        .filter(|item| !list.excludes && !ports.iter().any(|(d, p)| list.does_item_mean_port(*item, &d.name, p.number)))
+        .filter(|item| {
+            !list.excludes && !ports.iter().any(|(d, p)| list.does_item_mean_port(*item, &d.name, p.number))
+        })
         .map(|(device, port)| port.map_or_else(|| device.to_owned(), |port| format!("{device}:{port}")))
         .collect();
     if !absent.is_empty() {

@@ -16,7 +16,9 @@ fn judge(context: &Context<'_>) -> Outcome {
         tally.add(peer, found.clone().map_err(|why| Found::Bad(format!("cannot be reached: {why}"))));
     }
     if tally.bad.is_empty() {
-        return tally.outcome_if_none_is_bad(|good| Outcome::pass(format!("{} reachable", count(good.len(), "peer"))));
+        return tally.outcome_if_none_is_bad(|good| {
+            Outcome::pass(format!("{} reachable", count(good.len(), "peer")))
+        });
     }
     // A peer may start later than this pod.
     Outcome::warn(

@@ -20,7 +20,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.app_containers_in_time() {
         let refused = context.plan.ipc_lock_refusal(index) == Some(&IpcLockRefusal::NonRoot);
-        let added = runs_as_root(context.pod(), container) == Some(false) && is_ipc_lock_added_for_rdma(context, index, container);
+        let added = runs_as_root(context.pod(), container) == Some(false)
+            && is_ipc_lock_added_for_rdma(context, index, container);
         if !refused && !added {
             continue;
         }

@@ -26,7 +26,8 @@ const BRANCH: &str = "the command may not run the line that sets the variable";
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         let index = variables.index;
-        let off = variables.setting_that_counts("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
+        let off =
+            variables.setting_that_counts("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
         let Some((given, text)) = off else { continue };
         if has_unknown_part(text)
             || leading_number(text) == 0
@@ -41,7 +42,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         {
             continue;
         }
-        let on_purpose = variables.value_that_counts("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
+        let on_purpose =
+            variables.value_that_counts("NCCL_NET").is_some_and(|v| v.eq_ignore_ascii_case("Socket"));
         // A script may set it on a branch that never runs.
         let sure = matches!(given.place, Place::Env(_) | Place::Planned);
         let (severity, because, rest) = match other_user(context, variables) {

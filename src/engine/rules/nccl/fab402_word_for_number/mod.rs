@@ -14,7 +14,9 @@ pub(super) static RULE: Rule =
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
         for (given, value) in variables.values() {
-            let Some(known) = given.known.filter(|k| reads_number(k) && is_no_number(value)) else { continue };
+            let Some(known) = given.known.filter(|k| reads_number(k) && is_no_number(value)) else {
+                continue;
+            };
             let acts = match known.reading {
                 Reading::One => "NCCL accepts only 1, so this value has no effect",
                 _ => "NCCL reads this word as 0",

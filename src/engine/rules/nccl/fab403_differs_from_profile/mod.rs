@@ -4,7 +4,7 @@ mod held;
 mod own_values;
 mod places;
 
-use self::held::{Compared, Held, Setters, Variable, in_order, does_set_variable_of_any_profile};
+use self::held::{Compared, Held, Setters, Variable, does_set_variable_of_any_profile, in_order};
 use self::own_values::{Entry, Own, own_variables};
 use self::places::{Place, places};
 use crate::plan::{is_checked, unused_interface};
@@ -52,8 +52,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let as_named = |held: &Held<'_>, unread: bool| {
         let mut setters = Setters::default();
         let mut places = places(context).filter(|place| unread || !place.only_unread);
-        let mut keep =
-            |place: Place<'_>| held.restricted_variables_of_container(context, &place).all(|v| setters.keep_refused_values(&v));
+        let mut keep = |place: Place<'_>| {
+            held.restricted_variables_of_container(context, &place).all(|v| setters.keep_refused_values(&v))
+        };
         own.is_none() && places.all(|place| !context.deadline.is_over() && keep(place))
     };
     let held = held.filter(|held| !as_named(held, false));
@@ -83,7 +84,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Compares a container with the profile of its pod.
-fn compare_with_own_profile(context: &PodContext<'_>, profile: &Profile, place: &Place<'_>, findings: &mut Findings<'_>) {
+fn compare_with_own_profile(
+    context: &PodContext<'_>,
+    profile: &Profile,
+    place: &Place<'_>,
+    findings: &mut Findings<'_>,
+) {
     for entry in profile.env.iter().filter(|e| place.target || e.policy != EnvPolicy::Default) {
         // A value that this pod cannot use is not compared with the user's.
         let compared = || {
@@ -147,7 +153,8 @@ fn compare_with_profiles_of_nodes(
     if !findings.has_room_for(severity) {
         return;
     }
-    let variables: Vec<Variable<'_, '_, '_>> = held.restricted_variables_of_container(context, place).collect();
+    let variables: Vec<Variable<'_, '_, '_>> =
+        held.restricted_variables_of_container(context, place).collect();
     // There may be thousands of pairs, of which fifty are reported: no text is made for the others.
     let (mut takes, mut takes_warnings) = (true, true);
     for (Compared { profile, entry, .. }, own) in in_order(&variables) {

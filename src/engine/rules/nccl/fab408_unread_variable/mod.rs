@@ -61,7 +61,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             if !judged.contains_key(name) && judged.len() == MAX_NAMES {
                 continue;
             }
-            let Some(what) = *judged.entry(name).or_insert_with(|| why_name_is_unread(name)) else { continue };
+            let Some(what) = *judged.entry(name).or_insert_with(|| why_name_is_unread(name)) else {
+                continue;
+            };
             let (severity, message, fix) = words(what);
             say(severity, message, fix);
         }

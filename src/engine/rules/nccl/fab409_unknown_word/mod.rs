@@ -42,7 +42,8 @@ fn effect(known: &Variable) -> &'static str {
 
 fn fix(known: &Variable, word: &str) -> String {
     let meant = known.accepted_words().find(|w| w.eq_ignore_ascii_case(word.trim()));
-    let family = || known.accepted_words().find(|w| w.starts_with("AF_") && w.ends_with('6') == word.contains('6'));
+    let family =
+        || known.accepted_words().find(|w| w.starts_with("AF_") && w.ends_with('6') == word.contains('6'));
     match meant.or_else(family) {
         Some(meant) => format!("Write {meant}."),
         None if known.reading == Reading::Range => "Write a range such as 10.0.0.0/16.".to_owned(),

@@ -62,7 +62,9 @@ fn report_pinned_net(
     findings: &mut Findings<'_>,
 ) {
     let off = variables.setting_that_counts("NCCL_IB_DISABLE").and_then(|g| Some((g, g.value.as_deref()?)));
-    if let Some((off, value)) = off.filter(|(_, v)| !has_unknown_part(v) && !is_no_number(v) && leading_number(v) != 0) {
+    if let Some((off, value)) =
+        off.filter(|(_, v)| !has_unknown_part(v) && !is_no_number(v) && leading_number(v) != 0)
+    {
         // A script may set it on a branch that never runs.
         let sure = |g: &Given<'_>| matches!(g.place, Place::Env(_) | Place::EnvFrom(..));
         let severity =

@@ -90,7 +90,9 @@ fn report_fixed_index(
     findings: &mut Findings<'_>,
 ) {
     let Some(given) = variables.own_setting_that_counts(NAME) else { return };
-    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v)) else {
+    let Some(value) =
+        given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v))
+    else {
         return;
     };
     let index = leading_number(value);

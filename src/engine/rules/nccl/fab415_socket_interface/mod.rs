@@ -36,7 +36,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     });
     for variables in context.variables() {
         let Some(given) = variables.own_setting_that_counts(NAME) else { continue };
-        let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !has_unknown_part(v)) else { continue };
+        let Some(value) = given.value.as_deref().filter(|v| v.len() > 1 && !has_unknown_part(v)) else {
+            continue;
+        };
         let list = NameList::parse(value);
         if list.excludes || list.fault().is_some() {
             continue;

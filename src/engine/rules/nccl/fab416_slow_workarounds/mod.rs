@@ -37,7 +37,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let pinned = |name: &str| {
             let value = |g: &&Given<'_>| {
-                g.value.as_deref().is_some_and(|v| !v.is_empty() && !has_unknown_part(v) && !v.starts_with('^'))
+                g.value
+                    .as_deref()
+                    .is_some_and(|v| !v.is_empty() && !has_unknown_part(v) && !v.starts_with('^'))
             };
             own(name).filter(value).filter(|_| !has_tcpx_settings(variables))
         };
@@ -73,7 +75,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 /// A number that NCCL reads from a value, where the value is one.
 fn number(given: &Given<'_>) -> Option<i64> {
-    let value = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v))?;
+    let value =
+        given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v) && !is_no_number(v))?;
     Some(leading_number(value))
 }
 

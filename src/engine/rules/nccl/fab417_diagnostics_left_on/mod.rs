@@ -17,8 +17,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
-        let set =
-            |name: &str| variables.own_setting_that_counts(name).filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
+        let set = |name: &str| {
+            variables
+                .own_setting_that_counts(name)
+                .filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()))
+        };
         for (name, severity, does) in [
             (
                 "NCCL_TOPO_DUMP_FILE",
@@ -40,11 +43,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         report_verbose_logging(variables, findings);
         let several = context.subject.demands.app(variables.index).whole > 1;
         let one_file = |g: &&Given<'_>| {
-            g.value
-                .as_deref()
-                .is_some_and(|v| !v.is_empty() && !v.contains("%p") && !has_unknown_part(v) && !v.starts_with("/dev/"))
+            g.value.as_deref().is_some_and(|v| {
+                !v.is_empty() && !v.contains("%p") && !has_unknown_part(v) && !v.starts_with("/dev/")
+            })
         };
-        if let Some(given) = variables.own_setting_that_counts("NCCL_DEBUG_FILE").filter(one_file).filter(|_| several) {
+        if let Some(given) =
+            variables.own_setting_that_counts("NCCL_DEBUG_FILE").filter(one_file).filter(|_| several)
+        {
             findings.add_as(
                 Severity::Info,
                 variables.path(given),
@@ -63,7 +68,8 @@ fn report_verbose_logging(variables: &ContainerVariables<'_>, findings: &mut Fin
     let level = given.value.as_deref().unwrap_or_default();
     let trace = level.eq_ignore_ascii_case("TRACE");
     let all = |v: &str| v.split(',').any(|w| w.eq_ignore_ascii_case("ALL"));
-    let all = level.eq_ignore_ascii_case("INFO") && variables.value_that_counts("NCCL_DEBUG_SUBSYS").is_some_and(all);
+    let all = level.eq_ignore_ascii_case("INFO")
+        && variables.value_that_counts("NCCL_DEBUG_SUBSYS").is_some_and(all);
     if trace || all {
         let what = if trace { "NCCL_DEBUG=TRACE" } else { "NCCL_DEBUG=INFO for all subsystems" };
         findings.add_as(

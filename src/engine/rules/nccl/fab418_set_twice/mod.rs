@@ -24,7 +24,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         for (given, value) in variables.values() {
             let name = &*given.name;
             let before = env.filter(|(g, before)| g.name == name && reported != name && *before != value);
-            let found = before.and_then(|(first, before)| Some((first, before, which_setting_wins(first, given)?)));
+            let found =
+                before.and_then(|(first, before)| Some((first, before, which_setting_wins(first, given)?)));
             if let Some((first, before, (severity, wins))) = found {
                 reported = name;
                 // A secret stays out of messages.

@@ -56,7 +56,9 @@ fn report_devices_not_in_pod(
     given: &Given<'_>,
     findings: &mut Findings<'_>,
 ) {
-    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v)) else { return };
+    let Some(value) = given.value.as_deref().filter(|v| !v.is_empty() && !has_unknown_part(v)) else {
+        return;
+    };
     let place = variables.place(given);
     let mut say = |problem: String, fix: &str| {
         findings.add(
@@ -82,7 +84,9 @@ fn report_devices_not_in_pod(
             &format!("Write {item}:1."),
         );
     }
-    let Some(transports) = variables.value_that_counts("UCX_TLS").filter(|t| !t.is_empty() && !has_unknown_part(t)) else {
+    let Some(transports) =
+        variables.value_that_counts("UCX_TLS").filter(|t| !t.is_empty() && !has_unknown_part(t))
+    else {
         return;
     };
     if transports.starts_with('^') {

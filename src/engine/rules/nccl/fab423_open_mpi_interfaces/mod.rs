@@ -23,7 +23,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             };
             let place = variables.place(given);
             let loopback = |item: &str| item.starts_with("lo") || item.starts_with("127.");
-            if variables.setting_that_counts(include).is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty())) {
+            if variables
+                .setting_that_counts(include)
+                .is_some_and(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()))
+            {
                 findings.add(
                     variables.path(given),
                     format!("{exclude}{place} and {include} are both set: Open MPI refuses the combination"),

@@ -10,11 +10,13 @@ pub(super) static RULE: Rule =
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     const MAPPING: &str = "NVSHMEM_ENABLE_NIC_PE_MAPPING";
     for variables in context.variables() {
-        let listed =
-            variables.own_setting_that_counts("NVSHMEM_HCA_LIST").filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
+        let listed = variables
+            .own_setting_that_counts("NVSHMEM_HCA_LIST")
+            .filter(|g| g.value.as_deref().is_none_or(|v| !v.is_empty()));
         let Some(given) = listed else { continue };
         let off = |v: &str| matches!(v.to_ascii_lowercase().as_str(), "0" | "n" | "no" | "false" | "off");
-        let unused = variables.is_surely_absent(MAPPING) || variables.value_that_counts(MAPPING).is_some_and(off);
+        let unused =
+            variables.is_surely_absent(MAPPING) || variables.value_that_counts(MAPPING).is_some_and(off);
         if unused {
             findings.add(
                 variables.path(given),

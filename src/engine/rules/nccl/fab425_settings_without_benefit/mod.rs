@@ -16,8 +16,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for variables in context.variables() {
-        let number = |name: &str| variables.value_that_counts(name).filter(|v| !has_unknown_part(v)).map(leading_number);
-        if let Some(given) = variables.own_setting_that_counts("FI_EFA_FORK_SAFE").filter(|g| g.value.as_deref() == Some("1")) {
+        let number = |name: &str| {
+            variables.value_that_counts(name).filter(|v| !has_unknown_part(v)).map(leading_number)
+        };
+        if let Some(given) =
+            variables.own_setting_that_counts("FI_EFA_FORK_SAFE").filter(|g| g.value.as_deref() == Some("1"))
+        {
             findings.add(
                 variables.path(given),
                 format!(

@@ -63,7 +63,9 @@ fn asks_for_rdma<'v>(variables: &'v ContainerVariables<'_>, name: &str) -> Optio
 
 /// Whether other variables keep NCCL from its verbs transport, or pin it, which FAB413 reports.
 fn runs_otherwise(variables: &ContainerVariables<'_>) -> bool {
-    let off = variables.value_that_counts("NCCL_IB_DISABLE").is_some_and(|v| has_unknown_part(v) || leading_number(v) != 0);
+    let off = variables
+        .value_that_counts("NCCL_IB_DISABLE")
+        .is_some_and(|v| has_unknown_part(v) || leading_number(v) != 0);
     let net = variables.value_that_counts("NCCL_NET").is_some_and(|v| !v.is_empty());
     off || net || may_name_plugin(variables, "NCCL_NET_PLUGIN", &["none"])
 }

@@ -23,7 +23,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     // FAB809 reports values of other types.
-    let Ok(object) = crate::json::decode_with_place::decode_object::<NetworkObject>(context.json) else { return };
+    let Ok(object) = crate::json::decode_with_place::decode_object::<NetworkObject>(context.json) else {
+        return;
+    };
     // If the object has no `config`, Multus reads a file on the node. Istio sets up its plugin in this way.
     let Some(text) = object.config() else { return };
     let Err(error) = CniConfig::parse(text) else { return };

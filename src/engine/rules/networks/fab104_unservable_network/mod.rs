@@ -7,7 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 use std::collections::{HashMap, HashSet};
 
 pub(super) static RULE: Rule = Rule {

@@ -35,7 +35,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let in_container = plugin.object.get("linkInContainer").and_then(Value::as_bool) == Some(true);
     if shared && !in_container {
         let has = fact(context).is_some_and(|f| f.class.interface.is_some());
-        let judged = fault_of_master_interface(context, plugin.cni_type, plugin.text("master").filter(|_| has));
+        let judged =
+            fault_of_master_interface(context, plugin.cni_type, plugin.text("master").filter(|_| has));
         if let Some(fault) = judged {
             let findings = &mut findings.with_reason_for_lower_severity(fault.because);
             let pointer = format!("{}/master", plugin.pointer());

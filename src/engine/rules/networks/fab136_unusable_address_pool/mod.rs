@@ -55,7 +55,10 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         );
         ipam.report(findings, Severity::Warning, "/poolName", message, fix);
     } else if !(known.contains(&&*pool.name) || known.is_empty() && other.is_empty()) {
-        let fix = match nearest(&pool.name, context.deadline.names_within_compare_budget(&pool.name, known.iter().copied())) {
+        let fix = match nearest(
+            &pool.name,
+            context.deadline.names_within_compare_budget(&pool.name, known.iter().copied()),
+        ) {
             Some(near) => format!("Did you mean {near}?"),
             None => "Write the name of a pool that exists, or create this pool.".to_owned(),
         };

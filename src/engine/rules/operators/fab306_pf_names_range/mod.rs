@@ -1,6 +1,6 @@
 //! FAB306: impossible VF range in pfNames.
 
-use super::do_sriov_policies_overlap::{may_select_same_nic, pf_selections_of_policy, overlap};
+use super::do_sriov_policies_overlap::{may_select_same_nic, overlap, pf_selections_of_policy};
 use super::other_sriov_policies::others;
 use crate::facts::NodePolicy;
 use crate::facts::sriov_node_policy::Functions;

@@ -21,7 +21,9 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(own) = context.node_policy().filter(|p| p.rdma()) else { return };
     let model = |policy: &NodePolicy| {
         let device = policy.nics.device_id.as_deref()?;
-        supported_nics::models_of_vendor(policy.nics.vendor.as_deref()).find(|m| m.physical == device).map(|m| m.name)
+        supported_nics::models_of_vendor(policy.nics.vendor.as_deref())
+            .find(|m| m.physical == device)
+            .map(|m| m.name)
     };
     let Some(ours) = model(own) else { return };
     for other in of_resource(context, own) {

@@ -21,7 +21,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(kind) = Kind::of(context.group, context.kind) else { return };
     // FAB809 reports values of other types.
-    let Ok(object) = crate::json::decode_with_place::decode_object::<NetworkObject>(context.json) else { return };
+    let Ok(object) = crate::json::decode_with_place::decode_object::<NetworkObject>(context.json) else {
+        return;
+    };
     let own = object.namespace();
     // An object without a namespace may be created in any.
     if kind.namespaced() && own.is_none() && context.text("/spec/networkNamespace").is_none() {

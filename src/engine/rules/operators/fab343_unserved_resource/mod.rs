@@ -26,7 +26,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let bare = name.rsplit('/').next().unwrap_or(name);
-    let hint = nearest(bare, context.deadline.names_within_compare_budget(bare, policies.map(|(_, _, p)| p.resource.as_str())));
+    let hint = nearest(
+        bare,
+        context.deadline.names_within_compare_budget(bare, policies.map(|(_, _, p)| p.resource.as_str())),
+    );
     let shown = printable(name, 63);
     findings.add(
         "/spec/resourceName",

@@ -1,7 +1,9 @@
 //! FAB359: MacvlanNetwork or IPoIBNetwork without a master interface, or with a master of the wrong link type.
 
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::networks::master_interface::{BY_NAME, DEFAULT_ROUTE, OTHER_NODES, fault_of_master_interface};
+use crate::rules::networks::master_interface::{
+    BY_NAME, DEFAULT_ROUTE, OTHER_NODES, fault_of_master_interface,
+};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IPOIB_NETWORK, MACVLAN_NETWORK};
 use crate::rules::rule_declaration::{Rule, files};

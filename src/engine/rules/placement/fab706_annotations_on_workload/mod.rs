@@ -8,7 +8,7 @@ use crate::pod::is_multi_node::MULTI_NODE_ANNOTATION;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB706",

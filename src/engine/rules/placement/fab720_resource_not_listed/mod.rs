@@ -10,7 +10,7 @@ use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 use std::collections::HashSet;
 
 pub(super) static RULE: Rule =
@@ -38,7 +38,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let few = seen.len() < MAX_RESOURCE_NAMES;
             let new = few && !seen.contains(name) && units(quantity) > 0 && seen.insert(name);
             if new && judged(name) {
-                first.push((name, format!("{}/resources/limits/{}", holder.path(), json_pointer_token(name))));
+                first
+                    .push((name, format!("{}/resources/limits/{}", holder.path(), json_pointer_token(name))));
             }
         });
     }

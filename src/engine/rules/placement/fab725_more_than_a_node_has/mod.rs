@@ -7,7 +7,7 @@ use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 use std::collections::BTreeMap;
 
 pub(super) static RULE: Rule = Rule {

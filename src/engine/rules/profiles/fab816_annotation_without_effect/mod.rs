@@ -11,7 +11,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{nearest, printable, json_pointer_token};
+use crate::text::{json_pointer_token, nearest, printable};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB816",

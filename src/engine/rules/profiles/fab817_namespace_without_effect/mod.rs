@@ -7,7 +7,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{nearest, printable, json_pointer_token};
+use crate::text::{json_pointer_token, nearest, printable};
 use serde::Deserialize;
 
 pub(super) static RULE: Rule = Rule {

@@ -6,7 +6,7 @@ use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{count, printable, json_pointer_token};
+use crate::text::{count, json_pointer_token, printable};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB819",
@@ -77,7 +77,10 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             "Remove the rails' resource from the pod's containers to get all rails".to_owned(),
         ),
         Kept::Units { container, resource, own, wanted } => (
-            pointers_in_pod::in_container(*container, format_args!("resources/limits/{}", json_pointer_token(resource))),
+            pointers_in_pod::in_container(
+                *container,
+                format_args!("resources/limits/{}", json_pointer_token(resource)),
+            ),
             format!(
                 "{}: the pod's own quantity {own} applies, not the quantity {wanted} of profile {profile:?}",
                 printable(resource, 80)

@@ -10,7 +10,7 @@ use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, Waiver, files};
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 use quantity::{above_limit, refused};
 
 pub(super) static RULE: Rule = Rule {

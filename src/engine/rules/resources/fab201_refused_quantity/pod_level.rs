@@ -4,7 +4,7 @@ use super::quantity::{above_limit, refused};
 use crate::pod::Quantity as Amount;
 use crate::pod::pod_fields::Resources;
 use crate::rules::finding::{Findings, Severity};
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 
 /// Every supported version of the API server decodes the field. It validates the field only if the feature gate is on,
 /// which is the default since 1.34 (kubernetes/kubernetes pkg/features/kube_features.go).

@@ -6,7 +6,7 @@ use crate::rules::devices_of_pod::Needed;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
-use crate::text::{count, printable, json_pointer_token};
+use crate::text::{count, json_pointer_token, printable};
 
 pub(super) static RULE: Rule =
     Rule { id: "FAB203", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };

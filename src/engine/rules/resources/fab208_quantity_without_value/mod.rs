@@ -5,7 +5,7 @@ use crate::pod::resource_units::Holder;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Reach, Rule, files};
-use crate::text::{printable, json_pointer_token};
+use crate::text::{json_pointer_token, printable};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB208",

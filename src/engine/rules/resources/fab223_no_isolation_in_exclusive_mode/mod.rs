@@ -67,7 +67,9 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 /// Plugin rdma after ib-sriov costs the pod its IPoIB interface (FAB111, FAB340): ib-sriov moves the device itself.
 fn fix(context: &ObjectContext<'_>) -> &'static str {
-    let infiniband = |definition: &Definition| definition.plugin_that_makes_interface().is_some_and(|p| p.cni_type == "ib-sriov");
+    let infiniband = |definition: &Definition| {
+        definition.plugin_that_makes_interface().is_some_and(|p| p.cni_type == "ib-sriov")
+    };
     if context.kind == IB_NETWORK.1 {
         "Replace this object with a NetworkAttachmentDefinition of type ib-sriov with \"rdmaIsolation\": true."
     } else if context.definition().is_some_and(infiniband) {

@@ -1,4 +1,4 @@
-//! Questions about pools of nodes that are at zero now.
+//! Instance types that a Karpenter NodePool may create and that no profile names.
 
 use super::discovered::Unknown;
 use super::karpenter_node_pool::NodePool;
