@@ -116,7 +116,8 @@ pub(super) async fn replace_kind_by_list(
     let mut listed = Listed::default();
     let mut next: Option<String> = None;
     let Pace { request, pages, .. } = shared.pace;
-    let mut limit = pages.map_or(limit(kind), |pages| pages.most.min(PageSize::FIRST));
+    let most = limit(kind);
+    let mut limit = pages.map_or(most, |pages| pages.most.min(PageSize::FIRST));
     loop {
         let mut path = format!("{}?limit={limit}", kind.path());
         if let Some(token) = &next {
@@ -148,23 +149,28 @@ pub(super) async fn replace_kind_by_list(
         let text = text(&bytes);
         let page: Page<'_> = serde_json::from_str(&text)
             .map_err(|error| Failure::Other(format!("the list could not be parsed: {error}")))?;
-        // Facts that cannot be read are as old as the last ones that could.
-        shared.record_contact(kind.name());
         for object in page.items.iter().flatten() {
             let Identity { namespace, name, .. } = add_object(kind, shared, object);
             if !name.is_empty() {
                 listed.add(&namespace, &name);
             }
         }
-        if let Some(size) = pages.and_then(|size| size.next(bytes.len(), page.items.iter().flatten().count()))
-        {
-            limit = size;
+        match pages {
+            Some(size) => {
+                limit = size.next(bytes.len(), page.items.iter().flatten().count()).unwrap_or(limit);
+            }
+            // Behind a few large objects pages become as long as before: otherwise three objects of a tenant would make a
+            // request of each object of the cluster.
+            None if bytes.len() < MAX_PAGE / 4 => limit = (limit * 2).min(most),
+            None => {}
         }
         next = page.metadata.next.filter(|token| !token.is_empty());
         if next.is_none() {
             let version = page.metadata.resource_version.filter(|v| !v.is_empty());
             let version =
                 version.ok_or_else(|| Failure::Other("the list has no resourceVersion".to_owned()))?;
+            // Not for each page: the facts of a list that never ends grow old.
+            shared.record_contact(kind.name());
             shared.metrics.watch_listed(kind.name());
             shared.metrics.watch_objects(kind.name(), listed.len());
             let kept = listed.into_kept();

@@ -58,6 +58,8 @@ struct State {
     failures: BTreeMap<&'static str, u32>,
     phases: BTreeMap<&'static str, Phase>,
     heard: BTreeMap<&'static str, Instant>,
+    /// Since when the calls of a kind have failed without a success in between.
+    failing_since: BTreeMap<&'static str, Instant>,
     waiting: Vec<&'static str>,
     published: bool,
     /// What is missing, by kind (prerequisites).
@@ -87,6 +89,11 @@ impl Phases {
         self.with(|state| {
             let failures = state.failures.entry(kind).or_default();
             *failures = if matches!(phase, Phase::Failing | Phase::Forbidden) { *failures + 1 } else { 0 };
+            match phase {
+                Phase::Failing => drop(state.failing_since.entry(kind).or_insert_with(Instant::now)),
+                Phase::Listing => {}
+                Phase::Synced | Phase::Absent | Phase::Forbidden => drop(state.failing_since.remove(kind)),
+            }
             if phase.settles(ESSENTIAL.contains(&kind), *failures) {
                 state.waiting.retain(|k| *k != kind);
             }
@@ -118,17 +125,18 @@ impl Phases {
         self.with(|state| state.heard.insert(kind, Instant::now()));
     }
 
-    /// Time since the last contact, by kind.
+    /// Time since the last contact, by kind; of a kind that was never listed, since its first list failed.
     #[must_use]
     pub fn ages(&self) -> Vec<(&'static str, Duration)> {
-        self.with(|state| state.heard.iter().map(|(kind, at)| (*kind, at.elapsed())).collect())
+        self.with(|state| {
+            let never = state.failing_since.iter().filter(|(kind, _)| !state.heard.contains_key(*kind));
+            state.heard.iter().chain(never).map(|(kind, at)| (*kind, at.elapsed())).collect()
+        })
     }
 
     /// Kinds whose last contact is longer ago than this.
     pub(super) fn silent(&self, since: Duration) -> Vec<&'static str> {
-        self.with(|state| {
-            state.heard.iter().filter(|(_, at)| at.elapsed() > since).map(|(kind, _)| *kind).collect()
-        })
+        self.ages().into_iter().filter(|(_, age)| *age > since).map(|(kind, _)| kind).collect()
     }
 
     /// Whether every kind has settled once. What settled stays settled.

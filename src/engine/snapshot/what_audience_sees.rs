@@ -121,8 +121,8 @@ impl Snapshot {
         })
     }
 
-    /// Nodes, as far as the audience may know them. A review that anyone may send could ask for them one by one. Answers to
-    /// tenants name no nodes and count none; each such rule asks for the audience.
+    /// Nodes, as far as the audience may know them. A review that anyone may send could ask for them one by one. Answers about
+    /// pods name no nodes and count none for tenants; each such rule asks for the audience.
     #[must_use]
     pub fn nodes(&self) -> &NodeView {
         if self.is_for_anyone() { &NO_NODES } else { &self.known.nodes }

@@ -11,6 +11,7 @@ pub(super) fn add(suite: &mut Suite) {
     suite.add("live::pages_that_always_expire_are_not_asked_for_without_a_pause", always_expired);
     suite.add("live::readiness_does_not_wait_for_a_list_that_is_always_gone", gone_lists);
     suite.add("live::large_objects_come_in_smaller_pages", large_objects);
+    suite.add("live::a_few_large_objects_do_not_make_all_pages_short", few_large_objects);
     suite.add("live::a_list_that_stalls_is_given_up", stalled);
     for (name, gone) in [("status", Gone::Status), ("event", Gone::Event)] {
         suite.add(format!("live::a_server_that_is_always_gone_is_not_flooded::{name}"), move || {
@@ -75,6 +76,26 @@ fn large_objects() -> Outcome {
     );
     assert!(limits.len() <= 12, "{limits:?}");
     live.gives(&pod_of("p"), "x.com/east")?;
+    Ok(live.end()?)
+}
+
+/// Three nodes of eight mebibytes beside each other, and 400 small ones behind them.
+fn few_large_objects() -> Outcome {
+    let script = site()?;
+    for n in 0..3 {
+        let mut large = node(&format!("a-large-{n}"), "none", "large");
+        large["metadata"]["annotations"] = serde_json::json!({"pad": "x".repeat(8 << 20)});
+        script.put("Node", large);
+    }
+    for n in 0..400 {
+        script.put("Node", node(&format!("b-small-{n}"), "none", "cpu"));
+    }
+    let live = Live::begin(script, &[])?;
+    within(Duration::from_secs(60), "ready", || Ok(live.server.admin("/readyz")?.status == 200))?;
+    assert_eq!(live.of_kind("objects", "Node")?, 406.0);
+    let asked = live.script.asked("Node", false);
+    let limits: Vec<&str> = asked.iter().map(|r| r.parameter("limit")).collect();
+    assert!(limits.contains(&"1") && limits.len() <= 25, "{limits:?}");
     Ok(live.end()?)
 }
 
