@@ -53,7 +53,7 @@ impl Seen {
             }
             let kind = (object.group().to_owned(), object.kind.clone());
             self.kinds.entry(kind).or_insert_with(|| object.api_version.clone());
-            if object.kind != "Pod" || json.contains(super::LEADER_LABEL) {
+            if object.kind != "Pod" || json.contains(super::top_owner_of_pod::LEADER_LABEL) {
                 self.owners.add(&object, &Head::of(json), json);
             }
         }

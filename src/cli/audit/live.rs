@@ -172,7 +172,7 @@ fn decide_listed_object(
     let head = Head::of(json);
     let object = head.object(&listed.api_version, &listed.kind, None);
     let is_pod = listed.kind == "Pod";
-    if !is_pod || json.contains(super::LEADER_LABEL) {
+    if !is_pod || json.contains(super::top_owner_of_pod::LEADER_LABEL) {
         judge.owners.add(&object, &head, json);
     }
     if listed.listing.metadata_only {

@@ -31,9 +31,6 @@ use exit_code_of_audit::exit_code_of_audit;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// A leader pod of a LeaderWorkerSet owns the StatefulSet of its workers (kubernetes-sigs/lws pkg/controllers).
-const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
-
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if let Some(clash) = output_flag::clash(&arguments.output) {
         writeln!(err, "error: --output: {clash}")?;

@@ -8,6 +8,9 @@ use crate::report::finding_identity_for_baselines::ObjectName;
 use serde::Deserialize;
 use std::collections::HashMap;
 
+/// A leader pod of a LeaderWorkerSet owns the StatefulSet of its workers (kubernetes-sigs/lws pkg/controllers).
+pub(super) const LEADER_LABEL: &str = "leaderworkerset.sigs.k8s.io/name";
+
 /// Most owners above one another that are followed. A pod of a TrainJob in an AppWrapper has four.
 const MAX_STEPS: usize = 16;
 
