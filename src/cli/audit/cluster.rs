@@ -2,9 +2,10 @@
 
 use super::arguments::Arguments;
 use super::decide_and_add_up::Judge;
+use super::finished_audit::Audited;
 use super::progress::Progress;
 use super::top_owner_of_pod::Owners;
-use super::{Audited, files, live};
+use super::{files, live};
 use crate::cli::Exit;
 use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, Cluster};

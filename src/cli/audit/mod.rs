@@ -7,6 +7,7 @@ mod cluster;
 mod decide_and_add_up;
 mod exit_code_of_audit;
 mod files;
+mod finished_audit;
 mod live;
 mod output;
 mod pod_as_created_again;
@@ -19,15 +20,10 @@ use super::Exit;
 use super::input::{self, documents_to_objects};
 use super::output_flag;
 use super::read_and_write_baseline_file;
-use crate::report::Unread;
-use crate::report::audit::json::{Document, Frame};
 use crate::report::baseline_comparison::Comparison;
-use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::report::unread_by_audit::Cause;
 use crate::snapshot::{Builder, Settings};
-use crate::text::{count, printable};
-use decide_and_add_up::Results;
 use exit_code_of_audit::exit_code_of_audit;
+use finished_audit::Audited;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -101,45 +97,5 @@ pub(super) fn run_audit(arguments: &Arguments, err: &mut dyn Write) -> io::Resul
         cluster::audit_live_cluster(arguments, builder, &bases, err)
     } else {
         cluster::audit_files(arguments, builder, &bases, problems, err)
-    }
-}
-
-/// A finished audit.
-pub(super) struct Audited {
-    pub(super) document: Document,
-    /// Whether a list failed for another reason than that it may not be read.
-    pub(super) failed: bool,
-}
-
-impl Audited {
-    fn new(
-        mut results: Results,
-        mut frame: Frame,
-        judge: &decide_and_add_up::Judge<'_>,
-        err: &mut dyn Write,
-    ) -> io::Result<Self> {
-        // A pod that owns others is of the workload that made it.
-        let pods: Vec<ObjectName> =
-            results.tallies.workloads.keys().filter(|name| name.kind == "Pod").cloned().collect();
-        for pod in pods {
-            if let Some(top) = judge.owners.top_of_name(&pod) {
-                results.tallies.move_results_to_workload(&pod, top);
-            }
-        }
-        let failed = frame.gaps.iter().any(|gap| gap.cause == Cause::Failed);
-        let first = frame.errors.len();
-        let unread = |file, message| Unread { file, line: 1, column: 1, message };
-        frame.errors.extend(results.unreadable.iter().map(|(object, reason)| {
-            let place = object.namespace.as_deref().map(|name| format!("{name}/")).unwrap_or_default();
-            unread(format!("{} {place}{}", object.kind, object.shown()), reason.clone())
-        }));
-        if results.unreadable_more > 0 {
-            let more = count(results.unreadable_more, "more object");
-            frame.errors.push(unread("(not listed)".to_owned(), format!("{more} cannot be read")));
-        }
-        for Unread { file, message, .. } in frame.errors.iter().skip(first) {
-            writeln!(err, "error: {}: {}", printable(file, 400), printable(message, 400))?;
-        }
-        Ok(Self { document: Document::new(&results.tallies, frame, judge.snapshot), failed })
     }
 }
