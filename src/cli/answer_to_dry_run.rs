@@ -1,7 +1,7 @@
 //! Pods that are created as dry runs, for the commands that show whether the API server calls the webhook.
 
 use crate::cluster::create_pod_as_dry_run::{Answer as Answered, create_pod};
-use crate::doctor::is_webhook_called::Answer;
+use crate::doctor::probe_pods_and_their_answers::Answer;
 use serde_json::Value;
 
 /// The answer of the API server to a pod.

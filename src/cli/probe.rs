@@ -3,7 +3,7 @@
 
 use super::{Exit, answer_to_dry_run};
 use crate::cluster::api_client::connect;
-use crate::doctor::is_webhook_called::{
+use crate::doctor::probe_pods_and_their_answers::{
     Answer, Wrong, not_changed, not_refused, pod_to_be_changed, pod_to_be_refused,
 };
 use serde_json::Value;

@@ -95,7 +95,11 @@ impl Document {
     /// Where the file has the node at a pointer below a part, or its nearest ancestor that exists, and whether it is the node
     /// itself: the same place for all copies that YAML aliases make of it. `None` in a document without aliases.
     #[must_use]
-    pub fn position_shared_by_alias_copies(&self, part: Part<'_>, pointer: &str) -> Option<(Position, bool)> {
+    pub fn source_position_if_document_has_aliases(
+        &self,
+        part: Part<'_>,
+        pointer: &str,
+    ) -> Option<(Position, bool)> {
         if self.shared.is_empty() {
             return None;
         }

@@ -4,7 +4,7 @@
 
 use super::default_limits_and_deadlines::Limits;
 use super::memory_of_request_bodies::Held;
-use super::share_of_one_address::{Pools, Share};
+use super::share_of_requests_and_body_bytes::{Pools, Share};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -148,7 +148,7 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::share_of_one_address::MAX_SMALL_BODY_BYTES;
+    use super::super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
     use super::*;
 
     fn budgets(limits: Limits) -> Budgets {

@@ -12,7 +12,7 @@ use super::decoded_size::{DecodedSize, MAX_ESCAPES};
 use super::http_answers::{count_and_answer_late, fault};
 use super::memory_of_request_bodies::Held;
 use super::request_body;
-use super::share_of_one_address::MAX_SMALL_BODY_BYTES;
+use super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use super::which_thread::{ON_READING_THREAD, ON_SMALL_THREAD};
 use crate::deadline::Deadline;
@@ -36,9 +36,9 @@ impl Drop for Abandons {
     }
 }
 
-/// Decides on a body over [`super::which_thread::ON_WORKER`] by a point in time, together with the stored objects that the
+/// Decides on a body over [`super::which_thread::MAX_BYTES_ON_READING_THREAD`] by a point in time, together with the stored objects that the
 /// decision reads.
-pub(super) async fn decide(
+pub(super) async fn decide_on_other_threads(
     state: &Arc<State>,
     entry: WebhookEntry,
     read: (Held, DecodedSize),
@@ -84,9 +84,9 @@ async fn decide_since(
     decided.ok().flatten().unwrap_or_else(|| count_and_answer_late(state, entry, time.start))
 }
 
-/// Decides on a body of at most [`super::which_thread::ON_WORKER`] on the thread that read it, by a point in time. A decision
+/// Decides on a body of at most [`super::which_thread::MAX_BYTES_ON_READING_THREAD`] on the thread that read it, by a point in time. A decision
 /// that takes longer than a millisecond, or needs many looks at nodes, begins again on a thread of its own.
-pub(super) async fn decide_small(
+pub(super) async fn decide_on_reading_thread_first(
     state: &Arc<State>,
     entry: WebhookEntry,
     held: Held,
@@ -215,7 +215,8 @@ mod tests {
             let held = (held, DecodedSize::default());
             let started = Instant::now();
             let until = started + Duration::from_millis(50);
-            let response = runtime.block_on(decide(&state, WebhookEntry::Mutate, held, how, until));
+            let response =
+                runtime.block_on(decide_on_other_threads(&state, WebhookEntry::Mutate, held, how, until));
             assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
             assert!(response.headers().get("retry-after").is_none());
             assert!(started.elapsed() < Duration::from_millis(within), "{:?}", started.elapsed());
@@ -235,7 +236,13 @@ mod tests {
         let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let started = Instant::now();
         let until = started + Duration::from_millis(50);
-        let response = runtime.block_on(decide_small(&state, WebhookEntry::Mutate, held, yielding, until));
+        let response = runtime.block_on(decide_on_reading_thread_first(
+            &state,
+            WebhookEntry::Mutate,
+            held,
+            yielding,
+            until,
+        ));
         assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
         assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
         let text = state.metrics.text();
@@ -261,7 +268,13 @@ mod tests {
         let state = Arc::new(State::bare());
         let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
         let until = Instant::now() + Duration::from_secs(60);
-        let response = runtime.block_on(decide_small(&state, WebhookEntry::Mutate, held, looking, until));
+        let response = runtime.block_on(decide_on_reading_thread_first(
+            &state,
+            WebhookEntry::Mutate,
+            held,
+            looking,
+            until,
+        ));
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "it is decided");
         let looked = LOOKED.lock().unwrap();
         let here = thread::current().id();
@@ -296,7 +309,7 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(60);
         let ask = || {
             let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-            decide_small(&state, WebhookEntry::Mutate, held, slow, until)
+            decide_on_reading_thread_first(&state, WebhookEntry::Mutate, held, slow, until)
         };
         // All threads for large bodies are busy: it is tried twice, and waits.
         let turn = || state.budgets.turn(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -325,7 +338,13 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(60);
         runtime.block_on(async {
             let held = state.budgets.body(IpAddr::V4(Ipv4Addr::LOCALHOST), None);
-            let work = decide(&state, WebhookEntry::Mutate, (held, DecodedSize::default()), yielding, until);
+            let work = decide_on_other_threads(
+                &state,
+                WebhookEntry::Mutate,
+                (held, DecodedSize::default()),
+                yielding,
+                until,
+            );
             assert!(tokio::time::timeout(Duration::from_millis(50), work).await.is_err());
             // All threads are free again.
             for _ in 0..8 {

@@ -1,7 +1,7 @@
-//! The bytes of bodies and answers, with the share of the budget that they have ([`super::share_of_one_address`]).
+//! The bytes of bodies and answers, with the share of the budget that they have ([`super::share_of_requests_and_body_bytes`]).
 
 use super::decoded_size::DecodedSize;
-use super::share_of_one_address::{MAX_SMALL_BODY_BYTES, NoRoom, PIECE, Pools, Share, Size};
+use super::share_of_requests_and_body_bytes::{MAX_SMALL_BODY_BYTES, NoRoom, PIECE, Pools, Share, Size};
 use hyper::body::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -33,7 +33,7 @@ mod request_body;
 mod routes;
 mod run;
 mod server_settings;
-mod share_of_one_address;
+mod share_of_requests_and_body_bytes;
 mod shared_state;
 mod stop_signals;
 mod task_supervisor;

@@ -8,7 +8,7 @@ use super::decoded_size::MAX_ESCAPES;
 use super::http_answers::{MEMORY, count_and_answer_busy, plain};
 use super::memory_of_request_bodies::Held;
 use super::metrics::Shed;
-use super::share_of_one_address::NoRoom;
+use super::share_of_requests_and_body_bytes::NoRoom;
 use super::shared_state::State;
 use axum::body::Body;
 use axum::extract::Request;

@@ -86,9 +86,11 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
     let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
     match which_thread::of(&state, entry, held.bytes(), off) {
         Thread::OfItsOwn(beside) => {
-            decision_threads::decide(&state, entry, (held, beside), decide, until).await
+            decision_threads::decide_on_other_threads(&state, entry, (held, beside), decide, until).await
         }
-        Thread::ThatReadIt => decision_threads::decide_small(&state, entry, held, decide, until).await,
+        Thread::ThatReadIt => {
+            decision_threads::decide_on_reading_thread_first(&state, entry, held, decide, until).await
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! millisecond ([`super::decision_threads`]).
 
 use super::decoded_size::DecodedSize;
-use super::share_of_one_address::MAX_SMALL_BODY_BYTES;
+use super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use crate::review::webhook_body::WebhookEntry;
 use crate::review::{read_beside, templates};

@@ -4,7 +4,7 @@ use super::{access_reviews, certificates_of_replicas, installed_settings, wanted
 use crate::cli::answer_to_dry_run::answer;
 use crate::cluster::watched_kinds::{WATCHED, Watched};
 use crate::cluster::{read_any_object, read_wanted_kinds};
-use crate::doctor::is_webhook_called::{pod_to_be_changed, pod_to_be_refused};
+use crate::doctor::probe_pods_and_their_answers::{pod_to_be_changed, pod_to_be_refused};
 use crate::doctor::what_is_read::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
 use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, doctor_page as page};
 use crate::facts::Mode;

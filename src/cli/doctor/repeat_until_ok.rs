@@ -1,7 +1,7 @@
 //! `--wait`: which checks are repeated, and the pauses between two tries.
 
 use super::read_cluster::Reading;
-use crate::doctor::report_json::Report;
+use crate::doctor::doctor_report::Report;
 use kube::Client;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ pub(super) async fn check_until_ok_or_time_over(
             (Ok(()), Some(reading)) => {
                 let report = Report::run_checks(&reading.facts, pre);
                 let failed: Vec<&'static str> =
-                    report.failed_checks_worth_waiting_for().map(|check| check.id).collect();
+                    report.failed_retryable_checks().map(|check| check.id).collect();
                 let is_whole = waiting.is_empty();
                 if failed.is_empty() && is_whole || began.elapsed() >= limit {
                     return Ok(report);

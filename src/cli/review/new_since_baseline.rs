@@ -49,7 +49,12 @@ impl Baselines {
     }
 
     /// Compares the findings of an object, whose text is `json`, and keeps them for the file that is to be written.
-    pub(super) fn mark_and_keep_findings(&mut self, number: Option<Number>, r: &mut Reviewed, json: &str) {
+    pub(super) fn count_against_baseline_and_record(
+        &mut self,
+        number: Option<Number>,
+        r: &mut Reviewed,
+        json: &str,
+    ) {
         let mut since = number.and_then(|Number(at)| self.files.get_mut(at)).map(|(_, since, _)| since);
         if since.is_none() && self.written.is_none() {
             return;

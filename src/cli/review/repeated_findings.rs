@@ -46,7 +46,7 @@ pub(super) fn fold_copies_of_anchored_values(document: &Document, results: &mut 
             let origin = if finding.path.is_empty() {
                 None
             } else {
-                document.position_shared_by_alias_copies(part, &finding.path)
+                document.source_position_if_document_has_aliases(part, &finding.path)
             };
             let Some((origin, exists)) = origin else {
                 number += 1;

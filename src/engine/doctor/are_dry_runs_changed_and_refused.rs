@@ -2,7 +2,7 @@
 
 use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, Tried};
-use super::is_webhook_called::{Wrong, not_changed, not_refused};
+use super::probe_pods_and_their_answers::{Wrong, not_changed, not_refused};
 
 fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
     facts.calls.as_ref().map_err(|not| {

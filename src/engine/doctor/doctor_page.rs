@@ -1,7 +1,7 @@
 //! `docs/doctor.md`, made from the list of checks.
 
+use super::all_checks::CHECKS;
 use super::check_declaration::{Check, Phase};
-use super::order_and_page_texts_of_checks::CHECKS;
 use super::what_is_read::{Pick, Source, Within};
 use std::collections::{BTreeMap, BTreeSet};
 

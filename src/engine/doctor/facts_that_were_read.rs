@@ -1,7 +1,7 @@
 //! What was read, for the checks to decide on.
 
 use super::check_outcome::Outcome;
-use super::is_webhook_called::Answer;
+use super::probe_pods_and_their_answers::Answer;
 use super::what_is_read::{CONFIG_MAPS, PROFILES, Source};
 use crate::snapshot::Snapshot;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use super::check_declaration::Section;
 use super::check_outcome::Kind;
-use super::report_json::{Entry, Report};
+use super::doctor_report::{Entry, Report};
 use crate::text::count;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};

@@ -7,7 +7,7 @@
 use super::line_head::{Head, Level, Line, Writer, line};
 use super::lines_explain_knows::{self, Counts};
 use super::message::{Comm, Message, Path, message, version};
-use super::ranks_communicators_processes::{Communicator, Host, Key, Rank, Skipped};
+use super::ranks_communicators_processes::{Communicator, Key, Process, Rank, Skipped};
 use super::shared_names::{Name, Names};
 use super::split_lines::Place;
 use std::collections::hash_map::Entry;
@@ -38,7 +38,7 @@ pub(super) struct Seat {
 #[derive(Debug, Default)]
 pub struct Log {
     pub(super) names: Names,
-    pub(super) processes: Vec<Host>,
+    pub(super) processes: Vec<Process>,
     pub(super) by_writer: HashMap<(Option<Name>, u32), usize>,
     pub(super) seats: HashMap<(usize, i16), Seat>,
     pub(super) communicators: Vec<Communicator>,
@@ -138,7 +138,7 @@ impl Log {
             self.skipped.beyond_limits += 1;
             return None;
         }
-        self.processes.push(Host { host: key.0, ..Host::default() });
+        self.processes.push(Process { host: key.0, ..Process::default() });
         self.by_writer.insert(key, self.processes.len() - 1);
         Some(self.processes.len() - 1)
     }

@@ -4,6 +4,7 @@
 //! is beyond a limit is counted ([`Skipped`]).
 
 mod finding_kinds;
+mod gpudirect_and_network_use;
 mod line_head;
 mod lines_explain_knows;
 mod log_facts;
@@ -11,7 +12,6 @@ mod message;
 #[cfg(test)]
 mod message_tests;
 mod questions_about_log;
-mod ranks;
 mod ranks_communicators_processes;
 mod shared_names;
 mod split_lines;
@@ -22,11 +22,11 @@ mod what_is_wrong;
 mod why_not_rdma;
 
 pub use finding_kinds::{Kind, Level};
+pub use gpudirect_and_network_use::{Direct, nics_of_list, number_ranges};
 pub use lines_explain_knows::Matched;
 pub use log_facts::Log;
 pub use message::{Message, message};
-pub use ranks::{Direct, nics_of_list, number_ranges};
-pub use ranks_communicators_processes::{Communicator, Host, Rank, Skipped};
+pub use ranks_communicators_processes::{Communicator, Process, Rank, Skipped};
 pub use split_lines::{Cut, LONGEST_LINE, Lines, Place};
 pub use transport_names::{Transport, transport};
 pub use what_is_wrong::{Finding, judge};

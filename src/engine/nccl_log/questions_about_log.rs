@@ -2,7 +2,7 @@
 
 use super::lines_explain_knows::Matched;
 use super::log_facts::Log;
-use super::ranks_communicators_processes::{Communicator, Host, Key, Rank};
+use super::ranks_communicators_processes::{Communicator, Key, Process, Rank};
 use super::shared_names::Name;
 
 impl Log {
@@ -38,16 +38,16 @@ impl Log {
         }
     }
 
-    pub(super) fn process_of(&self, rank: &Rank) -> Option<&Host> {
+    pub(super) fn process_of(&self, rank: &Rank) -> Option<&Process> {
         self.processes.get(rank.process)
     }
 
-    pub(super) fn setting(&self, process: &Host, name: &str) -> Option<&str> {
+    pub(super) fn setting(&self, process: &Process, name: &str) -> Option<&str> {
         let value = process.settings.iter().find(|(known, _)| self.names.text(**known) == name);
         value.map(|(_, value)| self.names.text(*value))
     }
 
-    fn of_rank(&self, rank: &Rank, name: impl Fn(&Host) -> Option<Name>) -> Option<&str> {
+    fn of_rank(&self, rank: &Rank, name: impl Fn(&Process) -> Option<Name>) -> Option<&str> {
         self.process_of(rank).and_then(name).map(|name| self.names.text(name))
     }
 

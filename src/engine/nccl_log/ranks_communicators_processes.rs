@@ -78,7 +78,7 @@ pub struct Rank {
 
 /// A process.
 #[derive(Debug, Default)]
-pub struct Host {
+pub struct Process {
     pub(super) host: Option<Name>,
     pub(super) version: Option<Name>,
     pub(super) devices: Option<Name>,

@@ -1,8 +1,8 @@
 //! What is wrong in a log.
 
 use super::finding_kinds::Kind;
+use super::gpudirect_and_network_use::{Direct, nics_of_list, number_ranges};
 use super::log_facts::Log;
-use super::ranks::{Direct, nics_of_list, number_ranges};
 use super::ranks_communicators_processes::{Communicator, Rank};
 use super::split_lines::Place;
 use super::transport_names::{Transport, transport};

@@ -1,7 +1,7 @@
 //! Why a process uses TCP, or copies through host memory.
 
 use super::log_facts::Log;
-use super::ranks_communicators_processes::Host;
+use super::ranks_communicators_processes::Process;
 use crate::known_lines::{KNOWN_LINES, KnownLine, Meaning};
 use crate::nccl::numbers_as_nccl_reads::leading_number;
 
@@ -33,7 +33,7 @@ const NO_DEVICE: &str = "NET/IB : No device found";
 
 impl Log {
     /// Known lines of a process, by their first fragment.
-    fn reason_lines(process: &Host) -> impl Iterator<Item = &'static KnownLine> {
+    fn reason_lines(process: &Process) -> impl Iterator<Item = &'static KnownLine> {
         let reasons = process.reasons;
         let has = move |at: usize| {
             u32::try_from(at).ok().and_then(|at| reasons.checked_shr(at)).unwrap_or(0) & 1 == 1
@@ -46,7 +46,7 @@ impl Log {
     }
 
     /// Why a process uses TCP: the first of a setting, a missing library, a missing device, a plugin.
-    pub(super) fn why_tcp(&self, process: &Host) -> Option<Reason> {
+    pub(super) fn why_tcp(&self, process: &Process) -> Option<Reason> {
         let setting = |name| self.setting(process, name);
         if setting("NCCL_NET").is_some_and(|net| net.eq_ignore_ascii_case("socket")) {
             let cause = "NCCL_NET is set to Socket.".to_owned();
@@ -74,7 +74,7 @@ impl Log {
     }
 
     /// Why a process copies through host memory.
-    pub(super) fn why_copied(&self, process: &Host) -> Option<Reason> {
+    pub(super) fn why_copied(&self, process: &Process) -> Option<Reason> {
         if let Some(value) = self.setting(process, "NCCL_NET_GDR_LEVEL") {
             let cause = format!("NCCL_NET_GDR_LEVEL is set to {value}.");
             let fix = "Remove NCCL_NET_GDR_LEVEL, so that NCCL chooses the distance.";

@@ -35,7 +35,7 @@ pub use nodes_of_two_selectors::{InCommon, NodeSelection};
 pub use nodes_view::NodeView;
 pub use taint::{Taint, Toleration, Tolerations};
 pub(crate) use which_nodes_fit_pod::landing_of;
-pub use which_nodes_fit_pod::{Constraints, Dropped, Term, dropped, landing};
+pub use which_nodes_fit_pod::{Constraints, ExcludedBy, Term, excluded_nodes_by_constraint, landing};
 
 /// Label that the kubelet sets to the host's name; its value differs on every node.
 pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";

@@ -170,7 +170,7 @@ fn requirement<'a>(read: &'a NodeSelectorRequirement<'a>) -> Option<Requirement<
 
 /// A constraint that excludes some nodes, and how many.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
+pub struct ExcludedBy {
     /// `taint dedicated=ib:NoSchedule`, `nodeSelector pool=a`, `affinity zone in (a, b)`.
     pub by: String,
     /// Nodes (count).
@@ -257,13 +257,13 @@ fn named(name: &str, view: &NodeView) -> ClassSet {
 /// The constraints that exclude nodes of a set, in the order of the pod's fields; incomplete if the decision may take no
 /// more looks. Slower than [`landing`]; for people.
 #[must_use]
-pub fn dropped(
+pub fn excluded_nodes_by_constraint(
     constraints: &Constraints<'_>,
     view: &NodeView,
     of: &ClassSet,
     deadline: &Deadline<'_>,
-) -> Vec<Dropped> {
-    let mut found: Vec<Dropped> = Vec::new();
+) -> Vec<ExcludedBy> {
+    let mut found: Vec<ExcludedBy> = Vec::new();
     let mut left = of.clone();
     if constraints.node_name.is_none() {
         let mut places: BTreeMap<&Taint, usize> = BTreeMap::new();
@@ -276,7 +276,7 @@ pub fn dropped(
             let place = *places.entry(taint).or_insert(found.len());
             match found.get_mut(place) {
                 Some(known) => known.nodes += nodes,
-                None => found.push(Dropped { by: format!("taint {taint}"), nodes }),
+                None => found.push(ExcludedBy { by: format!("taint {taint}"), nodes }),
             }
         }
         if left.is_clear() {
@@ -290,7 +290,7 @@ pub fn dropped(
         if nodes > 0 {
             match found.iter_mut().find(|known| known.by == by) {
                 Some(known) => known.nodes += nodes,
-                None => found.push(Dropped { by: by.to_owned(), nodes }),
+                None => found.push(ExcludedBy { by: by.to_owned(), nodes }),
             }
         }
         *left = after;

@@ -2,11 +2,11 @@
 //! its command, by the carrier that reaches the ranks. Which it leaves out, and why.
 
 use super::annotation_names_and_paths::FILES_PATH;
-use super::host_network_variables::names_interface;
 use super::is_variable_for_nccl_version::{Applies, applies, version};
 use super::nccl_conf_and_small_files;
 use super::variables_to_add_type::Variables;
 use super::which_lines_nccl_conf_gets::ConfFile;
+use super::which_variables_host_network_leaves_out::name_or_value_has_interface;
 use super::{
     Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
     VariablesLeftOut, which_lines_nccl_conf_gets,
@@ -117,7 +117,9 @@ fn of_target<'p>(
         }
         let by = match &*entry.name {
             _ if own.is_some_and(|own| own.literal().is_none()) => Some(OwnSetting::Reference),
-            _ if subject.pod.host_network() && names_interface(entry) => Some(OwnSetting::HostNetwork),
+            _ if subject.pod.host_network() && name_or_value_has_interface(entry) => {
+                Some(OwnSetting::HostNetwork)
+            }
             name if by_command.contains(name) => Some(OwnSetting::Command),
             // A plugin that the user names brings its own transport; pinning IB would bypass it.
             "NCCL_NET" if *plugin => Some(OwnSetting::Plugin),

@@ -74,7 +74,7 @@ impl Report {
             profile: profile.map(|name| printable(&name, 300)),
             checks: entries.collect(),
         };
-        report.set_verdict_and_counts();
+        report.set_verdict_and_fault();
         report
     }
 
@@ -102,10 +102,10 @@ impl Report {
                 Some(fix.to_owned()),
             ),
         };
-        self.set_verdict_and_counts();
+        self.set_verdict_and_fault();
     }
 
-    fn set_verdict_and_counts(&mut self) {
+    fn set_verdict_and_fault(&mut self) {
         let worst = self.checks.iter().map(|check| check.verdict).max();
         // Without any pass nothing was learned.
         self.verdict = worst.filter(|worst| *worst != Verdict::Off).unwrap_or(Verdict::Unknown);

@@ -9,7 +9,7 @@ use super::{
 use crate::deadline::NEVER;
 use crate::demands::Subject;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::nodes::{ClassSet, Constraints, Dropped};
+use crate::nodes::{ClassSet, Constraints, ExcludedBy};
 use crate::profile::schema::LabelSelector;
 use crate::profile::{INJECTED_ANNOTATION, Profile};
 use crate::snapshot::Snapshot;
@@ -75,7 +75,7 @@ pub struct Landing {
     /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
     pub fabrics: Listed<(Listed<String>, usize)>,
     /// Why it cannot run on the others.
-    pub dropped: Listed<Dropped>,
+    pub dropped: Listed<ExcludedBy>,
 }
 
 /// A profile, as seen from the pod.
@@ -91,7 +91,7 @@ pub struct Candidate {
     /// node is known.
     pub nodes: Option<(usize, usize)>,
     /// Why the pod cannot run on its nodes.
-    pub dropped: Listed<Dropped>,
+    pub dropped: Listed<ExcludedBy>,
     /// What the pod or the cluster would need for it; empty if nothing is missing.
     pub needs: Vec<String>,
 }
@@ -370,7 +370,7 @@ fn land(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -
         nodes: view.count(all),
         fits: view.count(fits),
         fabrics: fabrics(fits, snapshot),
-        dropped: snapshot.dropped(constraints, all, subject.deadline).into(),
+        dropped: snapshot.excluded_nodes_by_constraint(constraints, all, subject.deadline).into(),
     }
 }
 
@@ -392,7 +392,7 @@ fn candidate(
     });
     let dropped = match (carrying, nodes) {
         (Some(carrying), Some((all, fit))) if fit < all => {
-            snapshot.dropped(constraints, carrying, subject.deadline)
+            snapshot.excluded_nodes_by_constraint(constraints, carrying, subject.deadline)
         }
         _ => Vec::new(),
     };

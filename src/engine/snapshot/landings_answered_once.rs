@@ -3,7 +3,7 @@
 //! which share the answers too, and count the looks that each answer took: what one of them gets depends on no other.
 
 use crate::deadline::Deadline;
-use crate::nodes::{ClassSet, Dropped};
+use crate::nodes::{ClassSet, ExcludedBy};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub(super) struct Answers {
     hashes: (RandomState, RandomState),
     tolerated: AnswerCache<ClassSet>,
     landings: AnswerCache<ClassSet>,
-    dropped: AnswerCache<Vec<Dropped>>,
+    dropped: AnswerCache<Vec<ExcludedBy>>,
     /// Whether decisions of their own share them.
     of_decisions: bool,
 }
@@ -51,12 +51,12 @@ impl Answers {
     }
 
     /// The constraints that exclude nodes, as far as another decision asked before. Within one, no reason is asked twice.
-    pub(super) fn dropped(
+    pub(super) fn excluded_nodes_by_constraint(
         &self,
         asked: &impl Hash,
         deadline: &Deadline<'_>,
-        find: impl FnOnce() -> Vec<Dropped>,
-    ) -> Vec<Dropped> {
+        find: impl FnOnce() -> Vec<ExcludedBy>,
+    ) -> Vec<ExcludedBy> {
         if !self.of_decisions {
             return find();
         }

@@ -3,7 +3,7 @@
 use super::Snapshot;
 use super::landings_answered_once::Landings;
 use crate::deadline::Deadline;
-use crate::nodes::{ClassSet, Constraints, Dropped, dropped, landing_of};
+use crate::nodes::{ClassSet, Constraints, ExcludedBy, excluded_nodes_by_constraint, landing_of};
 use std::hash::Hash;
 
 impl Snapshot {
@@ -30,16 +30,16 @@ impl Snapshot {
 
     /// The constraints that exclude nodes of a set that the audience may know; see [`dropped`].
     #[must_use]
-    pub(crate) fn dropped(
+    pub(crate) fn excluded_nodes_by_constraint(
         &self,
         constraints: &Constraints<'_>,
         of: &ClassSet,
         deadline: &Deadline<'_>,
-    ) -> Vec<Dropped> {
-        let find = || dropped(constraints, self.nodes(), of, deadline);
+    ) -> Vec<ExcludedBy> {
+        let find = || excluded_nodes_by_constraint(constraints, self.nodes(), of, deadline);
         let Some(answers) = self.landings.answers() else { return find() };
         let asked = (self.is_for_anyone(), self.of_taints(constraints), constraints.of_labels(), of);
-        answers.dropped(&asked, deadline, find)
+        answers.excluded_nodes_by_constraint(&asked, deadline, find)
     }
 
     /// The classes whose taints a pod tolerates.

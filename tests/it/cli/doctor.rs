@@ -14,8 +14,8 @@
 use crate::support::round_trip::{documents, same};
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root, run};
-use fabric_admission::doctor::is_webhook_called::Answer;
-use fabric_admission::doctor::report_json::{Entry, Report};
+use fabric_admission::doctor::doctor_report::{Entry, Report};
+use fabric_admission::doctor::probe_pods_and_their_answers::Answer;
 use fabric_admission::doctor::{
     CHECKS, Certificate, Facts, Kind, NotTried, Phase, Replica, Right, Tried, doctor_page as page,
     report_table,
@@ -394,7 +394,7 @@ fn unread_cluster() -> Result<(), String> {
     whole["unread"]["mutatingwebhookconfigurations"] = json!("no answer");
     whole["calls"] = json!({"why": "namespaces could not be read: no answer", "unread": true});
     let report = Report::run_checks(&facts(&whole)?, false);
-    let waiting: Vec<&str> = report.failed_checks_worth_waiting_for().map(|check| check.id).collect();
+    let waiting: Vec<&str> = report.failed_retryable_checks().map(|check| check.id).collect();
     same("worth waiting", vec!["configurations", "pod-is-changed", "pod-is-refused"], waiting)
 }
 

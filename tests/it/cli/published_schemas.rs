@@ -5,7 +5,7 @@ use crate::support::round_trip::review;
 use crate::support::suite::Suite;
 use crate::support::{golden, names, read, root};
 use fabric_admission::discover::printed_result as discover;
-use fabric_admission::doctor::report_json as doctor;
+use fabric_admission::doctor::doctor_report as doctor;
 use fabric_admission::report::audit::json as audit;
 use fabric_admission::report::baseline_file_format::Baseline;
 use fabric_admission::report::profile_list;

@@ -185,7 +185,7 @@ impl<'w> Output<'w> {
             pairs.fold_repeated_findings(reviewed);
             self.tail.summary.count_result(reviewed);
             let json = reviewed.part.clone().and_then(|part| document.json.get().get(part));
-            self.baselines.mark_and_keep_findings(baseline, reviewed, json.unwrap_or_default());
+            self.baselines.count_against_baseline_and_record(baseline, reviewed, json.unwrap_or_default());
             worst = worst.max(match baseline {
                 None => reviewed.worst(),
                 Some(_) => reviewed.worst_new(),

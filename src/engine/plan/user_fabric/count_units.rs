@@ -113,7 +113,11 @@ impl<'a> Units<'a> {
     /// Exactly as many units as attachments set no limit: network-resources-injector adds them to whatever networks
     /// it finds, and the profile's other rails are still missing. A pod that was injected before (`injected`) is the
     /// exception: there they are the pod's original units.
-    pub(super) fn room(&self, attachments: &Attachments<'_>, injected: bool) -> BTreeMap<String, i64> {
+    pub(super) fn most_rails_to_add_per_resource(
+        &self,
+        attachments: &Attachments<'_>,
+        injected: bool,
+    ) -> BTreeMap<String, i64> {
         let taken = attachments.taken();
         // A network that is not at hand may take a unit of any of them.
         let unknown = i64::try_from(attachments.count(Kind::Unknown)).unwrap_or(i64::MAX);

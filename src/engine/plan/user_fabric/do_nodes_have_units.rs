@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// [`Withheld::NodesTooSmall`] with the numbers.
-pub(super) fn hold(
+pub(super) fn check_some_node_has_units(
     subject: &Subject<'_>,
     rails: &[Rail],
     attachments: &Attachments<'_>,

@@ -2,17 +2,17 @@
 //! start without us still can after injection. Attachments satisfy attachments and units satisfy units, by what they
 //! provide and not by their names. The rules and their reasons are in docs/adr/0018-do-no-harm.md.
 
-mod conflicting_fabric;
+mod conflict_under_full_injection;
 mod count_attachments;
 mod count_units;
 mod do_nodes_have_units;
-mod is_fabric_complete;
+mod which_fabric_pod_already_has;
 
-use conflicting_fabric::conflict;
+use conflict_under_full_injection::check_conflict_under_full_injection;
 use count_attachments::{Attachments, Kind as AttachmentKind};
 pub(super) use count_attachments::{of_rails, visible};
 use count_units::Units;
-use is_fabric_complete::completeness;
+use which_fabric_pod_already_has::completeness;
 
 use super::Withheld;
 use super::target_container::Target;
@@ -41,7 +41,7 @@ pub(super) fn assess(
         return Err(Withheld::UnreadClaim(claim.clone()));
     }
     if full {
-        conflict(subject, profile, &units)?;
+        check_conflict_under_full_injection(subject, profile, &units)?;
     }
     let attachments = Attachments::of(subject, profile);
     let mut user_fabric = UserFabric {
@@ -56,9 +56,9 @@ pub(super) fn assess(
         user_fabric.completeness = completeness(subject, profile, rails, targets, &attachments, &units)?;
     }
     if user_fabric.completeness == Completeness::Incomplete && user_fabric.stand_ins > 0 {
-        do_nodes_have_units::hold(subject, rails, &attachments)?;
+        do_nodes_have_units::check_some_node_has_units(subject, rails, &attachments)?;
     }
     let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();
-    let room = units.room(&attachments, injected);
+    let room = units.most_rails_to_add_per_resource(&attachments, injected);
     Ok((user_fabric, room))
 }

@@ -1,7 +1,7 @@
 //! How a profile was found, as JSON (`fabric-admission.dev/why/v1`).
 
 use super::beginning;
-use crate::nodes::Dropped;
+use crate::nodes::ExcludedBy;
 use crate::plan::UserFabric;
 use crate::report::review_json::ResultEntry;
 use crate::report::{Reviewed, Skipped, Unread};
@@ -194,7 +194,7 @@ struct ProfileEntry<'a> {
     needs: &'a [String],
 }
 
-fn dropped(dropped: &Listed<Dropped>) -> Vec<DroppedEntry<'_>> {
+fn dropped(dropped: &Listed<ExcludedBy>) -> Vec<DroppedEntry<'_>> {
     dropped.shown.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
 }
 

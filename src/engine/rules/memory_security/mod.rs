@@ -2,6 +2,7 @@
 //! Security.
 
 mod accelerators_of_volume;
+mod does_container_need_ipc_lock;
 mod fab501_shared_memory_size;
 mod fab502_ipc_lock_non_root;
 mod fab503_ipc_lock_pod_security;
@@ -14,7 +15,6 @@ mod fab509_node_infiniband_devices;
 mod fab510_pod_security_refuses;
 mod fab511_privileged_with_rdma;
 mod fab512_host_ipc;
-mod is_ipc_lock_added_or_needed;
 mod without_nccl;
 
 use crate::rules::rule_declaration::Rule;

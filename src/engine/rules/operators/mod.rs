@@ -51,6 +51,7 @@ mod fab365_unknown_keys;
 mod fab366_refused_values;
 mod fab367_unserved_version;
 mod faults_in_device_plugin_config;
+mod has_ovs_bridge;
 mod meta_plugins;
 mod objects_with_device_plugin_config;
 mod operator_namespace;
@@ -59,7 +60,6 @@ mod resource_of_sriov_network;
 mod sriov_policies_of_resource;
 mod sriov_policy_in_cel;
 mod sriov_policy_nodes;
-mod sriov_policy_values;
 mod supported_nics;
 
 use crate::rules::rule_declaration::Rule;

@@ -15,8 +15,8 @@ mod fab722_infiniband_and_ethernet;
 mod fab723_driver_not_ready;
 mod fab724_vfs_being_created;
 mod fab725_more_than_a_node_has;
+pub(super) mod node_classes_for_pod;
 mod replica_types;
-pub(super) mod where_pod_can_run_in_words;
 
 use crate::rules::rule_declaration::Rule;
 

@@ -1,5 +1,5 @@
 //! PF002: the files that preflight writes. They are written after all other checks, so the result comes from
-//! [`Report::set_written`](crate::preflight::preflight_report::Report::set_written).
+//! [`Report::record_result_of_writing_files`](crate::preflight::preflight_report::Report::set_written).
 
 use crate::preflight::check_declaration::{Check, Context};
 use crate::preflight::check_outcome::Outcome;

@@ -1,6 +1,6 @@
 //! FAB504: IPC_LOCK has no effect in a pod with its own user namespace.
 
-use super::is_ipc_lock_added_or_needed::is_ipc_lock_added_for_rdma;
+use super::does_container_need_ipc_lock::does_manifest_set_ipc_lock_and_need_it;
 use crate::plan::IpcLockRefusal;
 use crate::pod::runs_as_root;
 use crate::rules::finding::{Findings, Severity};
@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         // FAB502 reports users other than root.
         let added = context.pod().own_users()
             && runs_as_root(context.pod(), container) != Some(false)
-            && is_ipc_lock_added_for_rdma(context, index, container);
+            && does_manifest_set_ipc_lock_and_need_it(context, index, container);
         if !refused && !added {
             continue;
         }

@@ -1,6 +1,6 @@
 //! FAB507: RDMA device without IPC_LOCK.
 
-use super::is_ipc_lock_added_or_needed::registers_memory;
+use super::does_container_need_ipc_lock::registers_memory;
 use crate::pod::pod_fields::Container;
 use crate::pod::runs_as_root;
 use crate::profile::{Memlock, Profile};

@@ -1,7 +1,7 @@
 //! FAB304: nicSelector that matches no NIC, or mixes netFilter with other fields.
 
+use super::has_ovs_bridge::has_bridge;
 use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
-use super::sriov_policy_values::has_bridge;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;

@@ -1,7 +1,7 @@
 //! FAB305: switchdev on InfiniBand, or a bridge without switchdev.
 
+use super::has_ovs_bridge::has_bridge;
 use super::sriov_policy_in_cel::{node_policy, node_policy_cel};
-use super::sriov_policy_values::has_bridge;
 use crate::multus::LinkLayer;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;

@@ -1,6 +1,6 @@
 //! FAB720: resource that is on no node where the pod can run.
 
-use super::where_pod_can_run_in_words::with_accelerators;
+use super::node_classes_for_pod::landing_classes_with_accelerators;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::list_length_limits::MAX_RESOURCE_NAMES;
 use crate::pod::resource_units::units;
@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if first.is_empty() {
         return;
     }
-    let Some(set) = with_accelerators(context) else { return };
+    let Some(set) = landing_classes_with_accelerators(context) else { return };
     let classes = context.subject.snapshot.nodes().classes();
     for (name, path) in first {
         let listed = classes.offering_of(name);

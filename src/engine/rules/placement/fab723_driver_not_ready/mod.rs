@@ -1,6 +1,6 @@
 //! FAB723: every node where the pod can run waits for the NIC driver.
 
-use super::where_pod_can_run_in_words::with_accelerators;
+use super::node_classes_for_pod::landing_classes_with_accelerators;
 use crate::nodes::Requirement;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -19,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if waiting.is_clear() {
         return;
     }
-    let Some(set) = with_accelerators(context) else { return };
+    let Some(set) = landing_classes_with_accelerators(context) else { return };
     if set.is_subset(&waiting) {
         findings.add(
             "/spec",

@@ -1,6 +1,6 @@
 //! FAB725: more units of a resource than any node for the pod has.
 
-use super::where_pod_can_run_in_words::with_all;
+use super::node_classes_for_pod::landing_classes_with_resources;
 use crate::plan::{Edit, ResourceList};
 use crate::pod::resource_units::{Holder, units};
 use crate::profile::schema::Inject;
@@ -40,7 +40,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let Some(taken) = taken(context) else { return };
-    let Some(mut set) = with_all(context, taken.keys().copied()) else { return };
+    let Some(mut set) = landing_classes_with_resources(context, taken.keys().copied()) else { return };
     // The plan may keep the pod to the nodes of its profile.
     if let Some(own) = profile.and_then(|p| context.subject.snapshot.catalog().classes_of(&p.name)) {
         set.intersect_with(own);

@@ -39,7 +39,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
     }
     let carrying = context.subject.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
-    let by = carrying.map(|c| context.subject.snapshot.dropped(constraints, c, context.deadline));
+    let by = carrying
+        .map(|c| context.subject.snapshot.excluded_nodes_by_constraint(constraints, c, context.deadline));
     let by = by.iter().flatten().next();
     let by = by.map(|d| format!(" ({} excludes the profile's current nodes)", printable(&d.by, 80)));
     let message = format!(

@@ -3,7 +3,7 @@
 use crate::nodes::{Relation, Requirement, Values};
 use crate::plan::overlay::Variable;
 use crate::rules::finding::{Findings, Severity};
-use crate::rules::placement::where_pod_can_run_in_words::with_accelerators;
+use crate::rules::placement::node_classes_for_pod::landing_classes_with_accelerators;
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
 
@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if pod.containers().iter().enumerate().any(off) {
         return;
     }
-    let Some(set) = with_accelerators(context) else { return };
+    let Some(set) = landing_classes_with_accelerators(context) else { return };
     let mut racks = set.clone();
     let exists = Requirement { key: CLIQUE, relation: Relation::Exists, values: Values::Texts(&[]) };
     classes.retain(&mut racks, exists);

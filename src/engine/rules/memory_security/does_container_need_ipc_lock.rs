@@ -30,7 +30,7 @@ pub(super) fn registers_memory(context: &PodContext<'_>, index: usize, container
 }
 
 /// Whether a container adds the capability for RDMA, and needs it.
-pub(super) fn is_ipc_lock_added_for_rdma(
+pub(super) fn does_manifest_set_ipc_lock_and_need_it(
     context: &PodContext<'_>,
     index: usize,
     container: &Container<'_>,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// The kinds of nodes that a pod can run on and that list the accelerators it requests by name; `None` where there are
 /// none, it requests none, or nothing is known.
-pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
+pub(in crate::rules) fn landing_classes_with_accelerators(context: &PodContext<'_>) -> Option<ClassSet> {
     let constraints = &context.subject.constraints;
     let accelerators = &context.subject.snapshot.settings().accelerators;
     let asked: BTreeSet<&str> =
@@ -16,7 +16,7 @@ pub(in crate::rules) fn with_accelerators(context: &PodContext<'_>) -> Option<Cl
 }
 
 /// The kinds of nodes that a pod can run on and that list every one of some resources; `None` as above.
-pub(super) fn with_all<'n>(
+pub(super) fn landing_classes_with_resources<'n>(
     context: &PodContext<'_>,
     resources: impl Iterator<Item = &'n str>,
 ) -> Option<ClassSet> {

@@ -1,5 +1,5 @@
 //! Budgets that are shared among the addresses of the clients: how much of a budget one address may have. Bodies up to
-//! [`SMALL`] have a part of each budget for themselves.
+//! [`MAX_SMALL_BODY_BYTES`] have a part of each budget for themselves.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -5,7 +5,7 @@ use crate::profile::EnvEntry;
 
 /// Whether a variable names interfaces, by its own name or by its value. A pod's names (`eth0`, `rail0`) are not the
 /// node's, and NCCL stops where none matches: `no socket interface found`.
-pub(super) fn names_interface(entry: &EnvEntry) -> bool {
+pub(super) fn name_or_value_has_interface(entry: &EnvEntry) -> bool {
     let of_pod = |name: &str| {
         ["eth", "net", "rail"].iter().any(|stem| {
             let number = name.strip_prefix(stem);

@@ -9,7 +9,11 @@ use crate::profile::schema::Transport;
 
 /// Whether the pod requests the profile beside a fabric that cannot share a pod with it. NCCL uses one network plugin
 /// for all devices: EFA's drives no verbs NIC, and NCCL's own transport drives no EFA adapter (aws/aws-ofi-nccl).
-pub(super) fn conflict(subject: &Subject<'_>, profile: &Profile, units: &Units<'_>) -> Result<(), Withheld> {
+pub(super) fn check_conflict_under_full_injection(
+    subject: &Subject<'_>,
+    profile: &Profile,
+    units: &Units<'_>,
+) -> Result<(), Withheld> {
     let claimed = subject.demands.fabric_claims().nic.as_ref().map(|claim| claim.class.as_str());
     let claims_efa = |class: &&str| class.starts_with("efa");
     let efa = units.names().find(|name| names_efa(name) && !profile.serves_resource(name));

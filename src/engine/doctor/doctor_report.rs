@@ -1,9 +1,9 @@
 //! The report, as programs read it (`fabric-admission.dev/doctor/v1`).
 
+use super::all_checks::CHECKS;
 use super::check_declaration::{Check, Section};
 use super::check_outcome::Kind;
 use super::facts_that_were_read::Facts;
-use super::order_and_page_texts_of_checks::CHECKS;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,7 +88,7 @@ impl Report {
     }
 
     /// Failed checks that time may change.
-    pub fn failed_checks_worth_waiting_for(&self) -> impl Iterator<Item = &Entry> {
+    pub fn failed_retryable_checks(&self) -> impl Iterator<Item = &Entry> {
         self.checks().filter(|check| check.result == Kind::Error && check.retryable)
     }
 }
