@@ -205,7 +205,7 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
 fn report_object_not_stored(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_left_out(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "the server did not store an object, and treats this object as unknown");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "an object is not kept in memory, because its namespace uses too much; the server treats the object as unknown");
 }
 
 fn report_unreadable_object(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {

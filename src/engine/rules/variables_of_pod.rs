@@ -381,7 +381,7 @@ impl<'a> ContainerVariables<'a> {
             Place::EnvFrom(_, map) => format!(" (ConfigMap {:?})", printable(map, 40)),
             Place::Text(list, nth) => format!(" ({list}[{nth}] of container {:?})", of()),
             Place::Script(list, nth, key) => {
-                format!(" ({}, run by {list}[{nth}] of container {:?})", printable(key, 30), of())
+                format!(" (in {}, which {list}[{nth}] of container {:?} runs)", printable(key, 30), of())
             }
         }
     }

@@ -37,6 +37,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             AnnotationError::BadName { what: "network name", value, .. } if value.contains('/') => {
                 "Write the namespace as a separate key: {\"name\": …, \"namespace\": …}."
             }
+            AnnotationError::BadValue { .. } => "Correct this value, or remove its key.",
             _ => "Write `namespace/name@interface, …`, or a JSON list of objects that each have a `name`.",
         };
         findings.add(annotation_path(), format!("the networks annotation cannot be parsed: {error}"), fix);

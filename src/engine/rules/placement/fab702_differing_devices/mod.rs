@@ -31,13 +31,13 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 format!("{pointer}/spec/containers"),
                 format!(
-                    "with {} each, pods of {:?} get {}, but pods of {:?} get {first_units}: the job hangs or slows down",
-                    count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator"),
+                    "a pod of {:?} and a pod of {:?} both have {}, but get {} and {first_units}: the job hangs or slows down",
                     printable(&name, 63),
-                    count(usize::try_from(units).unwrap_or(0), "RDMA device"),
-                    printable(&first, 63)
+                    printable(&first, 63),
+                    count(usize::try_from(accelerators).unwrap_or(usize::MAX), "accelerator"),
+                    count(usize::try_from(units).unwrap_or(0), "RDMA device")
                 ),
-                "Request equally many RDMA devices in both pod templates.",
+                "Request the same number of RDMA devices in both pod templates.",
             );
         }
     }

@@ -55,17 +55,17 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let has = if context.subject.snapshot.is_for_tenant() {
-            String::new()
+            "as many".to_owned()
         } else {
-            format!(" (at most {most} per node)")
+            format!("more than {most}")
         };
         findings.add(
             taken.path,
             format!(
-                "the nodes where the pod can run have fewer than {wanted} units of {}{has}: the pod stays Pending",
+                "the pod requests {wanted} units of {}, but no node where it can run has {has}: the pod stays Pending",
                 printable(name, 80)
             ),
-            "Request no more units than one node has, and use more pods.",
+            "Request no more units than one node has. If the job needs more, use more pods.",
         );
     }
 }

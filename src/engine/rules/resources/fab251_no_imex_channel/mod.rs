@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "the job has several pods ({}) but no IMEX channel: NCCL uses no NVLink between nodes with {CLIQUE}",
+                "the pod is one of several ({}) and claims no IMEX channel: on nodes with label {CLIQUE}, NCCL cannot use NVLink between nodes",
                 gang.words
             ),
             "Claim a ComputeDomain channel, or set NCCL_MNNVL_ENABLE=0.",
