@@ -35,7 +35,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             "/spec",
             format!(
-                "the pod is one of several ({}) and claims no IMEX channel: on nodes with label {CLIQUE}, NCCL cannot use NVLink between nodes",
+                "one of several pods ({}) without an IMEX channel: no NVLink between nodes with label {CLIQUE}",
                 gang.words
             ),
             "Claim a ComputeDomain channel, or set NCCL_MNNVL_ENABLE=0.",
