@@ -140,7 +140,9 @@ fn many_templates() -> Outcome {
         waits.sort_unstable();
         let middle = waits[waits.len() / 2];
         eprintln!("{path}: a JobSet takes {alone:?}, a pod beside eight of them {middle:?}");
-        assert!(middle < alone / 2, "{path}: {middle:?} beside decisions of {alone:?}");
+        // Behind four JobSets on each of two threads it would be 80 ms. On a busy machine the scheduler alone takes ten.
+        let most = (alone / 2).max(Duration::from_millis(20));
+        assert!(middle < most, "{path}: {middle:?} beside decisions of {alone:?}");
     }
     Ok(())
 }
