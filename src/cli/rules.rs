@@ -48,8 +48,8 @@ struct Export {
     /// Namespace whose networks every pod may use, for --namespace-isolation; repeatable
     #[arg(long = "open-namespace", value_name = "NAMESPACE", requires = "namespace_isolation", value_parser = namespace)]
     open_namespaces: Vec<String>,
-    /// What the exported policies do with errors in network objects: warn (audit) or deny (enforce). Use the value of
-    /// serve --network-objects
+    /// What the exported policies do with errors in network objects: warn (audit) or deny (enforce). Give the same
+    /// value as for the server (fabric-admission serve --network-objects)
     #[arg(long, value_enum, default_value_t = Objects::Audit)]
     network_objects: Objects,
     /// Output format

@@ -47,7 +47,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         Some(config) if config.webhook => (Severity::Error, "the operator's webhook refuses the policy"),
         Some(config) if config.software_bridges => (
             Severity::Error,
-            "because feature gate manageSoftwareBridges is on, the operator fails on every node of the policy",
+            "the operator fails on every node of the policy (feature gate manageSoftwareBridges is on)",
         ),
         Some(_) => (
             Severity::Info,

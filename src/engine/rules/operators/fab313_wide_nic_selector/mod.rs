@@ -40,7 +40,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             findings.add(
                 "/spec/nicSelector",
                 format!(
-                    "nicSelector names only deviceID {device} ({0}), but VFs of {other} and others have the same VF ID, {1}: the pool may take VFs of other NICs",
+                    "nicSelector names only deviceID {device} ({0}), whose VFs have device ID {1}; VFs of {other} and others have it too: the pool may take VFs of other NICs",
                     own.name, own.function
                 ),
                 fix,
