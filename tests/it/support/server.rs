@@ -8,7 +8,7 @@ use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, Strea
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +26,9 @@ pub(crate) struct Server {
     pub(crate) admin: SocketAddr,
     pub(crate) scratch: Scratch,
 }
+
+/// The lines that a server logs.
+pub(crate) type Log = BufReader<Box<dyn Read + Send>>;
 
 impl Server {
     /// Starts with a fresh certificate, `files` written to its directory first.
@@ -90,10 +93,7 @@ impl Server {
     }
 
     /// Starts a server whose log is read up to the line that it listens, and no further.
-    pub(crate) fn unread(
-        args: &[&str],
-        environment: &[(&str, &str)],
-    ) -> Result<(Self, BufReader<ChildStderr>), String> {
+    pub(crate) fn unread(args: &[&str], environment: &[(&str, &str)]) -> Result<(Self, Log), String> {
         Self::logged(&[], args, environment)
     }
 
@@ -102,7 +102,7 @@ impl Server {
         files: &[(&str, &str)],
         args: &[&str],
         environment: &[(&str, &str)],
-    ) -> Result<(Self, BufReader<ChildStderr>), String> {
+    ) -> Result<(Self, Log), String> {
         let scratch = Scratch::new()?;
         for (name, text) in files {
             scratch.write(name, text)?;
@@ -114,10 +114,7 @@ impl Server {
         Self::with_its_log(scratch, command)
     }
 
-    fn with_its_log(
-        scratch: Scratch,
-        mut command: Command,
-    ) -> Result<(Self, BufReader<ChildStderr>), String> {
+    fn with_its_log(scratch: Scratch, mut command: Command) -> Result<(Self, Log), String> {
         let mut child = command.stderr(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
         let mut log = BufReader::new(child.stderr.take().ok_or("no stderr")?);
         let mut seen = String::new();
@@ -127,13 +124,16 @@ impl Server {
                 let _ = child.wait();
                 return Err(format!("the server ended: {seen}"));
             }
-            seen.push_str(&line);
-            let Ok(event) = serde_json::from_str::<serde_json::Value>(&line) else { continue };
-            if event["event"] == "listening" {
+            let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            if event["event"] != "listening" {
+                seen.push_str(&line);
+            } else {
                 let address =
                     |key: &str| event[key].as_str().and_then(|a| a.parse().ok()).ok_or("no address");
                 let (webhook, admin) = (address("webhook")?, address("admin")?);
-                return Ok((Self { child, webhook, admin, scratch }, log));
+                // A busy machine runs the watches before the server says that it listens: their lines are in front.
+                let whole = std::io::Cursor::new(seen.into_bytes()).chain(log);
+                return Ok((Self { child, webhook, admin, scratch }, BufReader::new(Box::new(whole))));
             }
         }
     }
