@@ -1,5 +1,6 @@
 //! FAB509: hostPath /dev/infiniband in a container without access to the node's RDMA devices.
 
+use crate::pod::Container;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -41,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let claims = container.resources.as_ref().and_then(|r| r.claims.as_deref());
         let leave = resources.filter(|n| n.contains('/')).any(|n| !accelerators.contains(n))
             || claims.is_some_and(|c| !c.is_empty())
-            || container.env_var("NVIDIA_MOFED").is_some()
+            || runtime_may_grant_access(container)
             || context.has_rdma(index);
         if !leave {
             findings.add(
@@ -53,6 +54,14 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// Whether NVIDIA's container runtime adds the RDMA devices of the node. Of all values, only `enabled` does that. The value
+/// of a `valueFrom` is unknown.
+fn runtime_may_grant_access(container: &Container<'_>) -> bool {
+    container
+        .env_var("NVIDIA_MOFED")
+        .is_some_and(|(_, variable)| variable.literal().is_none_or(|value| value == "enabled"))
+}
+
 fn cel() -> Cel {
     let verbs = "variables.volumes.filter(v, has(v.hostPath) && v.hostPath.path.matches('^/dev/infiniband(/|$)'))\n\
                      .map(v, v.name)";
@@ -60,7 +69,8 @@ fn cel() -> Cel {
                     c.?volumeMounts.orValue([]).exists(m, m.name in variables.verbsVolumes) &&\n\
                     c.?resources.?limits.orValue({}).all(k, !k.contains('/') || {accelerator}) &&\n\
                     c.?resources.?claims.orValue([]).size() == 0 &&\n\
-                    !c.?env.orValue([]).exists(e, e.name == 'NVIDIA_MOFED')";
+                    !c.?env.orValue([]).exists(e, e.name == 'NVIDIA_MOFED' &&\n\
+                    (has(e.valueFrom) || e.?value.orValue('') == 'enabled'))";
     let check = Check {
         severity: Severity::Warning,
         wrong: Wrong::Containers(shut.into()),

@@ -10,7 +10,7 @@ use crate::rules::rule_declaration::{Rule, files};
 
 pub(super) static RULE: Rule = Rule {
     id: "FAB115",
-    severity: Severity::Warning,
+    severity: Severity::Info,
     files: files!(),
     kinds: &[NETWORK_ATTACHMENT_DEFINITION, HOST_DEVICE_NETWORK],
     object: Some(check),
@@ -31,10 +31,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
         findings.add(
             path,
             format!(
-                "resource {} has InfiniBand VFs (see SriovNetworkNodePolicy): plugin host-device gives them no GUID, so their ports stay down",
+                "resource {} has InfiniBand VFs (see SriovNetworkNodePolicy): with plugin host-device, a VF keeps the GUID that the SR-IOV operator gave it, so ib-kubernetes cannot add the pod to a partition",
                 resource.name
             ),
-            "Use plugin ib-sriov (kind SriovIBNetwork).",
+            "If pods need partitions (PKeys) of their own, use plugin ib-sriov (kind SriovIBNetwork).",
         );
     }
 }
