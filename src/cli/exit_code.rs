@@ -2,7 +2,7 @@
 
 use super::fail_on_flag::FailOn;
 use crate::cluster::api_client::ClientError;
-use crate::preflight::check_outcome::{Fault, Verdict};
+use crate::preflight::check_outcome::{Verdict, WhoCanFix};
 use crate::rules::Severity;
 
 /// Exit code of a command; the same for every format and mode.
@@ -53,10 +53,10 @@ impl Exit {
     }
 
     /// The code of `preflight`: who can fix the failure.
-    pub(super) fn of_preflight(verdict: Verdict, fault: Option<Fault>) -> Self {
+    pub(super) fn of_preflight(verdict: Verdict, fault: Option<WhoCanFix>) -> Self {
         match (verdict, fault) {
-            (Verdict::Fail, Some(Fault::Configuration)) => Self::Configuration,
-            (Verdict::Fail, Some(Fault::Node)) => Self::Node,
+            (Verdict::Fail, Some(WhoCanFix::Configuration)) => Self::Configuration,
+            (Verdict::Fail, Some(WhoCanFix::Node)) => Self::Node,
             (Verdict::Fail, _) => Self::Own,
             _ => Self::Clean,
         }

@@ -46,7 +46,7 @@ pub(super) async fn check_version_repeatedly(client: Client, shared: Arc<Shared>
                 AGAIN
             }
             // Nothing depends on it, and the watches report an API server that is away.
-            Err(_) => shared.pace.retry.max(Duration::from_secs(1)),
+            Err(_) => shared.timings.longest_pause.max(Duration::from_secs(1)),
         };
         tokio::time::sleep(pause).await;
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 /// How watches behave.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub struct WatchTimings {
     /// Longest pause before something that failed is tried again; also how often kinds that are absent or forbidden
     /// are asked for.
-    pub retry: Duration,
+    pub longest_pause: Duration,
     /// Server-side time limit of a watch. A stream that is silent for this long, and ten seconds, is given up.
     pub watch: Duration,
     /// Time without contact after which the facts of a kind count as stale, and responses report it.
@@ -21,10 +21,10 @@ pub struct Pace {
     pub pages: Option<PageSize>,
 }
 
-impl Pace {
+impl WatchTimings {
     /// The defaults: the flags of `serve` show them.
     pub const DEFAULT: Self = Self {
-        retry: Duration::from_secs(10),
+        longest_pause: Duration::from_secs(10),
         watch: Duration::from_secs(120),
         stale_after: Duration::from_secs(600),
         request: LIST_OR_WATCH,
@@ -34,7 +34,7 @@ impl Pace {
     pub const ONCE: Self = Self { pages: Some(PageSize::DEFAULT), ..Self::DEFAULT };
 }
 
-impl Default for Pace {
+impl Default for WatchTimings {
     fn default() -> Self {
         Self::DEFAULT
     }

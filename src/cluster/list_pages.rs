@@ -2,7 +2,7 @@
 //! (kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/storage/cacher), which at 130,000 nodes is gigabytes.
 
 use super::call_deadline::{LIST_OR_WATCH, late, reason};
-use super::default_watch_pauses_and_timeouts::Pace;
+use super::default_watch_pauses_and_timeouts::WatchTimings;
 use super::lossy_utf8::text;
 use super::packed_names_of_listed_objects::Listed;
 use super::page_size::PageSize;
@@ -115,7 +115,7 @@ pub(super) async fn replace_kind_by_list(
 ) -> Result<String, Failure> {
     let mut listed = Listed::default();
     let mut next: Option<String> = None;
-    let Pace { request, pages, .. } = shared.pace;
+    let WatchTimings { request, pages, .. } = shared.timings;
     let most = limit(kind);
     let mut limit = pages.map_or(most, |pages| pages.most.min(PageSize::FIRST));
     loop {

@@ -36,7 +36,7 @@ pub mod which_kinds_are_served_for_commands;
 pub mod write_profile_status;
 
 pub use call_deadline::CallFault;
-pub use default_watch_pauses_and_timeouts::Pace;
+pub use default_watch_pauses_and_timeouts::WatchTimings;
 pub use page_size::PageSize;
 pub use read_watched_kinds::{
     OnceError, Seen, pod, read_all_despite_failures, read_all_or_fail, read_wanted_kinds,
@@ -63,12 +63,12 @@ impl Watches {
     pub fn new(
         client: kube::Client,
         builder: Builder,
-        pace: Pace,
+        timings: WatchTimings,
         sync: Phases,
         metrics: Arc<Metrics>,
     ) -> Self {
         let changed = Notify::new();
-        let shared = Arc::new(Shared { builder: Mutex::new(builder), changed, sync, metrics, pace });
+        let shared = Arc::new(Shared { builder: Mutex::new(builder), changed, sync, metrics, timings });
         Self { client, shared }
     }
 

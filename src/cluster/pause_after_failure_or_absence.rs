@@ -4,7 +4,7 @@
 use super::watch_state::Shared;
 use std::time::Duration;
 
-/// First pause after a failure; it doubles up to `Pace::retry`.
+/// First pause after a failure; it doubles up to `WatchTimings::longest_pause`.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// Pause of a list that is read once, before a page is asked for again; the second is twice as long.
 pub(super) const PAGE_RETRY: Duration = Duration::from_secs(1);
@@ -21,10 +21,10 @@ pub(super) async fn sleep_and_double_pause(pause: &mut Duration, shared: &Shared
 
 /// Waits until a kind that is absent or forbidden is asked for again: it may be served by then.
 pub(super) async fn pause_until_served(shared: &Shared) {
-    tokio::time::sleep(shared.pace.retry).await;
+    tokio::time::sleep(shared.timings.longest_pause).await;
 }
 
 /// The pause after a pause that did not help.
 pub(super) fn longer(pause: Duration, shared: &Shared) -> Duration {
-    (pause * 2).clamp(FIRST_PAUSE, shared.pace.retry.max(FIRST_PAUSE))
+    (pause * 2).clamp(FIRST_PAUSE, shared.timings.longest_pause.max(FIRST_PAUSE))
 }

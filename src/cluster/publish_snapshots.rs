@@ -25,7 +25,7 @@ pub(super) async fn publish_when_facts_change(
     shared.changed.notify_one();
     loop {
         let changed = tokio::time::timeout(LOOK, shared.changed.notified()).await.is_ok();
-        let silent = shared.sync.silent(shared.pace.stale_after);
+        let silent = shared.sync.silent(shared.timings.stale_after);
         let aged = shared.with_builder_unpublished(|builder| builder.set_stale(silent));
         if !shared.sync.settled() || !(changed || aged) {
             continue;
@@ -62,7 +62,7 @@ fn pause_after_build(took: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Metrics, Pace, Phases};
+    use super::super::{Metrics, Phases, WatchTimings};
     use super::*;
     use crate::snapshot::Builder;
     use std::sync::Mutex;
@@ -80,7 +80,7 @@ mod tests {
             changed: tokio::sync::Notify::new(),
             sync: Phases::default(),
             metrics: Arc::new(Metrics::default()),
-            pace: Pace::default(),
+            timings: WatchTimings::default(),
         });
         shared.changed.notify_one();
         let mut first = tokio::task::JoinSet::new();

@@ -5,7 +5,7 @@ use super::list_pages::{Failure, get, replace_kind_by_list};
 use super::lossy_utf8::text;
 use super::watch_state::Shared;
 use super::which_kinds_are_served_for_commands::Served;
-use super::{Metrics, Pace, Phases, watched_kinds};
+use super::{Metrics, Phases, WatchTimings, watched_kinds};
 use crate::snapshot::Builder;
 use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,13 +92,17 @@ async fn list_again_if_busy_or_expired(
 /// # Errors
 /// [`OnceError`] for the first kind whose list fails for another reason than that it may not be read.
 pub async fn read_all_or_fail(client: &kube::Client, builder: Builder) -> Result<Seen, OnceError> {
-    let mut seen = Box::pin(read(client, builder, Pace::ONCE, true, &|_| true)).await;
+    let mut seen = Box::pin(read(client, builder, WatchTimings::ONCE, true, &|_| true)).await;
     if seen.failed.is_empty() { Ok(seen) } else { Err(seen.failed.swap_remove(0)) }
 }
 
 /// Lists every kind into a builder, also those after one whose list fails.
-pub async fn read_all_despite_failures(client: &kube::Client, builder: Builder, pace: Pace) -> Seen {
-    Box::pin(read(client, builder, pace, false, &|_| true)).await
+pub async fn read_all_despite_failures(
+    client: &kube::Client,
+    builder: Builder,
+    timings: WatchTimings,
+) -> Seen {
+    Box::pin(read(client, builder, timings, false, &|_| true)).await
 }
 
 /// Lists the wanted kinds into a builder; those of other kinds stay in it.
@@ -107,13 +111,13 @@ pub async fn read_wanted_kinds(
     builder: Builder,
     wanted: &dyn Fn(&watched_kinds::Watched) -> bool,
 ) -> Seen {
-    Box::pin(read(client, builder, Pace::ONCE, false, wanted)).await
+    Box::pin(read(client, builder, WatchTimings::ONCE, false, wanted)).await
 }
 
 async fn read(
     client: &kube::Client,
     builder: Builder,
-    pace: Pace,
+    timings: WatchTimings,
     stop: bool,
     wanted: &dyn Fn(&watched_kinds::Watched) -> bool,
 ) -> Seen {
@@ -122,7 +126,7 @@ async fn read(
         changed: Notify::new(),
         sync: Phases::default(),
         metrics: Arc::new(Metrics::default()),
-        pace,
+        timings,
     };
     let (mut forbidden, mut failed) = (Vec::new(), Vec::new());
     for kind in watched_kinds::WATCHED.iter().filter(|kind| wanted(kind)) {

@@ -48,7 +48,7 @@ pub(super) async fn list_and_watch(kind: &'static Watched, client: Client, share
                         (pause, failed) = (FIRST_PAUSE, 0);
                         anew = Duration::ZERO;
                     }
-                    // A stream that ends without an event is retried at a slower pace.
+                    // A stream that ends without an event is retried at a slower timings.
                     Ok(false) => sleep_and_double_pause(&mut pause, &shared).await,
                     Err(_) => failed += 1,
                 }
@@ -129,7 +129,7 @@ async fn watch_until_stream_ends(
     shared: &Shared,
     version: &mut String,
 ) -> Result<bool, Failure> {
-    let seconds = shared.pace.watch.as_secs().max(1);
+    let seconds = shared.timings.watch.as_secs().max(1);
     let mut path = format!("{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}", kind.path());
     path.push_str("&resourceVersion=");
     path.extend(form_urlencoded::byte_serialize(version.as_bytes()));
@@ -142,7 +142,7 @@ async fn watch_until_stream_ends(
     let mut heard = false;
     let mut line: Vec<u8> = Vec::new();
     loop {
-        let frame = match tokio::time::timeout(shared.pace.watch + SLACK, body.frame()).await {
+        let frame = match tokio::time::timeout(shared.timings.watch + SLACK, body.frame()).await {
             Err(_) => {
                 return Err(Failure::Other("the API server sent nothing on the watch in time".to_owned()));
             }

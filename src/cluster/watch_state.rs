@@ -1,6 +1,6 @@
 //! State that all watches share.
 
-use super::default_watch_pauses_and_timeouts::Pace;
+use super::default_watch_pauses_and_timeouts::WatchTimings;
 use super::{Metrics, Phases};
 use crate::snapshot::Builder;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ pub(crate) struct Shared {
     pub(super) changed: Notify,
     pub(crate) sync: Phases,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) pace: Pace,
+    pub(crate) timings: WatchTimings,
 }
 
 impl Shared {

@@ -1,8 +1,8 @@
-//! Readings of the monitor: a fixed list of files, and answers of the kernel.
+//! ScrapeReadings of the monitor: a fixed list of files, and answers of the kernel.
 
 use super::bounded_files::{MAX_OTHER_BYTES, MAX_SYSFS_BYTES, Root};
 use super::kernel_answers::{Kernel, Recorded, Running};
-use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, Readings, SharedMemory};
+use crate::monitor::{COUNTERS, Folder, Gids, Interface, Port, ScrapeReadings, SharedMemory};
 use crate::rdma::gid::{Gid, gid};
 use crate::rdma::net_dev;
 use crate::rdma::netlink::NamespaceMode;
@@ -42,8 +42,8 @@ impl Counters {
     }
 
     /// Reads everything once.
-    pub fn read(&mut self) -> Readings {
-        let mut readings = Readings::default();
+    pub fn read(&mut self) -> ScrapeReadings {
+        let mut readings = ScrapeReadings::default();
         let names = value_or_keep_reason(self.root.names(DEVICES), DEVICES, &mut readings.unreadable)
             .unwrap_or_default();
         let is_read = |name: &String| self.devices.as_ref().is_none_or(|own| own.contains(name));
@@ -73,7 +73,7 @@ impl Counters {
 
     /// Reads the known rows of every port, and the whole table of one port: a table has up to 256 rows, most of them
     /// empty.
-    fn observe_gids(&mut self, kernel: &dyn Kernel, readings: &mut Readings) {
+    fn observe_gids(&mut self, kernel: &dyn Kernel, readings: &mut ScrapeReadings) {
         let addresses = match readings.ports.is_empty() {
             true => None,
             false => {
@@ -83,7 +83,7 @@ impl Counters {
         let addresses: Option<BTreeSet<IpAddr>> =
             addresses.map(|found| found.into_iter().map(|found| found.address).collect());
         let turn = self.scrapes.checked_rem(readings.ports.len());
-        let Readings { ports, unreadable, .. } = readings;
+        let ScrapeReadings { ports, unreadable, .. } = readings;
         for (at, port) in ports.iter_mut().enumerate() {
             let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
             let file = format!("{path}/link_layer");
@@ -149,7 +149,7 @@ fn read_port(root: &Root, device: &str, number: u32, unreadable: &mut Vec<(Strin
 }
 
 /// In shared mode the files of `hw_counters` are missing, and the kernel gives the same values by netlink.
-fn add_hardware_counters_by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut Readings) {
+fn add_hardware_counters_by_netlink(root: &Root, kernel: &dyn Kernel, readings: &mut ScrapeReadings) {
     let folder = Folder::Hardware.name();
     let is_missing =
         |port: &Port| !root.exists(&format!("{DEVICES}/{}/ports/{}/{folder}", port.device, port.port));
@@ -171,7 +171,7 @@ fn add_hardware_counters_by_netlink(root: &Root, kernel: &dyn Kernel, readings: 
         return;
     }
     let asked: Vec<(&str, u32)> = wanted.iter().map(|(device, port)| (device.as_str(), *port)).collect();
-    let Readings { ports, unreadable, .. } = readings;
+    let ScrapeReadings { ports, unreadable, .. } = readings;
     let question = "netlink RDMA_NLDEV_CMD_STAT_GET";
     let Some(mut found) = value_or_keep_reason(kernel.hardware_counters(&asked), question, unreadable) else {
         return;
@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn a_port_without_an_answer_is_counted() {
         let port = |port| Port { device: "mlx5_0".to_owned(), port, ..Port::default() };
-        let mut readings = Readings { ports: vec![port(1), port(2), port(3)], ..Readings::default() };
+        let mut readings =
+            ScrapeReadings { ports: vec![port(1), port(2), port(3)], ..ScrapeReadings::default() };
         add_hardware_counters_by_netlink(&Root::new(Path::new("/nowhere")), &OnePort, &mut readings);
         assert_eq!(readings.ports.iter().map(|port| port.counters.len()).collect::<Vec<_>>(), [1, 0, 0]);
         let place = "netlink RDMA_NLDEV_CMD_STAT_GET, device mlx5_0, port 2".to_owned();

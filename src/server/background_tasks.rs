@@ -128,12 +128,12 @@ pub(super) fn start_watches(
     state: &Arc<State>,
     stop: &watch::Receiver<Stop>,
 ) {
-    let Live { client, builder, pace, runtime, status_writer } = live;
+    let Live { client, builder, timings, runtime, status_writer } = live;
     if let Some(writer) = status_writer {
         start_status_writer(supervisor, client.clone(), writer, state, stop);
     }
     let metrics = Arc::clone(state.metrics.watches());
-    let watches = Watches::new(client, builder, pace, state.sync.clone(), metrics);
+    let watches = Watches::new(client, builder, timings, state.sync.clone(), metrics);
     for kind in cluster::watched_kinds::WATCHED {
         let task = Task::new(
             format!("watch {}", kind.name()),

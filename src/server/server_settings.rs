@@ -3,7 +3,7 @@
 use super::decision_log::LogDecisions;
 use super::reload_fact_files::Source;
 use crate::certificate_keeper;
-use crate::cluster::Pace;
+use crate::cluster::WatchTimings;
 use crate::facts::Mode;
 use crate::snapshot::Builder;
 use crate::tls::ClientSettings;
@@ -68,7 +68,7 @@ pub struct Live {
     /// Facts from files.
     pub builder: Builder,
     /// Timing of the watches.
-    pub pace: Pace,
+    pub timings: WatchTimings,
     /// The runtime of the watches. The threads that answer requests must not wait while a large list is decoded.
     pub runtime: tokio::runtime::Handle,
     /// Identity of this replica as a writer of statuses; `None` if it writes none.
@@ -86,6 +86,6 @@ pub struct StatusWriter {
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live").field("pace", &self.pace).finish_non_exhaustive()
+        f.debug_struct("Live").field("timings", &self.timings).finish_non_exhaustive()
     }
 }

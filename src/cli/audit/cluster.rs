@@ -10,7 +10,7 @@ use crate::cli::Exit;
 use crate::cli::input::{self, documents_to_objects};
 use crate::cluster::api_client::{self, Cluster};
 use crate::cluster::which_kinds_are_served_for_commands::{self, Served};
-use crate::cluster::{Pace, PageSize, Seen, read_all_despite_failures, watched_kinds};
+use crate::cluster::{PageSize, Seen, WatchTimings, read_all_despite_failures, watched_kinds};
 use crate::manifest::Document as Manifest;
 use crate::profile::{FabricProfile, Profile};
 use crate::report::audit::json::Frame;
@@ -57,7 +57,7 @@ pub(super) fn audit_live_cluster(
             let mut seen = read_all_despite_failures(
                 &client,
                 builder,
-                Pace { request: deadline, pages: Some(size), ..Pace::ONCE },
+                WatchTimings { request: deadline, pages: Some(size), ..WatchTimings::ONCE },
             )
             .await;
             seen.drop_forbidden_kinds_not_served(&served);

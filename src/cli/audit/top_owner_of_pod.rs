@@ -123,7 +123,7 @@ impl<'a> Head<'a> {
 }
 
 /// An object that may own others.
-struct Known {
+struct PossibleOwner {
     object: ObjectName,
     owner: Option<ObjectName>,
     /// Whether it has templates: what it makes is decided on with it.
@@ -133,7 +133,7 @@ struct Known {
 
 /// Every object that may own others: namespace, group, kind and name.
 #[derive(Default)]
-pub(super) struct Owners(HashMap<[String; 4], Known>);
+pub(super) struct Owners(HashMap<[String; 4], PossibleOwner>);
 
 /// The top owner of an object.
 pub(super) struct Top {
@@ -169,7 +169,7 @@ impl Owners {
             _ => None,
         };
         let makes_pods = !templates.is_empty() && !partly;
-        self.0.insert(key(object), Known { object: object.clone(), owner, makes_pods, gang });
+        self.0.insert(key(object), PossibleOwner { object: object.clone(), owner, makes_pods, gang });
     }
 
     /// The top owner of an object; itself where it has none.

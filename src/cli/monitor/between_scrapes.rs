@@ -1,7 +1,7 @@
 //! What the monitor remembers between scrapes, and its log lines.
 
 use super::nccl_log_files::Followed;
-use crate::monitor::{Ras, RasAnswer, Readings, Sample, Source, Traffic, Used, text, transport_of};
+use crate::monitor::{Ras, RasAnswer, Sample, ScrapeReadings, Source, Traffic, Used, text, transport_of};
 use crate::pod_agent::{Counters, Root};
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::rdma::Unreadable;
@@ -117,7 +117,7 @@ impl State {
 }
 
 impl Inner {
-    fn log_changed_problems(&mut self, readings: &Readings) {
+    fn log_changed_problems(&mut self, readings: &ScrapeReadings) {
         for (file, reason) in &readings.unreadable {
             if self.logged.len() < MAX_LOGGED_FILES && self.logged.insert(file.clone()) {
                 line(&json!({"event": "unreadable", "file": file, "message": reason.to_string()}));

@@ -1,6 +1,6 @@
 //! `profiles list`.
 
-use super::profiles_source::{Known, Source};
+use super::profiles_source::{LoadedSource, Source};
 use super::value_place::GivenProfile;
 use crate::cli::{Exit, terminal_width};
 use crate::profile::FabricProfileStatus;
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     Ok(if unreadable { Exit::Usage } else { Exit::Clean })
 }
 
-fn entry(given: GivenProfile<'_>, statuses: &Statuses<'_>, known: &Known) -> ProfileEntry {
+fn entry(given: GivenProfile<'_>, statuses: &Statuses<'_>, known: &LoadedSource) -> ProfileEntry {
     let (mut status, _) = statuses.of_object(given.json());
     // Without any Namespace object, zero would be a guess.
     if known.snapshot.namespaces().is_empty() {

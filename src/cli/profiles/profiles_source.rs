@@ -37,7 +37,7 @@ pub(super) struct Source {
 }
 
 /// What a source has.
-pub(super) struct Known {
+pub(super) struct LoadedSource {
     pub(super) snapshot: Snapshot,
     pub(super) bases: Vec<FabricProfile>,
     pub(super) unread: Vec<Unread>,
@@ -55,7 +55,7 @@ impl Source {
 
     /// Reads everything. `Err` with the exit code where nothing is known; the reason has been reported. A profile that
     /// cannot be used does not keep the others from being shown.
-    pub(super) fn read(&self, err: &mut dyn Write) -> io::Result<Result<Known, Exit>> {
+    pub(super) fn read(&self, err: &mut dyn Write) -> io::Result<Result<LoadedSource, Exit>> {
         let bases = match profiles::built_in_profiles() {
             Ok(bases) => bases,
             Err(error) => {
@@ -109,11 +109,11 @@ impl Source {
             })
         });
         let built_in = built_in.collect();
-        Ok(Ok(Known { snapshot: builder.build(), bases, unread, files, live, built_in }))
+        Ok(Ok(LoadedSource { snapshot: builder.build(), bases, unread, files, live, built_in }))
     }
 }
 
-impl Known {
+impl LoadedSource {
     /// Shows every FabricProfile of the source, in the order in which they were read.
     pub(super) fn show_each_profile(&self, show: &mut dyn FnMut(GivenProfile<'_>)) {
         for file in self.files.iter().flat_map(Loaded::batches).flat_map(|batch| batch.files) {

@@ -1,6 +1,6 @@
 //! `profiles show`: a profile with everything that it inherits, and the origin of each value.
 
-use super::profiles_source::{Known, Source};
+use super::profiles_source::{LoadedSource, Source};
 use super::used_by;
 use super::value_place::GivenProfile;
 use crate::cli::Exit;
@@ -80,7 +80,7 @@ fn name(json: &str) -> Option<String> {
 }
 
 /// The profile as YAML with comments.
-fn page(given: GivenProfile<'_>, known: &Known) -> Result<String, String> {
+fn page(given: GivenProfile<'_>, known: &LoadedSource) -> Result<String, String> {
     let at = |pointer: &str, message: &str| match given.file_line_and_column(pointer) {
         Some(place) => format!("{place}: {message}"),
         None => format!("{pointer}: {message}"),

@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let (verbose, only_findings) = (arguments.verbose, arguments.only_findings);
     let view = View { verbose, only_findings, width: terminal_width::width() };
     let filter = Filter::new(&arguments.rule, arguments.severity);
-    let mut output = Output::begin(
+    let mut output = Output::write_begin(
         targets,
         Shown { view, filter, quiet: arguments.quiet, estimate: arguments.estimate },
         baselines,
@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         let worst = output.decide_and_write_part(part, unread, err)?;
         fails |= Exit::of_review(false, worst, fail_on) == Exit::Findings;
     }
-    let (summary, baseline) = output.end(err)?;
+    let (summary, baseline) = output.write_end(err)?;
     // The old file stays until there is a new one.
     if let (Some(path), Some(baseline)) = (&arguments.write_baseline, baseline)
         && let Err(error) = File::create(path)

@@ -5,7 +5,7 @@ use super::client_ca_flags::Clients;
 use super::limit_flags::LimitFlags;
 use crate::cli::flag_values::seconds;
 use crate::cli::input::{ClusterSettingFlags, OPERATOR_NAMESPACES, ServerSettings, namespace};
-use crate::cluster::Pace;
+use crate::cluster::WatchTimings;
 use crate::server::Limits;
 use clap::ValueEnum;
 use std::net::SocketAddr;
@@ -46,10 +46,10 @@ pub(in crate::cli) struct Arguments {
     pub(super) kubeconfig: Option<PathBuf>,
     /// Maximum pause, in seconds, before the server retries a failed watch, or checks again whether a missing CRD is
     /// installed
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = Pace::DEFAULT.retry.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_RETRY", default_value_t = WatchTimings::DEFAULT.longest_pause.as_secs_f64(), value_parser = seconds)]
     pub(super) watch_retry: f64,
     /// Time limit of one watch request to the API server, in seconds (query parameter timeoutSeconds)
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = Pace::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_WATCH_TIMEOUT", default_value_t = WatchTimings::DEFAULT.watch.as_secs_f64(), value_parser = seconds)]
     pub(super) watch_timeout: f64,
     /// Whether the server writes the problems of each FabricProfile to the status of that FabricProfile. Only the
     /// replica that holds a Lease writes the status
@@ -59,7 +59,7 @@ pub(in crate::cli) struct Arguments {
     )]
     pub(super) profile_status: bool,
     /// Time without contact with the API server, in seconds, after which the webhook warns about old facts (FAB813)
-    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = Pace::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "FABRIC_ADMISSION_STALE_AFTER", default_value_t = WatchTimings::DEFAULT.stale_after.as_secs_f64(), value_parser = seconds)]
     pub(super) stale_after: f64,
     /// Whether the webhook may change pods; off stops all changes, in every namespace
     #[arg(long, value_enum, env = "FABRIC_ADMISSION_MUTATE", default_value_t = Mutate::On)]

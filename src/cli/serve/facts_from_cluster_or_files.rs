@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, Mutate};
 use crate::cli::flag_values::replica_identity;
 use crate::cli::input::{ServerSettings, facts_from_files, files};
-use crate::cluster::{self, Pace};
+use crate::cluster::{self, WatchTimings};
 use crate::server::{Live, Look, Source, StatusWriter};
 use crate::snapshot::Builder;
 use std::io;
@@ -37,14 +37,14 @@ pub(super) fn live_facts(
     }
     let watching = start_runtime(1)?;
     let client = watching.block_on(cluster::api_client::connect(arguments.kubeconfig.as_deref(), None))?;
-    let pace = Pace {
-        retry: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
+    let timings = WatchTimings {
+        longest_pause: Duration::from_secs_f64(arguments.watch_retry.max(0.05)),
         watch: Duration::from_secs_f64(arguments.watch_timeout.max(1.0)),
         stale_after: Duration::from_secs_f64(arguments.stale_after.max(1.0)),
-        ..Pace::DEFAULT
+        ..WatchTimings::DEFAULT
     };
     let status_writer = arguments.profile_status.then(|| status_writer(&client));
-    let live = Live { client, builder, pace, runtime: watching.handle().clone(), status_writer };
+    let live = Live { client, builder, timings, runtime: watching.handle().clone(), status_writer };
     Ok((watching, live))
 }
 

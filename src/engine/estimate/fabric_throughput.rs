@@ -13,7 +13,7 @@ pub struct Fabric {
 
 /// A published row.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct PublishedThroughput {
     /// Name on the command line.
     pub id: &'static str,
     /// Name in a table.
@@ -23,16 +23,16 @@ pub struct Known {
 }
 
 /// Effective throughputs as practitioners publish them: of one NIC, with large messages.
-pub const FABRICS: [Known; 5] = [
-    Known { id: "1gbe", title: "1 GbE", throughput: 110e6 },
-    Known { id: "10gbe", title: "10 GbE", throughput: 1.1e9 },
-    Known { id: "25gbe", title: "25 GbE", throughput: 2.8e9 },
-    Known { id: "100gbe-tcp", title: "100 GbE TCP", throughput: 9e9 },
-    Known { id: "100gbe-rdma", title: "100 GbE RDMA", throughput: 11e9 },
+pub const FABRICS: [PublishedThroughput; 5] = [
+    PublishedThroughput { id: "1gbe", title: "1 GbE", throughput: 110e6 },
+    PublishedThroughput { id: "10gbe", title: "10 GbE", throughput: 1.1e9 },
+    PublishedThroughput { id: "25gbe", title: "25 GbE", throughput: 2.8e9 },
+    PublishedThroughput { id: "100gbe-tcp", title: "100 GbE TCP", throughput: 9e9 },
+    PublishedThroughput { id: "100gbe-rdma", title: "100 GbE RDMA", throughput: 11e9 },
 ];
 
-impl From<Known> for Fabric {
-    fn from(known: Known) -> Self {
+impl From<PublishedThroughput> for Fabric {
+    fn from(known: PublishedThroughput) -> Self {
         Self { id: known.id.to_owned(), title: known.title.to_owned(), throughput: known.throughput }
     }
 }

@@ -13,7 +13,7 @@ mod which_counters_become_metrics;
 pub use gid_changes::Gids;
 pub use monitor_page::page;
 pub use parse_nccl_ras_answer::{MAX_ANSWER_BYTES as LONGEST_RAS_ANSWER, Ras, RasAnswer, ras_answer};
-pub use prometheus_text::{Readings, text};
+pub use prometheus_text::{ScrapeReadings, text};
 pub use readings_of_scrape::{Interface, Port, SharedMemory};
 pub use transport_by_traffic::{Moved, Rates, Sample, Traffic};
 pub use transport_in_use::{Source, Used, transport_name, transport_of};

@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 /// All readings of a scrape.
 #[derive(Debug, Default)]
-pub struct Readings {
+pub struct ScrapeReadings {
     /// Ports.
     pub ports: Vec<Port>,
     /// Interfaces.
@@ -37,7 +37,7 @@ pub struct Readings {
 
 /// The text.
 #[must_use]
-pub fn text(readings: &Readings) -> String {
+pub fn text(readings: &ScrapeReadings) -> String {
     let mut out = String::new();
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
     write_metric(&mut out, "fabric_monitor_build_info", vec![(version, 1)]);
@@ -114,7 +114,7 @@ pub fn text(readings: &Readings) -> String {
 }
 
 /// The transport, with the figures that show it, and the answers of RAS.
-fn write_transport_metrics(out: &mut String, readings: &Readings) {
+fn write_transport_metrics(out: &mut String, readings: &ScrapeReadings) {
     if let Some(used) = readings.transport {
         let source = format!("source=\"{}\"", used.source.name());
         let label = format!("transport=\"{}\",{source}", transport_name(used.transport));
@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn a_missing_reading_is_absent_and_never_0() {
-        let nothing = text(&Readings {
+        let nothing = text(&ScrapeReadings {
             ports: vec![Port { device: "mlx5_0".to_owned(), port: 1, ..Port::default() }],
-            ..Readings::default()
+            ..ScrapeReadings::default()
         });
         assert_eq!(
             nothing.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>(),
@@ -203,7 +203,7 @@ mod tests {
         ];
         let port =
             Port { device: "mlx5_0".to_owned(), port: 1, gigabits: Some(400), counters, ..Port::default() };
-        let text = text(&Readings { ports: vec![port], ..Readings::default() });
+        let text = text(&ScrapeReadings { ports: vec![port], ..ScrapeReadings::default() });
         for line in [
             "node_infiniband_link_downed_total{device=\"mlx5_0\",port=\"1\"} 255",
             "fabric_monitor_saturated{device=\"mlx5_0\",port=\"1\",counter=\"link_downed\"} 1",

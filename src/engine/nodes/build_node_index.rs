@@ -67,7 +67,7 @@ impl NodeBuilder {
             labels: node.labels(),
             taints: node.taints(),
             resources: node.resources(),
-            lists: node.lists(),
+            lists: node.lists_allocatable_resources(),
         };
         let changed = self.replace_node(name, incoming);
         self.take_out_labels();
@@ -209,7 +209,7 @@ impl NodeBuilder {
         bump(&mut self.view.counts);
         Arc::make_mut(&mut self.view.amounts).count_node_in_or_out(entry.class(), entry.amounts, more);
         for (key, counts) in &mut self.view.own_keys {
-            if entry.own(name, key).is_some() {
+            if entry.label_outside_class(name, key).is_some() {
                 bump(counts);
             }
         }

@@ -189,7 +189,7 @@ impl<'a> Conditions<'a> {
 
     fn hold(&self, name: &str, entry: &NodeEntry) -> bool {
         self.names.iter().all(|c| c.holds(Some(name)))
-            && self.labels().all(|c| c.holds(entry.own(name, c.requirement.key)))
+            && self.labels().all(|c| c.holds(entry.label_outside_class(name, c.requirement.key)))
     }
 
     /// The nodes that a condition lists, if it lists any.

@@ -89,7 +89,7 @@ impl NodeObject<'_> {
     }
 
     /// Whether it lists allocatable resources at all. A kubelet does from its first status on.
-    pub(super) fn lists(&self) -> bool {
+    pub(super) fn lists_allocatable_resources(&self) -> bool {
         let pairs = self.status.as_ref().and_then(|s| s.allocatable.as_ref());
         pairs.is_some_and(|pairs| pairs.iter().next().is_some())
     }

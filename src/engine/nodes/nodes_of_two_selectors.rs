@@ -64,7 +64,8 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
     ) -> Option<Option<&'v str>> {
         let view = self.view;
         let fits = |name: &str, entry: &NodeEntry| {
-            classes.contains(entry.class()) && single.iter().all(|r| r.holds(entry.own(name, r.key)))
+            classes.contains(entry.class())
+                && single.iter().all(|r| r.holds(entry.label_outside_class(name, r.key)))
         };
         // The requirement whose values the fewest nodes have.
         let listing = single.iter().filter(|r| r.relation == Relation::In);

@@ -39,7 +39,7 @@ impl NodeEntry {
     }
 
     /// Value of a label that is not part of the class.
-    pub(super) fn own<'a>(&'a self, name: &'a str, key: &str) -> Option<&'a str> {
+    pub(super) fn label_outside_class<'a>(&'a self, name: &'a str, key: &str) -> Option<&'a str> {
         if self.named && key == HOSTNAME_LABEL {
             return Some(name);
         }
@@ -161,7 +161,7 @@ impl NodeView {
     fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &NodeEntry) -> bool {
         let class = self.classes.get(entry.class());
         requirements.iter().all(|r| {
-            let value = entry.own(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
+            let value = entry.label_outside_class(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
             r.holds(value)
         })
     }

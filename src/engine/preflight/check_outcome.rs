@@ -36,7 +36,8 @@ impl Verdict {
 /// Who can fix a failure. The exit code shows it, so that a `podFailurePolicy` can act on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Fault {
+#[schemars(rename = "Fault")]
+pub enum WhoCanFix {
     /// The pod, its image or its profile: another node gives the same result.
     Configuration,
     /// The node or its fabric: another node may work.
@@ -45,7 +46,7 @@ pub enum Fault {
     Own,
 }
 
-impl Fault {
+impl WhoCanFix {
     /// Its name.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -63,7 +64,7 @@ pub struct Outcome {
     /// The verdict.
     pub verdict: Verdict,
     /// Who can fix it; for a failure and a warning.
-    pub fault: Option<Fault>,
+    pub fault: Option<WhoCanFix>,
     /// What was found, and its consequence.
     pub message: String,
     /// What to do; empty where there is nothing to do.
@@ -83,11 +84,11 @@ impl Outcome {
         Self { verdict: Verdict::Unknown, fault: None, message: message.into(), fix: String::new() }
     }
 
-    pub(super) fn warn(fault: Fault, message: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(super) fn warn(fault: WhoCanFix, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { verdict: Verdict::Warn, fault: Some(fault), message: message.into(), fix: fix.into() }
     }
 
-    pub(super) fn fail(fault: Fault, message: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(super) fn fail(fault: WhoCanFix, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { verdict: Verdict::Fail, fault: Some(fault), message: message.into(), fix: fix.into() }
     }
 }

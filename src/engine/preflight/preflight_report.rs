@@ -1,6 +1,6 @@
 //! The report of all checks, for people, programs and the termination message of the container.
 
-use super::check_outcome::{Fault, Verdict};
+use super::check_outcome::{Verdict, WhoCanFix};
 use super::checks::CHECKS;
 use super::expectation_document::Policy;
 use super::readings::Readings;
@@ -26,7 +26,7 @@ pub struct Report {
     /// The worst verdict of all checks. `pass` only if every check that is not off passes.
     pub verdict: Verdict,
     /// Who can fix the failure; null if nothing failed.
-    pub fault: Option<Fault>,
+    pub fault: Option<WhoCanFix>,
     /// Profile and fingerprint that the checks compare with; null if unknown.
     pub profile: Option<String>,
     /// The checks, by id.
@@ -44,7 +44,7 @@ pub struct Entry {
     /// The verdict.
     pub verdict: Verdict,
     /// Who can fix it; null if nothing is wrong.
-    pub fault: Option<Fault>,
+    pub fault: Option<WhoCanFix>,
     /// What was found.
     pub message: String,
     /// What to do; null if nothing.
@@ -91,13 +91,13 @@ impl Report {
             Ok(what) => (Verdict::Pass, None, what, None),
             Err(why) if policy == Some(Policy::Warn) => (
                 Verdict::Warn,
-                Some(Fault::Own),
+                Some(WhoCanFix::Own),
                 printable(&why, MAX_MESSAGE_CHARACTERS),
                 Some(fix.to_owned()),
             ),
             Err(why) => (
                 Verdict::Fail,
-                Some(Fault::Own),
+                Some(WhoCanFix::Own),
                 printable(&why, MAX_MESSAGE_CHARACTERS),
                 Some(fix.to_owned()),
             ),

@@ -23,7 +23,7 @@ pub enum BaselineState {
 pub struct Since {
     /// The baseline without its entries.
     before: Baseline,
-    known: BTreeMap<Packed, Known>,
+    known: BTreeMap<Packed, BaselineFinding>,
     /// Objects of the baseline, and whether they are among the inputs.
     objects: HashMap<Packed, bool>,
     new: BTreeMap<(Packed, Severity), usize>,
@@ -32,7 +32,7 @@ pub struct Since {
 
 /// A finding of the baseline.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct BaselineFinding {
     severity: Severity,
     count: usize,
     /// Findings of this identity in this run, of any severity (count).
@@ -43,12 +43,12 @@ impl Since {
     /// Begins with a baseline.
     #[must_use]
     pub fn new(mut before: Baseline) -> Self {
-        let mut known: BTreeMap<Packed, Known> = BTreeMap::new();
+        let mut known: BTreeMap<Packed, BaselineFinding> = BTreeMap::new();
         let mut objects = HashMap::new();
         for Entry { fingerprint, severity: name, count } in std::mem::take(&mut before.entries) {
             objects.insert(Packed::object(&fingerprint.object), false);
             let severity = severity(&name).unwrap_or(Severity::Info);
-            let first = Known { severity, count: 0, found: 0 };
+            let first = BaselineFinding { severity, count: 0, found: 0 };
             let kept = known.entry(Packed::finding(&fingerprint)).or_insert(first);
             kept.severity = kept.severity.max(severity);
             kept.count = kept.count.saturating_add(count);
@@ -98,7 +98,7 @@ impl Since {
             Changes::between(&before, &Baseline::new(env!("CARGO_PKG_VERSION"), coverage, Vec::new()));
         let (mut absent, mut findings) = (BTreeSet::new(), 0);
         let mut gone: Vec<Entry> = Vec::new();
-        for (finding, Known { severity, count, found }) in known {
+        for (finding, BaselineFinding { severity, count, found }) in known {
             if count <= found {
                 continue;
             }

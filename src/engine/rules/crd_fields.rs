@@ -4,7 +4,7 @@
 use super::finding::{Findings, Severity};
 use super::most_findings_per_rule::MAX_PER_RULE;
 use super::object_context::ObjectContext;
-use crate::schemas::{self, Fault, Field, Misfit, Reader, Takes, misfits};
+use crate::schemas::{self, Field, Misfit, MisfitKind, Reader, Takes, misfits};
 use crate::text::{nearest, printable};
 use serde_json::{Map, Value};
 
@@ -146,7 +146,10 @@ fn misfits_api_server_refuses<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<
         return Vec::new();
     }
     let waits = |value: &Value| value.as_str().is_some_and(is_placeholder);
-    misfits_with_crd(context).into_iter().filter(|m| m.fault != Fault::Unknown && !waits(m.value)).collect()
+    misfits_with_crd(context)
+        .into_iter()
+        .filter(|m| m.fault != MisfitKind::Unknown && !waits(m.value))
+        .collect()
 }
 
 /// Whether [`refused_values`] reports a value by its pointer.
@@ -156,7 +159,7 @@ pub(super) fn is_reported_as_refused(context: &ObjectContext<'_>, pointer: &str)
 
 /// Reports keys that the CRD does not have.
 pub(super) fn report_unknown_keys(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    for misfit in misfits_with_crd(context).iter().filter(|m| m.fault == Fault::Unknown) {
+    for misfit in misfits_with_crd(context).iter().filter(|m| m.fault == MisfitKind::Unknown) {
         let at = misfit.pointer.rsplit_once('/').map_or("", |(at, _)| at);
         let shown = printable(misfit.key, 40);
         let place = match at {
@@ -192,7 +195,7 @@ pub(super) fn report_refused_values(context: &ObjectContext<'_>, findings: &mut 
     for misfit in &misfits_api_server_refuses(context) {
         let (subject, expected) = (subject(misfit), expected(misfit.field));
         // A newer CRD may have more words, but neither an empty nor a misspelled one.
-        let new_word = misfit.fault == Fault::Word
+        let new_word = misfit.fault == MisfitKind::Word
             && misfit.value != ""
             && word_meant(misfit.field, misfit.value).is_none();
         let (severity, message) = if new_word {

@@ -44,12 +44,12 @@ pub(super) struct Attached<'a> {
     /// How often with a device of the pod's own choice (`deviceID`).
     pub(super) times_with_device: i64,
     /// Known facts about it. `None` also where the audience may not know it.
-    pub(super) known: Option<Known<'a>>,
+    pub(super) known: Option<KnownNetwork<'a>>,
 }
 
 /// Known facts about a network.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct KnownNetwork<'a> {
     pub(super) fact: &'a NetworkFact,
     pub(super) class: NetworkClass<'a>,
 }
@@ -213,7 +213,7 @@ impl<'a> Devices<'a> {
             let rail = profile.and_then(|p| p.rail_on(namespace, name, sources.subject.namespace));
             let of_profile = rail.and_then(|r| r.resource.as_deref());
             let fact = sources.subject.snapshot.network(namespace, name);
-            network.known = fact.map(|fact| Known { fact, class: NetworkClass::default() });
+            network.known = fact.map(|fact| KnownNetwork { fact, class: NetworkClass::default() });
             let (resource, takes_device, own_device) = match fact {
                 Some(fact) => {
                     (fact.resource.as_ref().map(|r| r.borrowed()), fact.takes_device, fact.own_device)

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum MisfitKind {
     /// The mapping has no such key.
     Unknown,
     /// Its type.
@@ -31,7 +31,7 @@ pub struct Misfit<'t, 'v> {
     /// The field; for an unknown key, the mapping.
     pub field: &'t Field,
     /// What is wrong.
-    pub fault: Fault,
+    pub fault: MisfitKind,
 }
 
 /// Who reads a value.
@@ -93,7 +93,7 @@ impl<'t, 'v> Walk<'t, 'v> {
                 return;
             }
             (Takes::Object, Value::Object(map)) => return self.collect_misfits_of_mapping(field, map),
-            _ => Some(Fault::Type),
+            _ => Some(MisfitKind::Type),
         };
         if let Some(fault) = fault {
             self.push_misfit(field, key, value, fault);
@@ -105,7 +105,7 @@ impl<'t, 'v> Walk<'t, 'v> {
         for (key, value) in map {
             self.walk_below_key(&json_pointer_token(key), |walk| match field.field(key) {
                 Some(known) => walk.collect_misfits_of_value(known, key, value),
-                None if named && !field.open => walk.push_misfit(field, key, value, Fault::Unknown),
+                None if named && !field.open => walk.push_misfit(field, key, value, MisfitKind::Unknown),
                 None => {}
             });
         }
@@ -119,31 +119,31 @@ impl<'t, 'v> Walk<'t, 'v> {
         self.at.truncate(length);
     }
 
-    fn push_misfit(&mut self, field: &'t Field, key: &'v str, value: &'v Value, fault: Fault) {
-        let unread = fault == Fault::Unknown && self.reader == Reader::Go;
+    fn push_misfit(&mut self, field: &'t Field, key: &'v str, value: &'v Value, fault: MisfitKind) {
+        let unread = fault == MisfitKind::Unknown && self.reader == Reader::Go;
         if self.found.len() < self.limit && !unread {
             self.found.push(Misfit { pointer: self.at.clone(), key, value, field, fault });
         }
     }
 
-    fn whole_fault(&self, field: &Field, number: &Number) -> Option<Fault> {
+    fn whole_fault(&self, field: &Field, number: &Number) -> Option<MisfitKind> {
         let fraction = number.as_f64().is_none_or(|n| n.fract() != 0.0);
         if number.is_f64() && (fraction || self.reader == Reader::Go) {
-            return Some(Fault::Type);
+            return Some(MisfitKind::Type);
         }
         // A number beyond 64 bits is beyond every limit.
         let number = number.as_i64().unwrap_or(i64::MAX);
         let outside = field.least.is_some_and(|n| number < n) || field.most.is_some_and(|n| number > n);
-        outside.then_some(Fault::Range)
+        outside.then_some(MisfitKind::Range)
     }
 }
 
-fn text_fault(field: &Field, text: &str) -> Option<Fault> {
+fn text_fault(field: &Field, text: &str) -> Option<MisfitKind> {
     let same = |word: &&str| if field.any_case { word.eq_ignore_ascii_case(text) } else { *word == text };
     if !field.words.is_empty() && !field.words.iter().any(same) {
-        return Some(Fault::Word);
+        return Some(MisfitKind::Word);
     }
-    field.pattern.is_some_and(|pattern| !pattern.fits(text)).then_some(Fault::Form)
+    field.pattern.is_some_and(|pattern| !pattern.fits(text)).then_some(MisfitKind::Form)
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
     use crate::schemas::{crd, plugin};
     use serde_json::json;
 
-    fn policy(spec: &Value) -> Vec<(String, Fault)> {
+    fn policy(spec: &Value) -> Vec<(String, MisfitKind)> {
         let object = json!({"apiVersion": "v1", "metadata": {"name": 1}, "spec": spec});
         let schema = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
         let found = misfits(&schema.whole, object.as_object().unwrap(), Reader::ApiServer, 50);
@@ -170,21 +170,24 @@ mod tests {
         assert_eq!(
             policy(&wrong),
             [
-                ("/spec/bridge", Fault::Type),
-                ("/spec/isRdma", Fault::Type),
-                ("/spec/linkType", Fault::Word),
-                ("/spec/mtu", Fault::Range),
-                ("/spec/nicSelector/pfName", Fault::Unknown),
-                ("/spec/nicSelector/pfNames/1", Fault::Type),
-                ("/spec/nodeSelector/x~1y", Fault::Type),
-                ("/spec/numVfs", Fault::Type),
-                ("/spec/priority", Fault::Range),
+                ("/spec/bridge", MisfitKind::Type),
+                ("/spec/isRdma", MisfitKind::Type),
+                ("/spec/linkType", MisfitKind::Word),
+                ("/spec/mtu", MisfitKind::Range),
+                ("/spec/nicSelector/pfName", MisfitKind::Unknown),
+                ("/spec/nicSelector/pfNames/1", MisfitKind::Type),
+                ("/spec/nodeSelector/x~1y", MisfitKind::Type),
+                ("/spec/numVfs", MisfitKind::Type),
+                ("/spec/priority", MisfitKind::Range),
             ]
             .map(|(pointer, fault)| (pointer.to_owned(), fault))
         );
-        assert_eq!(policy(&json!({"numVfs": 1.5})), [("/spec/numVfs".to_owned(), Fault::Type)]);
-        assert_eq!(policy(&json!({"priority": u64::MAX})), [("/spec/priority".to_owned(), Fault::Range)]);
-        assert_eq!(policy(&json!("text")), [("/spec".to_owned(), Fault::Type)]);
+        assert_eq!(policy(&json!({"numVfs": 1.5})), [("/spec/numVfs".to_owned(), MisfitKind::Type)]);
+        assert_eq!(
+            policy(&json!({"priority": u64::MAX})),
+            [("/spec/priority".to_owned(), MisfitKind::Range)]
+        );
+        assert_eq!(policy(&json!("text")), [("/spec".to_owned(), MisfitKind::Type)]);
     }
 
     #[test]

@@ -6,6 +6,6 @@ mod misfits;
 mod pattern;
 mod table;
 
-pub use misfits::{Fault, Misfit, Reader, misfits};
+pub use misfits::{Misfit, MisfitKind, Reader, misfits};
 pub use pattern::Pattern;
 pub use table::{Field, Place, Schema, Takes, crd, places, plugin};

@@ -2,7 +2,7 @@
 
 use super::nearest_layer_wins::{Layer, NodeLayers};
 use super::store_of_objects_except_nodes::{Counted, Full, Id, Profiles, Store};
-use super::{Known, Objects, Settings, Snapshot};
+use super::{AllFacts, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
 use crate::nodes::{NodeBuilder, NodeObject, NodeView};
@@ -271,7 +271,7 @@ impl Builder {
         };
         self.folded = Some((Arc::clone(&objects), profiles));
         self.catalog = Some((Arc::clone(&catalog), nodes.clone()));
-        let known = Known {
+        let known = AllFacts {
             catalog,
             nodes,
             objects,

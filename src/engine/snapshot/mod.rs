@@ -43,14 +43,14 @@ use std::sync::Arc;
 /// What is known when a decision is made, as far as the audience of its answer may know it. Cheap to copy; never changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    known: Arc<Known>,
+    known: Arc<AllFacts>,
     view: View,
     landings: Landings,
 }
 
 /// Everything that is known.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Known {
+struct AllFacts {
     catalog: Arc<Catalog>,
     nodes: NodeView,
     objects: Arc<Objects>,

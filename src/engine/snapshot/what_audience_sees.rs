@@ -1,7 +1,7 @@
 //! The facts that an answer may depend on, by who gets it (docs/adr/0021).
 
 use super::audience::{Audience, Open, Opened, View};
-use super::{Known, Snapshot, admits};
+use super::{AllFacts, Snapshot, admits};
 use crate::facts::{Index, Kind};
 use crate::nodes::NodeView;
 use crate::profile::Profile;
@@ -146,7 +146,7 @@ impl Snapshot {
     /// networks than there is room for.
     #[must_use]
     pub fn lists_networks_of(&self, namespace: &str) -> bool {
-        let Known { lists_networks, objects, .. } = &*self.known;
+        let AllFacts { lists_networks, objects, .. } = &*self.known;
         let known = &objects.networks_in;
         self.sees(namespace)
             && !objects.leaves_out(Kind::NetworkAttachmentDefinition, namespace)

@@ -16,14 +16,14 @@ pub(super) const NONE: usize = MOST + 1;
 /// Names in the order in which they came. Looking up takes no lock.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    known: ArcSwap<Known>,
+    known: ArcSwap<PlacesOfNames>,
     growing: Mutex<()>,
     /// Whether "no name" is counted, and shown before the first time.
     counts_none: bool,
 }
 
 #[derive(Debug, Default, Clone)]
-struct Known {
+struct PlacesOfNames {
     places: HashMap<Arc<str>, usize>,
     names: Vec<Arc<str>>,
 }
@@ -63,7 +63,7 @@ impl Names {
     /// Gives a name a place. At most [`MOST`] times, and never for a name that has one.
     fn assign_place(&self, name: &str) -> usize {
         let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = Known::clone(&self.known.load());
+        let mut known = PlacesOfNames::clone(&self.known.load());
         let place = known.names.len();
         if let Some(place) = known.places.get(name) {
             return *place;

@@ -1,6 +1,6 @@
 //! The formats for CI systems.
 
-use super::format_writer::{Page, Sheet, Sink, Tail};
+use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use super::repository_paths::Repository;
 use crate::cli::review::shown_findings::Filter;
 use crate::report::Unread;
@@ -23,32 +23,39 @@ impl Ci {
     }
 }
 
-impl Sheet for Ci {
-    fn begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
+impl FormatWriter for Ci {
+    fn write_begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
         self.format.begin(out)
     }
 
-    fn selects(&self) -> bool {
+    fn filters_findings_itself(&self) -> bool {
         true
     }
 
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        if page.review.results.is_empty() {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
+        if reviewed.review.results.is_empty() {
             return Ok(());
         }
-        let file = self.repository.name(&page.document.file);
-        for r in &page.review.results {
-            let json = r.part.clone().and_then(|part| page.document.json.get().get(part));
+        let file = self.repository.name(&reviewed.document.file);
+        for r in &reviewed.review.results {
+            let json = r.part.clone().and_then(|part| reviewed.document.json.get().get(part));
             let json = json.filter(|_| !r.findings.is_empty()).unwrap_or_default();
             let paths = NamedPaths::new(json);
             // A report must not be green while the command fails.
             let shown = r.findings.iter().filter(|found| {
                 let finding = &found.item;
-                found.does_fail_command(page.fails) || self.view.shows(finding) && self.filter.shows(finding)
+                found.does_fail_command(reviewed.fails)
+                    || self.view.shows(finding) && self.filter.shows(finding)
             });
             let issues: Vec<Issue<'_>> = shown
                 .map(|found| {
-                    Issue::new((r, found), (&file, &paths), page.lines, page.fails, &mut self.fingerprints)
+                    Issue::new(
+                        (r, found),
+                        (&file, &paths),
+                        reviewed.lines,
+                        reviewed.fails,
+                        &mut self.fingerprints,
+                    )
                 })
                 .collect();
             self.format.add(out, &file, r, &issues)?;
@@ -56,7 +63,7 @@ impl Sheet for Ci {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+    fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         let named = |unread: &Unread| Unread { file: self.repository.name(&unread.file), ..unread.clone() };
         let unread: Vec<Unread> = tail.unread.iter().map(named).collect();
         self.format.end(out, &unread)

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 /// One document and its results.
 #[derive(Clone, Copy)]
-pub(super) struct Page<'a> {
+pub(super) struct DocumentToWrite<'a> {
     pub(super) file: &'a File,
     pub(super) document: &'a Document,
     pub(super) review: &'a DocumentReview,
@@ -22,7 +22,7 @@ pub(super) struct Page<'a> {
     pub(super) fails: Option<Severity>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> DocumentToWrite<'a> {
     /// The results that have a patch.
     pub(super) fn results_with_patch(&self) -> Vec<&'a Reviewed> {
         self.review.results.iter().filter(|r| !r.decision.patch.is_empty()).collect()
@@ -33,30 +33,30 @@ impl<'a> Page<'a> {
 pub(super) type Sink<'w> = io::BufWriter<Box<dyn Write + 'w>>;
 
 /// A format.
-pub(super) trait Sheet {
-    fn begin(&mut self, _: &mut Sink<'_>) -> io::Result<()> {
+pub(super) trait FormatWriter {
+    fn write_begin(&mut self, _: &mut Sink<'_>) -> io::Result<()> {
         Ok(())
     }
     /// Whether it gets all findings and selects them itself.
-    fn selects(&self) -> bool {
+    fn filters_findings_itself(&self) -> bool {
         false
     }
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()>;
-    fn end(&mut self, _: &mut Sink<'_>, _: &Tail) -> io::Result<()> {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()>;
+    fn write_end(&mut self, _: &mut Sink<'_>, _: &AfterAllDocuments) -> io::Result<()> {
         Ok(())
     }
 }
 
 /// How much of what comes after the results a format shows. Only a format that shows all has all in memory.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptUntilEnd {
     /// Skipped objects (count).
     pub(super) skipped: usize,
     /// Whether it lists the errors of unreadable inputs.
     pub(super) errors: bool,
 }
 
-impl Kept {
+impl KeptUntilEnd {
     /// Enough for both formats.
     pub(super) fn and(self, other: Self) -> Self {
         Self { skipped: self.skipped.max(other.skipped), errors: self.errors || other.errors }
@@ -64,20 +64,20 @@ impl Kept {
 }
 
 /// What comes after the results.
-pub(super) struct Tail {
+pub(super) struct AfterAllDocuments {
     pub(super) summary: Summary,
     /// The first skipped objects; the summary counts all.
     pub(super) skipped: Vec<Skipped>,
     pub(super) unread: Vec<Unread>,
     /// The comparison with the baseline; `None` without one.
     pub(super) comparison: Option<Comparison>,
-    kept: Kept,
+    kept: KeptUntilEnd,
     /// Inputs with an error.
     unreadable: BTreeSet<String>,
 }
 
-impl Tail {
-    pub(super) fn new(kept: Kept) -> Self {
+impl AfterAllDocuments {
+    pub(super) fn new(kept: KeptUntilEnd) -> Self {
         let (summary, unreadable) = (Summary::default(), BTreeSet::new());
         Self { summary, skipped: Vec::new(), unread: Vec::new(), comparison: None, kept, unreadable }
     }

@@ -29,7 +29,7 @@ use crate::snapshot::Snapshot;
 use crate::text::count;
 use ci_formats::Ci;
 use decided_batch::Decided;
-use format_writer::{Kept, Page, Sheet, Sink, Tail};
+use format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, KeptUntilEnd, Sink};
 use std::io::{self, Write};
 
 /// Where a format is written.
@@ -52,11 +52,11 @@ pub(super) struct Shown {
 
 /// The output of a review: all its formats at once.
 pub(super) struct Output<'w> {
-    sheets: Vec<(Box<dyn Sheet>, Sink<'w>)>,
+    sheets: Vec<(Box<dyn FormatWriter>, Sink<'w>)>,
     /// The format whose reader has to learn of denied objects from stderr.
     silent: Option<Format>,
     shown: Shown,
-    tail: Tail,
+    tail: AfterAllDocuments,
     baselines: Baselines,
     /// Whether a format shows the whole comparison with a baseline.
     compares: bool,
@@ -73,7 +73,7 @@ pub(super) struct Part<'a> {
     pub(super) baseline: Option<Number>,
 }
 
-fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
+fn sheet(format: Format, shown: &Shown) -> Box<dyn FormatWriter> {
     let ci = |format| Box::new(Ci::new(format, shown.view, shown.filter.clone()));
     match format {
         Format::Text => Box::new(text_and_json::Text::new(shown.view, shown.estimate)),
@@ -88,29 +88,36 @@ fn sheet(format: Format, shown: &Shown) -> Box<dyn Sheet> {
     }
 }
 
-fn kept(format: Format) -> Kept {
+fn kept(format: Format) -> KeptUntilEnd {
     match format {
-        Format::Text => Kept { skipped: text_and_json::MAX_SKIPPED, errors: false },
-        Format::Json => Kept { skipped: usize::MAX, errors: true },
-        Format::Yaml | Format::Patch | Format::Diff => Kept::default(),
-        Format::Sarif | Format::Junit | Format::Github | Format::Gitlab => Kept { skipped: 0, errors: true },
+        Format::Text => KeptUntilEnd { skipped: text_and_json::MAX_SKIPPED, errors: false },
+        Format::Json => KeptUntilEnd { skipped: usize::MAX, errors: true },
+        Format::Yaml | Format::Patch | Format::Diff => KeptUntilEnd::default(),
+        Format::Sarif | Format::Junit | Format::Github | Format::Gitlab => {
+            KeptUntilEnd { skipped: 0, errors: true }
+        }
     }
 }
 
 impl<'w> Output<'w> {
     /// Begins the output in each format.
-    pub(super) fn begin(targets: Vec<Target<'w>>, shown: Shown, baselines: Baselines) -> io::Result<Self> {
+    pub(super) fn write_begin(
+        targets: Vec<Target<'w>>,
+        shown: Shown,
+        baselines: Baselines,
+    ) -> io::Result<Self> {
         let reported = targets.iter().any(|target| target.stdout && target.format.shows_findings());
         let without = |format: &Format| !format.shows_findings() && !reported && !shown.quiet;
         let silent = targets.iter().map(|target| target.format).find(without);
-        let tail =
-            Tail::new(targets.iter().fold(Kept::default(), |all, target| all.and(kept(target.format))));
+        let tail = AfterAllDocuments::new(
+            targets.iter().fold(KeptUntilEnd::default(), |all, target| all.and(kept(target.format))),
+        );
         let compares = targets.iter().any(|target| matches!(target.format, Format::Text | Format::Json));
         let mut sheets = Vec::new();
         for target in targets {
             let mut sheet = sheet(target.format, &shown);
             let mut out = Sink::with_capacity(1 << 16, target.out);
-            sheet.begin(&mut out)?;
+            sheet.write_begin(&mut out)?;
             sheets.push((sheet, out));
         }
         Ok(Self { sheets, silent, shown, tail, baselines, compares })
@@ -195,15 +202,15 @@ impl<'w> Output<'w> {
             warn_of_duplicates(document, err)?;
             denied_on_stderr::write(err, format, &review, self.shown.view.width, lines)?;
         }
-        for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.selects()) {
-            sheet.document(out, Page { file, document, review: &review, lines, fails })?;
+        for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| sheet.filters_findings_itself()) {
+            sheet.write_document(out, DocumentToWrite { file, document, review: &review, lines, fails })?;
         }
         review
             .results
             .iter_mut()
             .for_each(|reviewed| self.shown.filter.drop_and_count_hidden_findings(reviewed));
-        for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.selects()) {
-            sheet.document(out, Page { file, document, review: &review, lines, fails })?;
+        for (sheet, out) in self.sheets.iter_mut().filter(|(sheet, _)| !sheet.filters_findings_itself()) {
+            sheet.write_document(out, DocumentToWrite { file, document, review: &review, lines, fails })?;
         }
         self.tail.add_skipped(review.skipped);
         self.tail.add_unread(review.unread);
@@ -211,7 +218,7 @@ impl<'w> Output<'w> {
     }
 
     /// Ends the output in each format. Returns the baseline of this run, unless an input could not be read.
-    pub(super) fn end(mut self, err: &mut dyn Write) -> io::Result<(Summary, Option<Written>)> {
+    pub(super) fn write_end(mut self, err: &mut dyn Write) -> io::Result<(Summary, Option<Written>)> {
         let partial = self.tail.summary.partial;
         let (comparison, written) = std::mem::take(&mut self.baselines).end(partial);
         self.tail.comparison = comparison;
@@ -222,7 +229,7 @@ impl<'w> Output<'w> {
             baseline_comparison_text::write(err, comparison)?;
         }
         for (sheet, out) in &mut self.sheets {
-            sheet.end(out, &self.tail)?;
+            sheet.write_end(out, &self.tail)?;
             out.flush()?;
         }
         // Each of its lines is one patch.

@@ -1,6 +1,6 @@
 //! The formats with verdicts, changes and findings: text and JSON.
 
-use super::format_writer::{Page, Sheet, Sink, Tail};
+use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use crate::cli::estimate::Asked;
 use crate::report::baseline_comparison_text;
 use crate::report::review_json::{ResultEntry, SCHEMA};
@@ -24,9 +24,9 @@ impl Text {
     }
 
     /// A line for each workload of a document.
-    fn write_estimates(&self, out: &mut dyn Write, page: Page<'_>) -> io::Result<()> {
+    fn write_estimates(&self, out: &mut dyn Write, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
         let Some(asked) = &self.estimate else { return Ok(()) };
-        for of_one in page.review.estimated.chunk_by(|(one, _), (other, _)| one == other) {
+        for of_one in reviewed.review.estimated.chunk_by(|(one, _), (other, _)| one == other) {
             let templates: Vec<_> = of_one.iter().map(|(_, template)| *template).collect();
             if let (Some((workload, _)), Some(line)) = (of_one.first(), asked.line(&templates)) {
                 writeln!(out, "ESTIMATE  {}: {line}", workload.name)?;
@@ -36,17 +36,17 @@ impl Text {
     }
 }
 
-impl Sheet for Text {
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        for reviewed in &page.review.results {
-            self.hidden += review_text::write_result(out, reviewed, self.view, Some(page.lines))?;
-            let shown = reviewed.findings.iter().filter(|found| self.view.shows(&found.item));
+impl FormatWriter for Text {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
+        for result in &reviewed.review.results {
+            self.hidden += review_text::write_result(out, result, self.view, Some(reviewed.lines))?;
+            let shown = result.findings.iter().filter(|found| self.view.shows(&found.item));
             shown.for_each(|found| self.rules.add_finding(found));
         }
-        self.write_estimates(out, page)
+        self.write_estimates(out, reviewed)
     }
 
-    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+    fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         if !self.view.only_findings {
             let listed = tail.skipped.iter().take(MAX_SKIPPED);
             for skipped in listed.clone() {
@@ -71,13 +71,13 @@ pub(super) struct Json {
     rules: ByRule,
 }
 
-impl Sheet for Json {
-    fn begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
+impl FormatWriter for Json {
+    fn write_begin(&mut self, out: &mut Sink<'_>) -> io::Result<()> {
         write!(out, "{{\"schema\":\"{SCHEMA}\",\n\"results\":[")
     }
 
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        for reviewed in &page.review.results {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
+        for reviewed in &reviewed.review.results {
             out.write_all(if self.begun { b",\n" } else { b"\n" })?;
             self.begun = true;
             serde_json::to_writer(&mut *out, &ResultEntry::from(reviewed))?;
@@ -86,7 +86,7 @@ impl Sheet for Json {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+    fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         write!(out, "],\n\"rules\":")?;
         serde_json::to_writer(&mut *out, &self.rules.rows())?;
         write!(out, ",\n\"baseline\":")?;

@@ -1,6 +1,6 @@
 //! The formats with changes only: YAML, patches and diffs.
 
-use super::format_writer::{Page, Sheet, Sink, Tail};
+use super::format_writer::{AfterAllDocuments, DocumentToWrite, FormatWriter, Sink};
 use crate::manifest::{self, Document};
 use crate::report::Reviewed;
 use crate::report::review_json::patch;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// A last line for outputs that have comments: documents are missing that could not be read.
-fn write_note_on_missing_documents(out: &mut dyn Write, tail: &Tail) -> io::Result<()> {
+fn write_note_on_missing_documents(out: &mut dyn Write, tail: &AfterAllDocuments) -> io::Result<()> {
     match tail.summary.unreadable {
         0 => Ok(()),
         inputs => writeln!(out, "# partial result: {} unreadable", count(inputs, "input")),
@@ -22,14 +22,14 @@ pub(super) struct Yaml {
     begun: bool,
 }
 
-impl Sheet for Yaml {
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        let Page { file, document, .. } = page;
+impl FormatWriter for Yaml {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
+        let DocumentToWrite { file, document, .. } = reviewed;
         if self.begun {
             writeln!(out, "---")?;
         }
         self.begun = true;
-        let changed = page.results_with_patch();
+        let changed = reviewed.results_with_patch();
         if changed.is_empty() {
             let text = file.text.get(document.text.clone()).unwrap_or_default();
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -43,7 +43,7 @@ impl Sheet for Yaml {
         out.write_all(manifest::to_yaml(&after).as_bytes())
     }
 
-    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+    fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         // A comment of its own document: it never becomes a part of a text that ends the document before.
         if self.begun && tail.summary.partial {
             writeln!(out, "---")?;
@@ -54,9 +54,9 @@ impl Sheet for Yaml {
 
 pub(super) struct Patch;
 
-impl Sheet for Patch {
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        for r in page.results_with_patch() {
+impl FormatWriter for Patch {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
+        for r in reviewed.results_with_patch() {
             let line = json!({
                 "source": r.source, "apiVersion": r.api_version, "kind": r.kind, "namespace": r.namespace,
                 "name": r.name, "generateName": r.generate_name, "template": r.template,
@@ -68,7 +68,7 @@ impl Sheet for Patch {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+    fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         // Each line is JSON, so the mark is too. Its list of operations is empty: applied, it changes nothing.
         match tail.summary.unreadable {
             0 => Ok(()),
@@ -79,9 +79,9 @@ impl Sheet for Patch {
 
 pub(super) struct Diff;
 
-impl Sheet for Diff {
-    fn document(&mut self, out: &mut Sink<'_>, page: Page<'_>) -> io::Result<()> {
-        let (changed, document) = (page.results_with_patch(), page.document);
+impl FormatWriter for Diff {
+    fn write_document(&mut self, out: &mut Sink<'_>, reviewed: DocumentToWrite<'_>) -> io::Result<()> {
+        let (changed, document) = (reviewed.results_with_patch(), reviewed.document);
         if changed.is_empty() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl Sheet for Diff {
         write!(out, "--- {name}\n+++ {name}, admitted\n{hunks}")
     }
 
-    fn end(&mut self, out: &mut Sink<'_>, tail: &Tail) -> io::Result<()> {
+    fn write_end(&mut self, out: &mut Sink<'_>, tail: &AfterAllDocuments) -> io::Result<()> {
         write_note_on_missing_documents(out, tail)
     }
 }

@@ -1,13 +1,13 @@
 //! The RDMA mode of the nodes that serve a network.
 
 use crate::facts::Site;
-use crate::rules::devices_of_pod::Known;
+use crate::rules::devices_of_pod::KnownNetwork;
 use crate::rules::object_context::ObjectContext;
 use crate::rules::pod_context::PodContext;
 
 /// The nodes that serve a network's resource.
 pub(super) fn nodes_serving_network<'a>(
-    known: &Known<'a>,
+    known: &KnownNetwork<'a>,
     facts: &'a crate::facts::Index,
 ) -> Option<&'a Site> {
     facts.site(known.class.resource?)
@@ -16,8 +16,8 @@ pub(super) fn nodes_serving_network<'a>(
 /// Reports the networks of a pod for which a condition holds.
 pub(super) fn report_networks_of_pod_where(
     context: &PodContext<'_>,
-    holds: fn(&Known<'_>, &Site) -> bool,
-    report: &mut dyn FnMut(String, &Known<'_>),
+    holds: fn(&KnownNetwork<'_>, &Site) -> bool,
+    report: &mut dyn FnMut(String, &KnownNetwork<'_>),
 ) {
     if context.pod().host_network() {
         return;
@@ -35,11 +35,11 @@ pub(super) fn report_networks_of_pod_where(
 /// Whether a condition holds for a network object.
 pub(super) fn does_hold_for_network_object(
     context: &ObjectContext<'_>,
-    holds: fn(&Known<'_>, &Site) -> bool,
+    holds: fn(&KnownNetwork<'_>, &Site) -> bool,
 ) -> bool {
     let Some(network) = context.network_made_of_object() else { return false };
     let class = context.snapshot.class_of(&network.fact);
-    let known = Known { fact: &network.fact, class };
+    let known = KnownNetwork { fact: &network.fact, class };
     nodes_serving_network(&known, context.snapshot.facts()).is_some_and(|site| holds(&known, site))
 }
 

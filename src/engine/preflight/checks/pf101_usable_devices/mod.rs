@@ -1,7 +1,7 @@
 //! PF101: RDMA devices that programs of this container can open.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF101", page: include_str!("page.md"), rdma_only: true, judge };
@@ -18,7 +18,7 @@ fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
         Some(0) => Ok(Outcome::off("the profile expects no RDMA device")),
         Some(wanted) if wanted as usize == names.len() => Ok(Outcome::pass(found)),
         Some(wanted) if (wanted as usize) < names.len() => Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{found}, but the profile expects {wanted}: NCCL may use devices of other networks"),
             "Run the container without privileged and without a hostPath of /dev/infiniband, or list the devices in NCCL_IB_HCA.",
         )),
@@ -49,7 +49,7 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
         .collect();
     if !denied.is_empty() {
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{has}, {needs}; {}", listed(&denied)),
             "Request the RDMA resource in this container. A hostPath mount of /dev/infiniband gives no permission.",
         ));
@@ -57,7 +57,7 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
     let files = context.seen.device_files.as_deref().unwrap_or_default();
     if files.len() > nodes.len() {
         return Ok(Outcome::fail(
-            Fault::Node,
+            WhoCanFix::Node,
             format!(
                 "{has}, {needs}; /dev/infiniband has {}, but the kernel shows {} in this network namespace",
                 count(files.len(), "device file"),
@@ -70,13 +70,13 @@ fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, O
         all.iter().map(|device| device.name.as_str()).filter(|name| !usable.contains(name)).collect();
     if unusable.is_empty() {
         return Ok(Outcome::fail(
-            Fault::Node,
+            WhoCanFix::Node,
             format!("{has}, {needs}; the kernel shows no other device in this network namespace"),
             "Check that the node's RDMA driver is loaded, and that the pod requests the RDMA resource.",
         ));
     }
     Ok(Outcome::fail(
-        Fault::Configuration,
+        WhoCanFix::Configuration,
         format!(
             "{has}, {needs}; the kernel also shows {}, but /dev/infiniband has no device file for these devices",
             listed(&unusable)

@@ -1,7 +1,7 @@
 //! PF102: state of the ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::{LinkLayer, State};
 use crate::text::count;
@@ -31,7 +31,7 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if !tally.bad.is_empty() {
         return Ok(Outcome::fail(
-            Fault::Node,
+            WhoCanFix::Node,
             format!("{}: NCCL cannot use a port that is not ACTIVE", listed(&tally.bad)),
             "Check cable, transceiver and switch port of the node. On InfiniBand, check that a Subnet Manager runs.",
         ));
@@ -41,7 +41,7 @@ fn states(context: &Context<'_>) -> Result<Outcome, Outcome> {
             return Outcome::pass(format!("{} ACTIVE ({})", count(good.len(), "port"), listed(good)));
         }
         Outcome::warn(
-            Fault::Node,
+            WhoCanFix::Node,
             format!(
                 "{}: not ACTIVE, but another port of the same device is ACTIVE",
                 listed(&other_port_active)

@@ -1,7 +1,7 @@
 //! PF103: rate of the ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::port::State;
 use crate::text::count;
 
@@ -33,8 +33,8 @@ fn rates(context: &Context<'_>) -> Result<Outcome, Outcome> {
         );
         let fix = "Check cable, transceiver, switch port and PCIe slot: the link may have fewer lanes or a lower speed than usual.";
         return Ok(match context.expected.rate {
-            Some(_) => Outcome::fail(Fault::Node, message, fix),
-            None => Outcome::warn(Fault::Node, message, fix),
+            Some(_) => Outcome::fail(WhoCanFix::Node, message, fix),
+            None => Outcome::warn(WhoCanFix::Node, message, fix),
         });
     }
     let single = context.expected.rate.is_none() && tally.good.len() == 1;

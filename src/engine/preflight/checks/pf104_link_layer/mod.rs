@@ -1,7 +1,7 @@
 //! PF104: link layer of the ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::text::count;
 
 pub(super) static CHECK: Check = Check { id: "PF104", page: include_str!("page.md"), rdma_only: true, judge };
@@ -28,7 +28,7 @@ fn layers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }));
     }
     // Where some ports are right, the node differs from the others of its pool.
-    let fault = if tally.good.is_empty() { Fault::Configuration } else { Fault::Node };
+    let fault = if tally.good.is_empty() { WhoCanFix::Configuration } else { WhoCanFix::Node };
     Ok(Outcome::fail(
         fault,
         format!("{}, but transport {transport} needs {}", listed(&tally.bad), wanted.word()),

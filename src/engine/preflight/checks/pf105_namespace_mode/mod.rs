@@ -1,7 +1,7 @@
 //! PF105: mode of RDMA network namespaces.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::netlink::NamespaceMode;
 
 pub(super) static CHECK: Check = Check { id: "PF105", page: include_str!("page.md"), rdma_only: true, judge };
@@ -21,7 +21,7 @@ fn mode(context: &Context<'_>) -> Result<Outcome, Outcome> {
             "the mode is shared, so sysfs lists all devices of the node and has no counters for this pod",
         ),
         NamespaceMode::Exclusive if devices.is_empty() => Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             "the mode is exclusive, but no RDMA device was moved into this pod's network namespace",
             "Add the rdma CNI plugin to the pod's networks, after sriov or host-device.",
         ),

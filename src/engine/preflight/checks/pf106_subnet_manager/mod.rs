@@ -1,7 +1,7 @@
 //! PF106: LID, Subnet Manager and P_Keys of InfiniBand ports.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::Port;
 use crate::rdma::port::LinkLayer;
 use crate::text::count;
@@ -35,14 +35,14 @@ fn subnet(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if !keys.bad.is_empty() {
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{}{}: NCCL cannot connect over this port", listed(&keys.bad), chosen_by(row)),
             "Give the port's GUID a full membership in the partition (Subnet Manager, or ib-kubernetes for VFs), or set NCCL_IB_PKEY to the row of the right P_Key.",
         ));
     }
     if !fabric.bad.is_empty() {
         return Ok(Outcome::warn(
-            Fault::Node,
+            WhoCanFix::Node,
             listed(&fabric.bad),
             "Check that a Subnet Manager runs, and that it knows the GUID of the port.",
         ));

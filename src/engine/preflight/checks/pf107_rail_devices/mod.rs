@@ -1,7 +1,7 @@
 //! PF107: each rail's interface belongs to a usable RDMA device.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::device_of_interface::device_of;
 use crate::preflight::expectation_document::Transport;
 use crate::preflight::readings::Device;
@@ -53,7 +53,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }));
     }
     Ok(Outcome::fail(
-        Fault::Configuration,
+        WhoCanFix::Configuration,
         format!("{}: NCCL cannot use RDMA on this rail", listed(&tally.bad)),
         "Request the RDMA resource whose pool has the NICs of the network. The interface and the RDMA device must be on the same NIC.",
     ))

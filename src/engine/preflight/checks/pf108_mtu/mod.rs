@@ -1,7 +1,7 @@
 //! PF108: MTU of the rails (RoCE).
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::text::count;
 
@@ -42,7 +42,7 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
         .collect();
     if !differing.is_empty() {
         return Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!(
                 "{}, but another rail has MTU {largest}: connections between rails may fail",
                 listed(&differing)
@@ -52,7 +52,7 @@ fn mtus(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if !small.bad.is_empty() {
         return Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!(
                 "{}: RDMA packets are smaller than 4096 bytes, which costs bandwidth",
                 listed(&small.bad)

@@ -1,7 +1,7 @@
 //! PF201: the rails' interfaces.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::rdma::interface_addresses::Address;
 use crate::text::count;
@@ -51,7 +51,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
         let all = read(&context.seen.interfaces, "/sys/class/net")?;
         let present: Vec<&str> = all.iter().map(|i| i.name.as_str()).filter(|name| *name != "lo").collect();
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("no interface {}; the pod has {}", listed(&missing), listed(&present)),
             "Check the pod's annotation k8s.v1.cni.cncf.io/networks and the events of Multus.",
         ));
@@ -62,7 +62,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
             Outcome::pass(format!("{} {with}", count(good.len(), "interface")))
         }));
     }
-    let fault = if node { Fault::Node } else { Fault::Configuration };
+    let fault = if node { WhoCanFix::Node } else { WhoCanFix::Configuration };
     Ok(Outcome::fail(
         fault,
         format!("{}: the rail cannot be used", listed(&tally.bad)),

@@ -3,7 +3,7 @@
 use crate::preflight::check_declaration::{
     Check, Context, Found, Tally, either_outcome, listed, port_name, read,
 };
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::gid_rows::{self, Owner};
 use crate::preflight::readings::Port;
 use crate::rdma::gid::GidType;
@@ -41,7 +41,7 @@ fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
         });
     }
     Ok(Outcome::fail(
-        Fault::Configuration,
+        WhoCanFix::Configuration,
         format!("{}: RoCE cannot connect", listed(&tally.bad)),
         "Attach a network whose interface is on this NIC (sriov, host-device or macvlan), with an address from IPAM. An interface of the cluster network (veth) has no GIDs.",
     ))

@@ -4,7 +4,7 @@ use crate::nccl::NcclVersion;
 use crate::preflight::check_declaration::{
     Check, Context, Found, Tally, either_outcome, listed, port_name, read,
 };
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
 use crate::preflight::gid_rows::{self, Owner, own_rows};
 use crate::preflight::nccl_conf_lines_from_readings::{
@@ -72,12 +72,12 @@ fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
     };
     if !tally.bad.is_empty() {
         let message = format!("{words}; {}: ibv_modify_qp fails", listed(&tally.bad));
-        return Ok(Outcome::fail(Fault::Configuration, message, fix));
+        return Ok(Outcome::fail(WhoCanFix::Configuration, message, fix));
     }
     Ok(tally.outcome_if_none_is_bad(|_| match segment.as_slice() {
         [] => Outcome::pass(format!("{words}: on each port, NCCL finds a RoCE v2 row of this pod")),
         rows => Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{words}; {}: RoCE v1 packets cannot pass a router", listed(rows)),
             fix,
         ),

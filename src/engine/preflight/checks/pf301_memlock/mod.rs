@@ -1,7 +1,7 @@
 //! PF301: locked memory.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::process_limits::Memlock;
 
 pub(super) static CHECK: Check = Check { id: "PF301", page: include_str!("page.md"), rdma_only: true, judge };
@@ -39,8 +39,8 @@ fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
     };
     let message = format!("the limit of locked memory is {shown}, {why}");
     Ok(if bytes < MIN_MEMLOCK_BYTES {
-        Outcome::fail(Fault::Configuration, format!("{message}: ibv_reg_mr and ibv_create_cq fail"), fix)
+        Outcome::fail(WhoCanFix::Configuration, format!("{message}: ibv_reg_mr and ibv_create_cq fail"), fix)
     } else {
-        Outcome::warn(Fault::Configuration, format!("{message}: ibv_reg_mr may fail"), fix)
+        Outcome::warn(WhoCanFix::Configuration, format!("{message}: ibv_reg_mr may fail"), fix)
     })
 }

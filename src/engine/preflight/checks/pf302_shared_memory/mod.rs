@@ -1,7 +1,7 @@
 //! PF302: /dev/shm.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
 
@@ -25,14 +25,14 @@ fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let who = count(usize::try_from(ranks).unwrap_or(usize::MAX), "rank");
     if found.kind != TMPFS {
         return Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             "/dev/shm is not in memory: shared memory goes through the file system",
             fix,
         ));
     }
     if ranks >= 2 && found.size < needed {
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!(
                 "/dev/shm has {size} MiB for {who}, which need {} MiB for one communicator: NCCL fails with No space left on device",
                 needed >> 20
@@ -42,14 +42,14 @@ fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     if ranks >= 2 && found.free < needed {
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("/dev/shm has {free} MiB free of {size} MiB, and {who} need {} MiB", needed >> 20),
             "Delete old files in /dev/shm before training starts (see PF303), or give /dev/shm more space.",
         ));
     }
     if let Some(wanted) = context.expected.shm.filter(|wanted| found.size < *wanted) {
         return Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("/dev/shm has {size} MiB, but the profile expects {} MiB", wanted >> 20),
             fix,
         ));

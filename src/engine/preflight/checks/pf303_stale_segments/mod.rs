@@ -1,7 +1,7 @@
 //! PF303: old files of NCCL in /dev/shm.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
 
@@ -20,7 +20,7 @@ fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {
         0 if kind()? != TMPFS => Outcome::unknown("/dev/shm is not in memory (see PF302)"),
         0 => Outcome::pass("no old files of NCCL"),
         files => Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!(
                 "{} of NCCL in /dev/shm, {} MiB, from an earlier run or from another pod",
                 count(files, "file"),

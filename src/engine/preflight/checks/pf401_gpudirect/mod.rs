@@ -1,7 +1,7 @@
 //! PF401: conditions of GPUDirect RDMA.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 
 pub(super) static CHECK: Check = Check { id: "PF401", page: include_str!("page.md"), rdma_only: true, judge };
 
@@ -21,7 +21,7 @@ fn gpudirect(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     read(&context.seen.gpu.peermem, "/sys/module/nvidia_peermem")?;
     Ok(Outcome::warn(
-        Fault::Node,
+        WhoCanFix::Node,
         "the node has neither nvidia_peermem nor the open kernel modules of NVIDIA: NCCL copies through host memory",
         "Install the open kernel modules (GPU operator: driver.kernelModuleType=open), or load nvidia_peermem (driver.rdma.enabled=true).",
     ))

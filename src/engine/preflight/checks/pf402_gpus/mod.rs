@@ -1,7 +1,7 @@
 //! PF402: number of GPUs.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::text::count;
 
 pub(super) static CHECK: Check =
@@ -25,12 +25,12 @@ fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {
             Outcome::unknown("no NVIDIA GPU; preflight does not count other accelerators")
         }
         Some(wanted) if found < wanted => Outcome::fail(
-            if found == 0 { Fault::Configuration } else { Fault::Node },
+            if found == 0 { WhoCanFix::Configuration } else { WhoCanFix::Node },
             format!("{has}, but the profile expects {wanted}"),
             "Check that this container requests the GPUs. Check on the node that the driver sees all GPUs (nvidia-smi, kernel log).",
         ),
         Some(wanted) => Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{has}, but the profile expects {wanted}: the container sees GPUs of other pods"),
             "Run the container without privileged, and without NVIDIA_VISIBLE_DEVICES=all.",
         ),

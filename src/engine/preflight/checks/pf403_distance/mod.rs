@@ -1,7 +1,7 @@
 //! PF403: distance between GPUs and NICs.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::pci_distance::Distance;
 use crate::text::count;
 
@@ -50,7 +50,7 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
         )));
     }
     Ok(Outcome::warn(
-        Fault::Configuration,
+        WhoCanFix::Configuration,
         format!(
             "no NIC is near {}: by default, NCCL does not use GPUDirect RDMA without a near NIC",
             listed(&far)

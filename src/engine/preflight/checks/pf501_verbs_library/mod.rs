@@ -1,7 +1,7 @@
 //! PF501: libibverbs in the image.
 
 use crate::preflight::check_declaration::{Check, Context, listed};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::Unreadable;
 
 pub(super) static CHECK: Check = Check { id: "PF501", page: include_str!("page.md"), rdma_only: true, judge };
@@ -11,18 +11,18 @@ fn judge(context: &Context<'_>) -> Outcome {
         "Install libibverbs1 and ibverbs-providers (Debian, Ubuntu), or libibverbs (RHEL), in the image.";
     match &context.seen.image.verbs {
         Err(Unreadable::Missing) => Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             "the image has no libibverbs.so.1: NCCL silently uses TCP over sockets",
             fix,
         ),
         Err(why) => Outcome::unknown(format!("libibverbs.so.1: {why}")),
         Ok(library) if !library.fits => Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{} is for another architecture: NCCL cannot load it", library.path),
             "Use an image of the node's architecture.",
         ),
         Ok(library) if !library.missing.is_empty() => Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!(
                 "{} needs {}, which the image does not have: NCCL cannot load it",
                 library.path,

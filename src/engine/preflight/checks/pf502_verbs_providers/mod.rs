@@ -1,7 +1,7 @@
 //! PF502: the provider of each usable device in the image.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::driver_file;
 use crate::rdma::Unreadable;
@@ -80,7 +80,7 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         }));
     }
     Ok(Outcome::fail(
-        Fault::Configuration,
+        WhoCanFix::Configuration,
         format!("{}: libibverbs ignores the devices, and NCCL uses TCP over sockets", listed(&tally.bad)),
         if undeclared == tally.bad.len() {
             "Install the whole package of the providers (Debian: ibverbs-providers), or also copy its files NAME.driver to this folder."

@@ -2,7 +2,7 @@
 
 use crate::nccl::name_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, port_name};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::{Device, Port};
 use crate::rdma::port::State;
 use crate::text::count;
@@ -35,7 +35,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
             devices(working.iter()).into_iter().map(str::to_owned).collect()
         };
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{setting} matches none of {}: NCCL uses TCP over sockets", listed(&names)),
             "Remove NCCL_IB_HCA, or set a prefix of the devices' names, such as mlx5.",
         ));
@@ -50,7 +50,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
         .collect();
     if !absent.is_empty() {
         return Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{setting}: this pod has no {}, so {uses_only}", listed(&absent)),
             "Names of devices differ between nodes. Set a prefix such as mlx5, or let preflight write the list.",
         ));
@@ -67,7 +67,7 @@ fn hcas(context: &Context<'_>) -> Result<Outcome, Outcome> {
         && taken.len() < expected.min(most)
     {
         return Ok(Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{setting}: the profile expects {}, but {uses_only}", count(expected, "device")),
             "Set a prefix that all devices of the fabric have, such as mlx5, or let preflight write the list.",
         ));

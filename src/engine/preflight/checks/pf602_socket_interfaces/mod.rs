@@ -2,7 +2,7 @@
 
 use crate::nccl::name_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 
 pub(super) static CHECK: Check =
     Check { id: "PF602", page: include_str!("page.md"), rdma_only: false, judge };
@@ -22,7 +22,7 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let taken: Vec<&str> = names.iter().copied().filter(|name| list.chooses(name)).collect();
     if taken.is_empty() {
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{setting} matches none of {}: NCCL fails at start", listed(&names)),
             "Set the interface of the cluster network, usually eth0.",
         ));
@@ -33,7 +33,7 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let usable: Vec<&str> = taken.iter().copied().filter(with).collect();
     if usable.is_empty() {
         return Ok(Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!(
                 "{setting} matches only interfaces without an address ({}): NCCL fails at start",
                 listed(&taken)

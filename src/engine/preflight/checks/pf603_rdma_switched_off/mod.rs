@@ -2,7 +2,7 @@
 
 use crate::nccl::numbers_as_nccl_reads::leading_number;
 use crate::preflight::check_declaration::{Check, Context, either_outcome};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check = Check { id: "PF603", page: include_str!("page.md"), rdma_only: true, judge };
@@ -25,7 +25,7 @@ fn settings(context: &Context<'_>) -> Result<Outcome, Outcome> {
         match context.effective_setting(name)? {
             Some((value, place)) if matters && off(&value) => {
                 return Ok(Outcome::fail(
-                    Fault::Configuration,
+                    WhoCanFix::Configuration,
                     format!(
                         "{name}={value} ({place}): NCCL uses TCP over sockets instead of {}",
                         transport.word()

@@ -1,7 +1,7 @@
 //! PF604: the network plugin of NCCL.
 
 use crate::preflight::check_declaration::{Check, Context, listed};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::rdma::Unreadable;
 
@@ -35,14 +35,14 @@ fn plugin(context: &Context<'_>, set: Option<(String, &str)>) -> Outcome {
     if let Some(library) = plugins.values().find_map(|plugin| plugin.as_ref().ok()) {
         if !library.fits {
             return Outcome::fail(
-                Fault::Configuration,
+                WhoCanFix::Configuration,
                 format!("{} is for another architecture", library.path),
                 fix,
             );
         }
         if !library.missing.is_empty() {
             return Outcome::fail(
-                Fault::Configuration,
+                WhoCanFix::Configuration,
                 format!("{} needs {}, which the image does not have", library.path, listed(&library.missing)),
                 fix,
             );
@@ -55,12 +55,12 @@ fn plugin(context: &Context<'_>, set: Option<(String, &str)>) -> Outcome {
         Some(why) => Outcome::unknown(format!("{}: {why}", listed(&names))),
         None if names.is_empty() => Outcome::unknown("preflight did not search for the plugin"),
         None if efa => Outcome::fail(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{who}, but the image has no {}: NCCL uses TCP over sockets", listed(&names)),
             fix,
         ),
         None => Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{who}, but the image has no {}: NCCL uses its own transport", listed(&names)),
             fix,
         ),

@@ -3,7 +3,7 @@
 use crate::nccl::NcclVersion;
 use crate::nccl::name_lists::NameList;
 use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 
 pub(super) static CHECK: Check =
@@ -51,13 +51,15 @@ fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let none = format!("{setting} matches none of {}", listed(&names));
     Ok(match read(&context.seen.image.nccl, "version of NCCL") {
         Ok((version, _)) if *version >= FAILS_WITHOUT_MATCH_SINCE => {
-            Outcome::fail(Fault::Configuration, format!("{none}: NCCL {version} fails at start"), fix)
+            Outcome::fail(WhoCanFix::Configuration, format!("{none}: NCCL {version} fails at start"), fix)
         }
-        Ok((version, _)) => {
-            Outcome::warn(Fault::Configuration, format!("{none}: NCCL {version} uses the first device"), fix)
-        }
+        Ok((version, _)) => Outcome::warn(
+            WhoCanFix::Configuration,
+            format!("{none}: NCCL {version} uses the first device"),
+            fix,
+        ),
         Err(_) => {
-            Outcome::warn(Fault::Configuration, format!("{none}: NCCL from 2.24 on fails at start"), fix)
+            Outcome::warn(WhoCanFix::Configuration, format!("{none}: NCCL from 2.24 on fails at start"), fix)
         }
     })
 }

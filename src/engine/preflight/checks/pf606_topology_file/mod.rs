@@ -1,7 +1,7 @@
 //! PF606: the file that `NCCL_TOPO_FILE` names.
 
 use crate::preflight::check_declaration::{Check, Context, either_outcome};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::Unreadable;
 
 pub(super) static CHECK: Check =
@@ -21,7 +21,7 @@ fn topology(context: &Context<'_>) -> Result<Outcome, Outcome> {
     };
     let warn = |what: String| {
         Outcome::warn(
-            Fault::Configuration,
+            WhoCanFix::Configuration,
             format!("{setting} {what}: NCCL uses the topology that it detects"),
             "Mount the file, or add it to the image; or remove NCCL_TOPO_FILE.",
         )

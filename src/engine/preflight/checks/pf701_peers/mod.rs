@@ -1,7 +1,7 @@
 //! PF701: peers.
 
 use crate::preflight::check_declaration::{Check, Context, Found, Tally, listed};
-use crate::preflight::check_outcome::{Fault, Outcome};
+use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::text::count;
 
 pub(super) static CHECK: Check =
@@ -22,7 +22,7 @@ fn judge(context: &Context<'_>) -> Outcome {
     }
     // A peer may start later than this pod.
     Outcome::warn(
-        Fault::Configuration,
+        WhoCanFix::Configuration,
         listed(&tally.bad),
         "Check the peer's name, the NetworkPolicies of the namespace, and whether the peer has started.",
     )

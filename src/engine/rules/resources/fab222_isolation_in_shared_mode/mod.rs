@@ -2,7 +2,7 @@
 
 use super::rdma_mode::{REMOVE, chain_path, does_hold_for_network_object, report_networks_of_pod_where};
 use crate::facts::Site;
-use crate::rules::devices_of_pod::Known;
+use crate::rules::devices_of_pod::KnownNetwork;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
@@ -56,6 +56,6 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn isolates_in_shared(known: &Known<'_>, site: &Site) -> bool {
+fn isolates_in_shared(known: &KnownNetwork<'_>, site: &Site) -> bool {
     known.class.isolation && known.fact.takes_device == Some(true) && site.exclusive == Some(false)
 }

@@ -3,7 +3,7 @@
 use super::rdma_mode::{chain_path, does_hold_for_network_object, report_networks_of_pod_where};
 use crate::facts::Site;
 use crate::multus::Sharing;
-use crate::rules::devices_of_pod::Known;
+use crate::rules::devices_of_pod::KnownNetwork;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::{IB_NETWORK, NETWORK, NETWORK_ATTACHMENT_DEFINITION};
@@ -79,7 +79,7 @@ fn fix(context: &ObjectContext<'_>) -> &'static str {
     }
 }
 
-fn stays_behind(known: &Known<'_>, site: &Site) -> bool {
+fn stays_behind(known: &KnownNetwork<'_>, site: &Site) -> bool {
     matches!(known.class.sharing, Some(Sharing::ExclusiveVf | Sharing::ExclusiveNic))
         && !known.class.isolation
         && known.class.resource.and_then(|r| r.rdma) == Some(true)
