@@ -2,6 +2,11 @@
 //! each only at the start of the whole value, then names separated by commas; without `=` a name is a prefix
 //! (NVIDIA/nccl src/misc/utils.cc, `parseStringList` and `matchIfList`).
 
+/// Names of a list that count. NCCL reads the first 32 names of `NCCL_IB_HCA` (`MAX_IB_DEVS`, src/transport/net_ib) and the
+/// first 16 of `NCCL_SOCKET_IFNAME` (`MAX_IFS`, src/misc/socket.cc). Twice the larger number leaves room for other
+/// versions, and bounds the work on a value of any length.
+const MAX_NAMES: usize = 64;
+
 /// A parsed value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameList<'a> {
@@ -43,9 +48,9 @@ impl<'a> NameList<'a> {
         self.names().next().is_none()
     }
 
-    /// Names, without empty ones.
+    /// Names, without empty ones: the first [`MAX_NAMES`].
     pub fn names(self) -> impl Iterator<Item = &'a str> {
-        self.items.split(',').filter(|item| !item.is_empty())
+        self.items.split(',').filter(|item| !item.is_empty()).take(MAX_NAMES)
     }
 
     /// Names of devices, without port, rail and plane.
@@ -83,7 +88,7 @@ impl<'a> NameList<'a> {
     }
 
     /// Whether one of some names, which are in order, is in the list, without regard to marks. Each item is looked up once:
-    /// a value may have a hundred thousand.
+    /// there may be a hundred thousand names.
     #[must_use]
     pub fn has_any(self, sorted: &[&str]) -> bool {
         // Names that begin with an item follow it directly in the order.
@@ -193,6 +198,16 @@ mod tests {
             assert!(!list.chooses(not), "{value} does not choose {not}");
         }
         assert!(NameList::parse("").chooses("any"));
+    }
+
+    /// A hostile value costs no more than a list that NCCL can read.
+    #[test]
+    fn names_beyond_the_limit_do_not_count() {
+        let value = format!("{}eth0", "a,".repeat(100_000));
+        let list = NameList::parse(&value);
+        assert_eq!(list.names().count(), MAX_NAMES);
+        assert!(!list.chooses("eth0"));
+        assert!(list.chooses("a0"));
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn report_unmatched_names(
 
 /// An item that is the start of others which count on from it, and whether the list leaves one of those out.
 fn wider(list: NameList<'_>) -> Option<(&str, bool)> {
-    let names: Vec<&str> = list.devices().take(64).collect();
+    let names: Vec<&str> = list.devices().collect();
     let next = |short: &str, long: &str| -> Option<u32> {
         let rest = long.strip_prefix(short).filter(|r| r.len() == 1)?;
         rest.parse().ok().filter(|_| short.ends_with(|c: char| c.is_ascii_digit()))
