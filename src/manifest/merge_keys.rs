@@ -25,14 +25,41 @@ pub(super) type Repeated<'t> = (Cow<'t, str>, Position, Position);
 /// The work that aliases may cause.
 ///
 /// The same rule as go-yaml's against "billion laughs" documents: up to 99% of the nodes of a small document
-/// may come from aliases, down to 10% of a large one.
-#[derive(Default)]
+/// may come from aliases, down to 10% of a large one. Beside that, the bytes that aliases add have a limit: a short document
+/// must not fill the memory by naming one long string over and over.
 pub(super) struct Budget {
     all: u64,
     aliased: u64,
+    /// Bytes that aliases may still add.
+    alias_bytes_left: usize,
 }
 
+/// How many times its own length aliases may add to a document, beside a few kilobytes. A real document names a script for
+/// some ten pods.
+const ALIASES_PER_BYTE: usize = 64;
+/// What aliases may add to every document (bytes).
+const ALIASES_AT_LEAST: usize = 16 << 10;
+/// What aliases may add to the longest document (bytes).
+const ALIASES_AT_MOST: usize = 32 << 20;
+
 impl Budget {
+    /// The budget of a document of this length (bytes).
+    pub(super) fn for_document(length: usize) -> Self {
+        let times = length.saturating_mul(ALIASES_PER_BYTE);
+        Self {
+            all: 0,
+            aliased: 0,
+            alias_bytes_left: times.saturating_add(ALIASES_AT_LEAST).min(ALIASES_AT_MOST),
+        }
+    }
+
+    /// Counts bytes that an alias adds; `false` if there are too many.
+    pub(super) fn count_and_check_bytes(&mut self, added: usize) -> bool {
+        let left = self.alias_bytes_left.checked_sub(added);
+        self.alias_bytes_left = left.unwrap_or(0);
+        left.is_some()
+    }
+
     /// Counts a node; `false` if there are too many aliases.
     pub(super) fn count_and_check_ratio(&mut self, aliased: bool) -> bool {
         const LOW: u64 = 400_000;
@@ -178,6 +205,10 @@ impl<'t, 'b> Entries<'t, 'b> {
         }
         let wrong = |what: &str| ReadFault { at: key.at, message: format!("{what} cannot be a key") };
         match kind {
+            // Each time a key is named, it is compared with others, and is kept if it is repeated.
+            Some(Kind::Str(text)) if by_alias && !self.budget.count_and_check_bytes(text.len()) => {
+                Err(too_many_aliases(key.at))
+            }
             Some(Kind::Str(text)) => Ok(Cow::Borrowed(text)),
             Some(Kind::Merge) => Ok(Cow::Borrowed("<<")),
             Some(Kind::Bool(true)) => Ok(Cow::Borrowed("true")),

@@ -8,13 +8,6 @@ use super::read_fault::ReadFault;
 use super::source_positions::{Position, Positions, Recorder};
 use std::collections::HashSet;
 
-/// How many times its own length aliases may add to a document, beside a few kilobytes: a short document must not fill the
-/// memory by naming one long string over and over. A real one names a script for some ten pods.
-const ALIASES_PER_BYTE: usize = 64;
-/// What aliases may add to every document (bytes).
-const ALIASES_AT_LEAST: usize = 16 << 10;
-/// What aliases may add to the longest document (bytes).
-const ALIASES_AT_MOST: usize = 32 << 20;
 /// What a value takes beside its text (bytes): its position, and its part of the list around it.
 const BYTES_OF_VALUE_BESIDE_TEXT: usize = 8;
 
@@ -36,12 +29,8 @@ pub(super) fn write(tree: &Tree, root: Id, length: usize) -> Result<Written, Rea
         duplicates: Vec::new(),
         anchored: tree.alias_targets(),
         shared: Vec::new(),
-        budget: Budget::default(),
+        budget: Budget::for_document(length),
         spare: Vec::new(),
-        alias_bytes_left: length
-            .saturating_mul(ALIASES_PER_BYTE)
-            .saturating_add(ALIASES_AT_LEAST)
-            .min(ALIASES_AT_MOST),
     };
     // go-yaml counts the document as well.
     writer.budget.count_and_check_ratio(false);
@@ -62,8 +51,6 @@ struct Writer<'t> {
     budget: Budget,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<MappingEntry<'t>>>,
-    /// Bytes that aliases may still add.
-    alias_bytes_left: usize,
 }
 
 impl<'t> Writer<'t> {
@@ -149,7 +136,8 @@ impl<'t> Writer<'t> {
             }
             let before = self.out.len();
             write_string(&mut self.out, &entry.key);
-            self.count_bytes_of_alias(entry.aliased, before, entry.at)?;
+            // The text itself was counted when the key was looked up.
+            self.count_bytes_of_alias(entry.aliased, before + entry.key.len(), entry.at)?;
             self.out.push(':');
             self.write_value(entry.value, entry.at, entry.aliased, depth)?;
         }
@@ -160,12 +148,9 @@ impl<'t> Writer<'t> {
 
     /// Counts a value or a key of an alias, whose JSON begins at `from`.
     fn count_bytes_of_alias(&mut self, aliased: bool, from: usize, at: Position) -> Result<(), ReadFault> {
-        if aliased {
-            let added = (self.out.len() - from).saturating_add(BYTES_OF_VALUE_BESIDE_TEXT);
-            self.alias_bytes_left =
-                self.alias_bytes_left.checked_sub(added).ok_or_else(|| too_many_aliases(at))?;
-        }
-        Ok(())
+        let added = self.out.len().saturating_sub(from).saturating_add(BYTES_OF_VALUE_BESIDE_TEXT);
+        let fits = !aliased || self.budget.count_and_check_bytes(added);
+        if fits { Ok(()) } else { Err(too_many_aliases(at)) }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::manifest::Document;
 use crate::report::Unread;
 use crate::report::ci::log_text;
 use crate::rules::inputs::REPEATED_KEY;
+use crate::text::printable;
 use std::io::{self, Write};
 
 /// Reports facts that cannot be read.
@@ -37,19 +38,50 @@ pub(in crate::cli) fn report_unread(
     Ok(())
 }
 
+/// Keys of one document that are given twice and named, at most; the rest are counted.
+const MAX_DUPLICATES: usize = 50;
+/// What is shown of a key (characters).
+const MAX_KEY: usize = 200;
+
 /// Reports keys that are given twice, for formats without findings.
 pub(in crate::cli) fn warn_of_duplicates(document: &Document, err: &mut dyn Write) -> io::Result<()> {
-    for d in &document.warnings {
+    let file = log_text(&document.file);
+    for d in document.warnings.iter().take(MAX_DUPLICATES) {
         writeln!(
             err,
-            "warning: {}:{}:{}: {} duplicate key {:?} (first on line {}); the last value is used",
-            log_text(&document.file),
+            "warning: {file}:{}:{}: {} duplicate key \"{}\" (first on line {}); the last value is used",
             d.second.line,
             d.second.column,
             REPEATED_KEY.id,
-            d.key,
+            printable(&d.key, MAX_KEY),
             d.first.line
         )?;
     }
+    let more = document.warnings.len().saturating_sub(MAX_DUPLICATES);
+    if more > 0 {
+        writeln!(err, "warning: {file}:{}: {} {more} more duplicate keys", document.line, REPEATED_KEY.id)?;
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{Item, read};
+
+    /// A document of a few kilobytes must not print megabytes.
+    #[test]
+    fn warnings_about_repeated_keys_are_bounded() {
+        let text = format!("k: &k \"{}\"\nv: {{{}}}\n", "\\n".repeat(2000), "*k : ,".repeat(60));
+        let items = read("a.yaml", text.as_bytes());
+        let mut out = Vec::new();
+        for item in items {
+            let Item::Document(document) = item else { panic!("{item:?}") };
+            warn_of_duplicates(&document, &mut out).unwrap();
+        }
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(out.lines().count(), MAX_DUPLICATES + 1, "{out}");
+        assert!(out.ends_with("warning: a.yaml:1: FAB902 9 more duplicate keys\n"), "{out}");
+        assert!(out.len() < 50_000, "{} bytes", out.len());
+    }
 }

@@ -76,3 +76,18 @@ fn aliases_add_a_number_of_times_the_length_of_the_document() {
     let numbers = format!("n: &n [{}]\nv: [{}]\n", vec!["1.5"; 100].join(","), vec!["*n"; 900].join(","));
     assert!(json(numbers)[0].starts_with("error"));
 }
+
+/// A key that an alias names counts like a value: in one mapping it is kept as a repeated key each time, and in several
+/// mappings it is written each time.
+#[test]
+fn keys_that_aliases_name_count() {
+    let key = "k".repeat(4000);
+    let in_one = |times: usize| json(format!("k: &k {key}\nv: {{{}}}\n", "*k : ,".repeat(times)));
+    let in_many = |times: usize| json(format!("k: &k {key}\nv: [{}]\n", "{*k : },".repeat(times)));
+    for named in [in_one(50), in_many(50)] {
+        assert!(!named[0].starts_with("error"), "{}", named[0]);
+    }
+    for named in [in_one(100), in_many(100)] {
+        assert!(named[0].starts_with("error"), "{}", named[0].len());
+    }
+}
