@@ -1,7 +1,7 @@
 //! CAs and leaves: ECDSA P-256, since a burst of pods is a burst of handshakes. Keys stay in memory and in the Secret.
 
 use super::does_ca_bundle_trust;
-use crate::certificates::{Authority, Key, Leaf, Lifetimes, NAME, Signer, fields};
+use crate::certificates::{Authority, Key, Leaf, Lifetimes, NAME, Signer, parse_fields};
 use crate::tls::provider;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
@@ -51,7 +51,7 @@ fn issuer(authority: &Authority, key: &Key) -> Result<Issuer<'static, KeyPair>, 
     let name = name.ok_or("has an unexpected name; expected only a common name")?;
     let pair = KeyPair::from_pem(&key.0).map_err(|_| "has no readable key; expected PKCS#8 in PEM")?;
     let der = CertificateDer::from_pem_slice(authority.pem.as_bytes()).map_err(|_| "is not PEM")?;
-    let known = fields(&der).ok_or("is not a certificate")?;
+    let known = parse_fields(&der).ok_or("is not a certificate")?;
     if known.key != pair.subject_public_key_info() {
         return Err("has the key of another certificate".to_owned());
     }
@@ -104,7 +104,7 @@ pub(super) fn leaf(
     let until = (now + lives.leaf).min(signer.authority.until);
     let from = now - lives.backdate();
     let (certified, until) = sign(&issuer, names, (from, until))?;
-    let renewal = lives.renewal(now, until, jitter);
+    let renewal = lives.renew_at(now, until, jitter);
     Ok((certified, Leaf { issuer: signer.authority.pem.clone(), from, signed: now, until, renewal }))
 }
 

@@ -2,7 +2,7 @@
 //! task in all replicas at once, while their certificates are good for days: so only the dates end readiness.
 
 use super::Clock;
-use crate::certificates::{Lifetimes, fields};
+use crate::certificates::{Lifetimes, parse_fields};
 use crate::tls::Served;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Expiry {
     /// Seconds until the certificate in use expires; `None` without one.
     pub(crate) fn left(&self) -> Option<i64> {
         let served = self.served.load()?;
-        let leaf = served.cert.first().and_then(|der| fields(der))?;
+        let leaf = served.cert.first().and_then(|der| parse_fields(der))?;
         Some(leaf.until - self.clock.now())
     }
 
@@ -27,7 +27,7 @@ impl Expiry {
     pub(crate) fn is_near(&self) -> bool {
         // Without one the standing is not ready anyway.
         let Some(served) = self.served.load() else { return false };
-        let Some(leaf) = served.cert.first().and_then(|der| fields(der)) else { return false };
+        let Some(leaf) = served.cert.first().and_then(|der| parse_fields(der)) else { return false };
         let now = self.clock.now();
         let early = self.lives.map_or(0, |lives| lives.last_seconds_of_leaf(leaf.until - leaf.from));
         now < leaf.from || now >= leaf.until - early

@@ -226,9 +226,9 @@ impl Keeper {
             self.sights.iter().map(WebhookConfigurationState::latest_read_result).collect();
         let fresh = !matches!(found, SecretRead::Unread);
         if fresh {
-            self.record = found
-                .object()
-                .map(|object| secret_fields::read(object, &issue_certificates::check_authority));
+            self.record = found.object().map(|object| {
+                secret_fields::record_from_secret(object, &issue_certificates::check_authority)
+            });
             self.record_metrics();
         }
         if let Some(record) = self.record.clone() {
@@ -237,7 +237,7 @@ impl Keeper {
             self.sign_leaf_if_due(&record, &looks, fresh, now);
             self.record_and_report_drift(&record, now);
         }
-        if fresh && self.record.as_ref().is_none_or(|record| record.signer(now).is_err()) {
+        if fresh && self.record.as_ref().is_none_or(|record| record.signer_valid_at(now).is_err()) {
             self.sign_leaf_with_ca_in_memory_as_last_resort(&looks, now);
         }
         if !fresh {
@@ -270,7 +270,7 @@ impl Keeper {
             if look == Look::Unknown {
                 continue;
             }
-            let right = look.has(&bundle);
+            let right = look.do_all_webhooks_have_bundle(&bundle);
             if right {
                 (sight.unwritten, sight.refused) = (None, 0);
             }
@@ -305,10 +305,10 @@ impl Keeper {
         } else {
             None
         };
-        let why = self.record.as_ref().and_then(|record| record.signer(now).err());
+        let why = self.record.as_ref().and_then(|record| record.signer_valid_at(now).err());
         let trusted = self.cas_that_may_still_be_trusted(found);
         let record = record_after_change(self.record.as_ref(), change, made, &trusted, now)?;
-        let object = secret_fields::write(found, &self.settings.names.secret, &record);
+        let object = secret_fields::secret_from_record(found, &self.settings.names.secret, &record);
         if change.is_emergency() {
             self.emergencies.record_write(now);
             self.keep_memory_across_restarts();

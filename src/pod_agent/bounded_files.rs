@@ -39,7 +39,7 @@ impl Root {
     }
 
     /// Reads a file.
-    pub(super) fn read(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
+    pub(super) fn read_at_most(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = open(self.path_under_root(path), flags, Mode::empty()).map_err(errno)?;
         let kind = fstat(&file).map(|stat| FileType::from_raw_mode(stat.st_mode)).map_err(errno)?;
@@ -69,12 +69,12 @@ impl Root {
     }
 
     /// Reads a file of sysfs, and its value.
-    pub(super) fn value<T>(&self, path: &str, parse: fn(&[u8]) -> Reading<T>) -> Reading<T> {
-        parse(&self.read(path, MAX_SYSFS_BYTES)?)
+    pub(super) fn read_and_parse<T>(&self, path: &str, parse: fn(&[u8]) -> Reading<T>) -> Reading<T> {
+        parse(&self.read_at_most(path, MAX_SYSFS_BYTES)?)
     }
 
     /// Names in a directory, sorted; numbers in names count as numbers.
-    pub(super) fn names(&self, path: &str) -> Reading<Vec<String>> {
+    pub(super) fn names_in_directory(&self, path: &str) -> Reading<Vec<String>> {
         let entries = fs::read_dir(self.path_under_root(path)).map_err(|error| reason(&error))?;
         let mut names = Vec::new();
         for entry in entries.take(MAX_ENTRIES + 1) {

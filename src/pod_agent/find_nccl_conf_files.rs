@@ -22,17 +22,17 @@ pub(super) fn user_conf(
     let named = environment.get("NCCL_CONF_FILE").filter(|file| !file.is_empty());
     let named = named.filter(|_| version.is_none_or(|version| version >= READS_CONF_FILE));
     let file = named.cloned().or_else(|| home.map(|home| format!("{home}/.nccl.conf")));
-    file.map_or_else(|| Ok(Variables::new()), |file| conf(root, &file))
+    file.map_or_else(|| Ok(Variables::new()), |file| read_conf_file(root, &file))
 }
 
 /// `/etc/nccl.conf` of the image.
 pub(super) fn image_conf(root: &Root) -> Reading<Variables> {
-    conf(root, "/etc/nccl.conf")
+    read_conf_file(root, "/etc/nccl.conf")
 }
 
 /// NCCL ignores a file that it cannot open.
-fn conf(root: &Root, path: &str) -> Reading<Variables> {
-    match root.read(path, MAX_OTHER_BYTES) {
+fn read_conf_file(root: &Root, path: &str) -> Reading<Variables> {
+    match root.read_at_most(path, MAX_OTHER_BYTES) {
         Ok(content) => {
             let mut variables = parse_nccl_conf::variables(&content);
             variables.retain(|name, _| may_keep_variable(name));
@@ -44,7 +44,7 @@ fn conf(root: &Root, path: &str) -> Reading<Variables> {
 }
 
 /// A setting from the first place that has it.
-pub(super) fn setting<'s>(
+pub(super) fn setting_in_force<'s>(
     name: &str,
     environment: &'s Variables,
     (user, image): (&'s Reading<Variables>, &'s Reading<Variables>),

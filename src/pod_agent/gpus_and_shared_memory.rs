@@ -12,9 +12,9 @@ const DRIVER: &str = "/proc/driver/nvidia";
 /// Most GPUs of which the PCI address is read.
 const MAX_GPUS: usize = 64;
 
-pub(super) fn gpu(root: &Root) -> Gpu {
+pub(super) fn read_gpus(root: &Root) -> Gpu {
     let addresses = addresses(root);
-    let devices = root.names("/dev").map(|names| {
+    let devices = root.names_in_directory("/dev").map(|names| {
         let minors = names.iter().filter_map(|name| name.strip_prefix("nvidia")?.parse::<u32>().ok());
         let address = |minor| match &addresses {
             Ok(found) => found.get(&minor).cloned().ok_or(Unreadable::Missing),
@@ -25,7 +25,7 @@ pub(super) fn gpu(root: &Root) -> Gpu {
     let known = devices.iter().flatten().filter_map(|(_, address)| address.clone().ok());
     let pci_paths =
         known.map(|a| (a.clone(), root.path_without_links(&format!("/sys/bus/pci/devices/{a}")))).collect();
-    let driver = root.read(&format!("{DRIVER}/version"), MAX_OTHER_BYTES);
+    let driver = root.read_at_most(&format!("{DRIVER}/version"), MAX_OTHER_BYTES);
     Gpu {
         devices,
         pci_paths,
@@ -37,8 +37,8 @@ pub(super) fn gpu(root: &Root) -> Gpu {
 /// PCI addresses by the number of the device file.
 fn addresses(root: &Root) -> Reading<BTreeMap<u32, String>> {
     let mut found = BTreeMap::new();
-    for name in root.names(&format!("{DRIVER}/gpus"))?.into_iter().take(MAX_GPUS) {
-        let content = root.read(&format!("{DRIVER}/gpus/{name}/information"), MAX_OTHER_BYTES)?;
+    for name in root.names_in_directory(&format!("{DRIVER}/gpus"))?.into_iter().take(MAX_GPUS) {
+        let content = root.read_at_most(&format!("{DRIVER}/gpus/{name}/information"), MAX_OTHER_BYTES)?;
         found.insert(gpu_file::parse_device_minor(&content)?, name);
     }
     Ok(found)
@@ -60,7 +60,7 @@ fn peermem(root: &Root) -> Reading<bool> {
 
 /// Kind, size and old files of `/dev/shm`.
 pub(super) fn shared_memory(root: &Root, kernel: &dyn Kernel) -> SharedMemory {
-    let stale = root.names("/dev/shm").map(|names| {
+    let stale = root.names_in_directory("/dev/shm").map(|names| {
         let old = names.iter().filter(|name| name.starts_with("nccl-"));
         let sizes = old.map(|name| {
             fs::symlink_metadata(root.path_under_root(&format!("/dev/shm/{name}"))).map_or(0, |m| m.len())

@@ -55,7 +55,7 @@ impl Loader<'_> {
             return Some(name.to_owned()).filter(is).ok_or(Unreadable::Missing);
         }
         let before = folders.iter().chain(&self.first).map(|folder| format!("{folder}/{name}"));
-        let cached = loader_cache::paths(&self.cache, name).into_iter();
+        let cached = loader_cache::paths_of_library(&self.cache, name).into_iter();
         let after = DEFAULT_FOLDERS.iter().map(|folder| format!("{folder}/{name}"));
         before.chain(cached).chain(after).find(is).ok_or(Unreadable::Missing)
     }
@@ -63,7 +63,7 @@ impl Loader<'_> {
     /// A library at a path, and which of its needs are not there.
     fn library(&self, path: &str) -> Reading<Library> {
         self.in_time()?;
-        let needs = elf::parse_elf(&self.root.read(path, LIBRARY)?)?;
+        let needs = elf::parse_elf(&self.root.read_at_most(path, LIBRARY)?)?;
         let origin = self.root.path_without_links(path).unwrap_or_else(|_| path.to_owned());
         let origin = origin.rsplit_once('/').map_or("", |(folder, _)| folder);
         let folders: Vec<String> =
@@ -81,7 +81,7 @@ impl Loader<'_> {
 }
 
 /// Reads the image.
-pub(super) fn image(
+pub(super) fn read_image_libraries(
     root: &Root,
     environment: &BTreeMap<String, String>,
     plugin: Option<&str>,
@@ -102,12 +102,12 @@ fn image_until(
     let loader = Loader {
         root,
         first: paths.map(str::to_owned).collect(),
-        cache: root.read("/etc/ld.so.cache", MAX_CACHE_BYTES).unwrap_or_default(),
+        cache: root.read_at_most("/etc/ld.so.cache", MAX_CACHE_BYTES).unwrap_or_default(),
         end,
     };
     let path = loader.find("libibverbs.so.1", &[]);
     let verbs = path.clone().and_then(|path| loader.library(&path));
-    let content = path.clone().and_then(|path| root.read(&path, LIBRARY));
+    let content = path.clone().and_then(|path| root.read_at_most(&path, LIBRARY));
     let private_abi = content.as_ref().map_err(Clone::clone).and_then(|content| {
         library_versions::provider_number(content)
             .ok_or(Unreadable::NotRead("libibverbs does not contain the text -rdmavNN.so"))
@@ -158,14 +158,14 @@ fn provider_folders(root: &Root, verbs: Option<&str>) -> Vec<String> {
 
 /// Providers that the files of a folder name. libibverbs ignores a folder that does not exist.
 fn drivers(root: &Root, folder: &str) -> Reading<Vec<String>> {
-    let names = match root.names(folder) {
+    let names = match root.names_in_directory(folder) {
         Err(Unreadable::Missing) => Vec::new(),
         names => names?,
     };
     let mut drivers = Vec::new();
     for name in names {
-        match root.read(&format!("{folder}/{name}"), MAX_OTHER_BYTES) {
-            Ok(content) => drivers.extend(driver_file::drivers(&content)),
+        match root.read_at_most(&format!("{folder}/{name}"), MAX_OTHER_BYTES) {
+            Ok(content) => drivers.extend(driver_file::driver_names(&content)),
             Err(Unreadable::Missing | Unreadable::NotAFile) => {}
             Err(why) => return Err(why),
         }
@@ -175,7 +175,7 @@ fn drivers(root: &Root, folder: &str) -> Reading<Vec<String>> {
 
 /// Files of a folder with a text in their name.
 fn files_of(root: &Root, folder: &str, part: &str) -> Vec<String> {
-    let names = root.names(folder).unwrap_or_default();
+    let names = root.names_in_directory(folder).unwrap_or_default();
     names.iter().filter(|name| name.contains(part)).map(|name| format!("{folder}/{name}")).collect()
 }
 
@@ -228,7 +228,7 @@ fn package_folders(root: &Root) -> Vec<String> {
         ["/usr/lib", "/usr/local/lib", "/opt/conda/lib", "/opt/venv/lib", "/venv/lib", "/opt/nvidia/lib"];
     let mut folders = Vec::new();
     for prefix in PREFIXES {
-        let names = root.names(prefix).unwrap_or_default();
+        let names = root.names_in_directory(prefix).unwrap_or_default();
         for python in names.iter().filter(|name| name.starts_with("python3")).take(MAX_ENTRIES) {
             folders
                 .extend(["site-packages", "dist-packages"].map(|kind| format!("{prefix}/{python}/{kind}")));
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_search_in_time_finds_the_version() {
         let path = root("early");
-        let found = image(&Root::new(&path), &BTreeMap::new(), None, &Ok(Vec::new()));
+        let found = read_image_libraries(&Root::new(&path), &BTreeMap::new(), None, &Ok(Vec::new()));
         assert_eq!(found.private_abi, Ok(59));
         assert_eq!(found.nccl.map(|(version, _)| version.to_string()), Ok("2.27.5".to_owned()));
         fs::remove_dir_all(&path).unwrap();

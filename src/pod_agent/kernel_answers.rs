@@ -55,14 +55,14 @@ impl Kernel for Running<'_> {
     fn addresses(&self) -> Reading<Vec<Address>> {
         let mut found = Vec::new();
         NetlinkSocket::open(None)?.send_and_read_parts(&netlink::addresses_request(), |answer| {
-            let (some, last) = netlink::addresses(answer)?;
+            let (some, last) = netlink::parse_addresses(answer)?;
             found.extend(some);
             Ok(last)
         })?;
-        let names = self.root.names("/sys/class/net")?;
+        let names = self.root.names_in_directory("/sys/class/net")?;
         let index = |name: String| {
             let path = format!("/sys/class/net/{name}/ifindex");
-            let number = self.root.value(&path, crate::rdma::port::decimal).ok()?;
+            let number = self.root.read_and_parse(&path, crate::rdma::port::decimal).ok()?;
             Some((u32::try_from(number).ok()?, name))
         };
         let names: Vec<(u32, String)> = names.into_iter().filter_map(index).collect();
@@ -72,7 +72,7 @@ impl Kernel for Running<'_> {
     fn namespace_mode(&self) -> Reading<NamespaceMode> {
         let mut found = Err(Unreadable::NotRead("the kernel did not answer"));
         NetlinkSocket::open(Some(RDMA))?.send_and_read_parts(&netlink::mode_request(), |answer| {
-            found = netlink::mode(answer);
+            found = netlink::parse_namespace_mode(answer);
             Ok(true)
         })?;
         found
@@ -82,7 +82,7 @@ impl Kernel for Running<'_> {
         let mut socket = NetlinkSocket::open(Some(RDMA))?;
         let mut devices = BTreeMap::new();
         socket.send_and_read_parts(&netlink_counters::devices_request(), |answer| {
-            let (some, last) = netlink_counters::devices(answer)?;
+            let (some, last) = netlink_counters::parse_devices(answer)?;
             devices.extend(some.into_iter().map(|(index, name)| (name, index)));
             Ok(last)
         })?;
@@ -92,7 +92,7 @@ impl Kernel for Running<'_> {
             let mut counters = Vec::new();
             let asked =
                 socket.send_and_read_parts(&netlink_counters::counters_request(*index, *port), |answer| {
-                    counters = netlink_counters::counters(answer)?;
+                    counters = netlink_counters::parse_counters(answer)?;
                     Ok(true)
                 });
             found.insert(((*device).to_owned(), *port), asked.map(|()| counters));
@@ -111,7 +111,7 @@ pub(super) type HardwareCounters = BTreeMap<(String, u32), Reading<Vec<(String, 
 
 impl Recorded<'_> {
     fn file(&self, name: &str) -> Reading<Vec<u8>> {
-        self.root.read(&format!("/.preflight/{name}"), MAX_OTHER_BYTES).map_err(|why| match why {
+        self.root.read_at_most(&format!("/.preflight/{name}"), MAX_OTHER_BYTES).map_err(|why| match why {
             Unreadable::Missing => self.without.clone(),
             other => other,
         })

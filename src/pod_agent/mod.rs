@@ -17,4 +17,4 @@ mod reach_peers;
 
 pub use bounded_files::Root;
 pub use monitor_readings::Counters;
-pub use preflight_readings::{Options, expectation, look};
+pub use preflight_readings::{Options, read_everything, read_expectation};

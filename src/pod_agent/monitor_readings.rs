@@ -44,8 +44,9 @@ impl Counters {
     /// Reads everything once.
     pub fn read(&mut self) -> ScrapeReadings {
         let mut readings = ScrapeReadings::default();
-        let names = value_or_keep_reason(self.root.names(DEVICES), DEVICES, &mut readings.unreadable)
-            .unwrap_or_default();
+        let names =
+            value_or_keep_reason(self.root.names_in_directory(DEVICES), DEVICES, &mut readings.unreadable)
+                .unwrap_or_default();
         let is_read = |name: &String| self.devices.as_ref().is_none_or(|own| own.contains(name));
         let names: Vec<String> = names.into_iter().filter(is_read).take(MOST_DEVICES).collect();
         let is_gone = |name: &&String| !names.contains(name);
@@ -54,7 +55,8 @@ impl Counters {
         self.known.extend(names.iter().take(MOST_DEVICES.saturating_sub(self.known.len())).cloned());
         for device in names {
             let path = format!("{DEVICES}/{device}/ports");
-            let ports = value_or_keep_reason(self.root.names(&path), &path, &mut readings.unreadable);
+            let ports =
+                value_or_keep_reason(self.root.names_in_directory(&path), &path, &mut readings.unreadable);
             for number in ports.iter().flatten().filter_map(|name| name.parse().ok()).take(MOST_PORTS) {
                 readings.ports.push(read_port(&self.root, &device, number, &mut readings.unreadable));
             }
@@ -87,7 +89,7 @@ impl Counters {
         for (at, port) in ports.iter_mut().enumerate() {
             let path = format!("{DEVICES}/{}/ports/{}", port.device, port.port);
             let file = format!("{path}/link_layer");
-            let layer = value_or_keep_reason(self.root.value(&file, link_layer), &file, unreadable);
+            let layer = value_or_keep_reason(self.root.read_and_parse(&file, link_layer), &file, unreadable);
             // On Ethernet a GID is an address. Without the addresses of the pod, its rows are not known.
             let by_address = match (layer, &addresses) {
                 (Some(LinkLayer::Ethernet), Some(own)) => Some(own),
@@ -96,7 +98,7 @@ impl Counters {
             };
             let row = |row: u32| {
                 let file = format!("{path}/gids/{row}");
-                let value = self.root.value(&file, gid);
+                let value = self.root.read_and_parse(&file, gid);
                 if let Err(why) = &value
                     && !matches!(why, Unreadable::Missing | Unreadable::Invalid | Unreadable::Unsupported)
                 {
@@ -195,14 +197,15 @@ fn add_hardware_counters_by_netlink(root: &Root, kernel: &dyn Kernel, readings: 
 
 /// Interfaces of the network namespace with their bytes.
 fn read_interfaces(root: &Root, unreadable: &mut Vec<(String, Unreadable)>) -> Vec<Interface> {
-    let content =
-        root.read("/proc/net/dev", MAX_OTHER_BYTES).and_then(|content| net_dev::interfaces(&content));
+    let content = root
+        .read_at_most("/proc/net/dev", MAX_OTHER_BYTES)
+        .and_then(|content| net_dev::parse_interface_bytes(&content));
     match content {
         Ok(found) => {
             let interface = |bytes: net_dev::InterfaceBytes| {
                 let path = format!("/sys/class/net/{}/type", bytes.interface);
-                let is_ipoib =
-                    value_or_keep_reason(root.value(&path, decimal), &path, unreadable) == Some(IPOIB);
+                let is_ipoib = value_or_keep_reason(root.read_and_parse(&path, decimal), &path, unreadable)
+                    == Some(IPOIB);
                 Interface { bytes, is_ipoib }
             };
             found.into_iter().map(interface).collect()
@@ -225,7 +228,7 @@ impl Files<'_> {
     /// A value. A file that does not exist is the usual case in shared mode, and a driver may lack support.
     fn read_value<T>(&mut self, path: String, parse: impl FnOnce(&[u8]) -> Reading<T>) -> Option<T> {
         value_or_keep_reason(
-            self.root.read(&path, MAX_SYSFS_BYTES).and_then(|content| parse(&content)),
+            self.root.read_at_most(&path, MAX_SYSFS_BYTES).and_then(|content| parse(&content)),
             &path,
             self.unreadable,
         )

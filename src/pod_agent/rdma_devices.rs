@@ -25,11 +25,11 @@ struct RowsLeft {
 }
 
 /// Entries of `/sys/class/infiniband_verbs`, and whether their device files can be opened.
-pub(super) fn nodes(root: &Root) -> Reading<Vec<VerbsNode>> {
+pub(super) fn read_verbs_nodes(root: &Root) -> Reading<Vec<VerbsNode>> {
     let names = names_or_none_if_missing(root, VERBS)?;
     let entries = names.into_iter().filter(|name| name.starts_with("uverbs"));
     let node = |name: String| VerbsNode {
-        device: root.value(&format!("{VERBS}/{name}/ibdev"), self::name),
+        device: root.read_and_parse(&format!("{VERBS}/{name}/ibdev"), self::name),
         opens: root.can_be_opened(&format!("{DEVICE_FILES}/{name}")),
         name,
     };
@@ -38,7 +38,7 @@ pub(super) fn nodes(root: &Root) -> Reading<Vec<VerbsNode>> {
 
 /// Files `uverbsN` of `/dev/infiniband`.
 pub(super) fn device_files(root: &Root) -> Reading<Vec<String>> {
-    match root.names(DEVICE_FILES) {
+    match root.names_in_directory(DEVICE_FILES) {
         Ok(names) => Ok(names.into_iter().filter(|name| name.starts_with("uverbs")).collect()),
         Err(Unreadable::Missing) => Ok(Vec::new()),
         Err(why) => Err(why),
@@ -47,14 +47,14 @@ pub(super) fn device_files(root: &Root) -> Reading<Vec<String>> {
 
 /// Names in a directory of sysfs. Without it the kernel has no such devices, unless sysfs itself is missing.
 fn names_or_none_if_missing(root: &Root, path: &str) -> Reading<Vec<String>> {
-    match root.names(path) {
+    match root.names_in_directory(path) {
         Err(Unreadable::Missing) if root.exists(INTERFACES) => Ok(Vec::new()),
         other => other,
     }
 }
 
 /// All devices. Tables of rows are read of those devices only whose file can be opened.
-pub(super) fn devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<Vec<Device>> {
+pub(super) fn read_devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<Vec<Device>> {
     let usable = |device: &str| {
         let nodes = nodes.as_deref().unwrap_or_default();
         nodes.iter().any(|node| node.opens.is_ok() && node.device.as_deref() == Ok(device))
@@ -66,7 +66,7 @@ pub(super) fn devices(root: &Root, nodes: &Reading<Vec<VerbsNode>>) -> Reading<V
 
 fn read_device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) -> Device {
     let path = format!("{DEVICES}/{name}");
-    let ports = root.names(&format!("{path}/ports")).map(|names| {
+    let ports = root.names_in_directory(&format!("{path}/ports")).map(|names| {
         let numbers = names.iter().filter_map(|name| name.parse().ok()).take(MAX_PORTS);
         numbers.map(|number| read_port(root, is_usable, (&path, number), left)).collect()
     });
@@ -82,15 +82,15 @@ fn read_device(root: &Root, is_usable: bool, name: String, left: &mut RowsLeft) 
 fn read_port(root: &Root, is_usable: bool, (device, number): (&str, u32), left: &mut RowsLeft) -> Port {
     let path = format!("{device}/ports/{number}");
     let at = |file: &str| format!("{path}/{file}");
-    let layer = root.value(&at("link_layer"), link_layer);
+    let layer = root.read_and_parse(&at("link_layer"), link_layer);
     let unused = Unreadable::NotRead("the device cannot be opened");
     Port {
         number,
-        state: root.value(&at("state"), state),
-        physical_state: root.value(&at("phys_state"), physical_state),
-        rate: root.value(&at("rate"), rate),
-        lid: root.value(&at("lid"), hexadecimal),
-        sm_lid: root.value(&at("sm_lid"), hexadecimal),
+        state: root.read_and_parse(&at("state"), state),
+        physical_state: root.read_and_parse(&at("phys_state"), physical_state),
+        rate: root.read_and_parse(&at("rate"), rate),
+        lid: root.read_and_parse(&at("lid"), hexadecimal),
+        sm_lid: root.read_and_parse(&at("sm_lid"), hexadecimal),
         pkeys: match (is_usable, &layer) {
             (false, _) => Err(unused.clone()),
             (true, Ok(LinkLayer::InfiniBand)) => read_pkeys(root, &path, &mut left.pkeys),
@@ -114,7 +114,7 @@ fn read_pkeys(root: &Root, port: &str, left: &mut u32) -> Reading<Vec<(u32, Read
     }
     let mut rows = Vec::new();
     for index in 0..MAX_ROWS {
-        match root.value(&format!("{port}/pkeys/{index}"), hexadecimal) {
+        match root.read_and_parse(&format!("{port}/pkeys/{index}"), hexadecimal) {
             Err(Unreadable::Missing) => break,
             Ok(0) => {}
             row => rows.push((index, row)),
@@ -133,7 +133,7 @@ fn gid_rows(root: &Root, port: &str, most: u32, left: &mut u32) -> Reading<Vec<G
     let mut rows: Vec<GidRow> = Vec::new();
     let mut kept = 0;
     for index in 0..most {
-        let value = root.value(&format!("{port}/gids/{index}"), gid::gid);
+        let value = root.read_and_parse(&format!("{port}/gids/{index}"), gid::gid);
         if value == Err(Unreadable::Missing) {
             break;
         }
@@ -143,8 +143,8 @@ fn gid_rows(root: &Root, port: &str, most: u32, left: &mut u32) -> Reading<Vec<G
             (Err(Unreadable::Invalid), Err(Unreadable::Invalid))
         } else {
             (
-                root.value(&format!("{port}/gid_attrs/types/{index}"), gid::gid_type),
-                root.value(&format!("{port}/gid_attrs/ndevs/{index}"), name),
+                root.read_and_parse(&format!("{port}/gid_attrs/types/{index}"), gid::gid_type),
+                root.read_and_parse(&format!("{port}/gid_attrs/ndevs/{index}"), name),
             )
         };
         rows.push(GidRow { index, gid: value, kind, interface });
@@ -161,17 +161,17 @@ fn gid_rows(root: &Root, port: &str, most: u32, left: &mut u32) -> Reading<Vec<G
 }
 
 /// Interfaces of the network namespace.
-pub(super) fn interfaces(root: &Root) -> Reading<Vec<Interface>> {
-    let names = root.names(INTERFACES)?;
+pub(super) fn read_interfaces(root: &Root) -> Reading<Vec<Interface>> {
+    let names = root.names_in_directory(INTERFACES)?;
     let text = |content: &[u8]| name(content);
     let interface = |name: String| {
         let at = |file: &str| format!("{INTERFACES}/{name}/{file}");
         Interface {
-            kind: root.value(&at("type"), decimal),
-            mtu: root.value(&at("mtu"), decimal),
-            operstate: root.value(&at("operstate"), text),
-            hardware_address: root.value(&at("address"), text),
-            devices: root.names(&at("device/infiniband")),
+            kind: root.read_and_parse(&at("type"), decimal),
+            mtu: root.read_and_parse(&at("mtu"), decimal),
+            operstate: root.read_and_parse(&at("operstate"), text),
+            hardware_address: root.read_and_parse(&at("address"), text),
+            devices: root.names_in_directory(&at("device/infiniband")),
             name,
         }
     };

@@ -15,7 +15,7 @@ const DEADLINE_OF_ONE: Duration = Duration::from_secs(1);
 const DEADLINE_OF_ALL: Duration = Duration::from_secs(2);
 
 /// Whether each peer accepts a connection. A resolver that does not answer holds nothing up: its thread is left behind.
-pub(super) fn reach(peers: &[String]) -> Vec<(String, Reading<()>)> {
+pub(super) fn connect_to_peers(peers: &[String]) -> Vec<(String, Reading<()>)> {
     let end = Instant::now() + DEADLINE_OF_ALL;
     let tried: Vec<_> = peers
         .iter()

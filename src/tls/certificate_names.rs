@@ -1,11 +1,11 @@
 //! The names in a certificate: common names of its subject, DNS names and URIs of its subject alternative names. rustls
 //! has verified the certificate before.
 
-use crate::certificates::{common_names, fields};
+use crate::certificates::{common_names, parse_fields};
 
 /// Names of a certificate; none where it cannot be read.
 pub(super) fn names(certificate: &[u8]) -> Vec<&str> {
-    let Some(fields) = fields(certificate) else { return Vec::new() };
+    let Some(fields) = parse_fields(certificate) else { return Vec::new() };
     let mut names = common_names(fields.subject);
     names.extend(fields.alternatives);
     names

@@ -114,14 +114,16 @@ impl Store {
     pub fn until(&self) -> i64 {
         let served = self.current.load();
         let leaf = served.as_ref().and_then(|served| served.cert.first());
-        leaf.and_then(|der| crate::certificates::fields(der)).map_or(0, |fields| fields.until)
+        leaf.and_then(|der| crate::certificates::parse_fields(der)).map_or(0, |fields| fields.until)
     }
 
     /// A problem with the dates now, and a remark about a near end.
     pub(crate) fn expiry_problem_and_remark(&self, now: i64) -> (Option<String>, Option<String>) {
         let served = self.current.load();
         let leaf = served.as_ref().and_then(|served| served.cert.first());
-        let Some(fields) = leaf.and_then(|der| crate::certificates::fields(der)) else { return (None, None) };
+        let Some(fields) = leaf.and_then(|der| crate::certificates::parse_fields(der)) else {
+            return (None, None);
+        };
         let file = self.cert.display();
         if now >= fields.until {
             let text = format!("the certificate in {file} has expired, so API servers refuse it; replace it");

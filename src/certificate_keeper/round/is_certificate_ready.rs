@@ -45,7 +45,7 @@ impl Keeper {
         if self.verified != before {
             self.keep_memory_across_restarts();
         }
-        if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer(now).map(drop)) {
+        if let Some(Err(why)) = self.record.as_ref().map(|record| record.signer_valid_at(now).map(drop)) {
             let names = &self.settings.names;
             remarks.push(format!(
                 "the CA in Secret {}/{} cannot sign certificates ({why})",

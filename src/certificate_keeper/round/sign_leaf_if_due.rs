@@ -9,7 +9,7 @@ impl Keeper {
     /// Notes since when every caBundle trusts the current CA.
     pub(super) fn record_trust(&mut self, record: &Record, looks: &[Look]) {
         let Ok(current) = &record.current else { return };
-        if !looks.iter().all(|look| look.trusts(&current.authority)) {
+        if !looks.iter().all(|look| look.do_all_webhooks_trust(&current.authority)) {
             self.trusted = None;
         } else if self.trusted.as_ref().is_none_or(|(pem, _)| *pem != current.authority.pem) {
             self.trusted = Some((current.authority.pem.clone(), Instant::now()));
@@ -29,7 +29,7 @@ impl Keeper {
         else {
             return;
         };
-        let Ok(signer) = record.signer(now) else { return };
+        let Ok(signer) = record.signer_valid_at(now) else { return };
         self.sign_and_serve_leaf(&signer.clone(), reason, now);
     }
 

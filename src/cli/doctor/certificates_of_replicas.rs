@@ -2,7 +2,7 @@
 
 use super::installed_settings::Settings;
 use crate::certificate_keeper::{HandshakeFailure, served_chain, verify_chain};
-use crate::certificates::{Authority, fields, secret_fields};
+use crate::certificates::{Authority, parse_fields, secret_fields};
 use crate::cluster::certificate_objects::{Configuration, Webhook};
 use crate::cluster::read_any_object;
 use crate::doctor::what_is_read::{
@@ -99,7 +99,7 @@ fn of_chain(
     webhooks: &[Webhook],
     now: i64,
 ) -> Option<Certificate> {
-    let known = fields(chain.first()?)?;
+    let known = parse_fields(chain.first()?)?;
     let trust = webhooks.iter().map(|webhook| {
         (webhook.name.clone(), verify_chain(chain, &webhook.bundle, &webhook.host, now).err())
     });

@@ -68,7 +68,7 @@ impl Reading {
         let builder = Builder::new(crate::cli::input::profiles::built_in_profiles()?);
         let mut reading = Self { facts, builder, before };
         reading.read(client, &For::All).await;
-        let sources = page::sources(Some(before));
+        let sources = page::sources_of_checks(Some(before));
         let facts = &reading.facts;
         let place = facts.calls.as_ref().ok().map(|tried| tried.namespace.as_str());
         let settings = installed_settings::Settings::of(facts);
@@ -86,7 +86,7 @@ impl Reading {
     async fn read(&mut self, client: &Client, wanted: &For<'_>) {
         let facts = &mut self.facts;
         facts.unread.retain(|plural, _| !wanted.reads(plural) || *plural == MUTATING_CONFIGURATIONS.plural);
-        for source in page::sources(Some(self.before)) {
+        for source in page::sources_of_checks(Some(self.before)) {
             // The first read of all has these already.
             let known = source == &MUTATING_CONFIGURATIONS && matches!(wanted, For::All);
             if source.form == Form::Objects && wanted.reads(source.plural) && !known {

@@ -18,23 +18,29 @@ pub(super) fn of_server(namespace: &str, settings: &Settings) -> Vec<Right> {
     }
     if settings.writes_status() {
         rights.push(Right::new("patch", "fabric-admission.dev", "fabricprofiles/status"));
-        let leases = |verb| Right::new(verb, "coordination.k8s.io", "leases").within(namespace);
-        rights.extend([leases("create"), leases("get").named(LEASE), leases("update").named(LEASE)]);
+        let leases = |verb| Right::new(verb, "coordination.k8s.io", "leases").in_namespace(namespace);
+        rights.extend([
+            leases("create"),
+            leases("get").for_object(LEASE),
+            leases("update").for_object(LEASE),
+        ]);
     }
-    let secrets = |verb| Right::new(verb, "", "secrets").within(namespace);
+    let secrets = |verb| Right::new(verb, "", "secrets").in_namespace(namespace);
     let own = settings.tls_mode() == "self-managed";
     if own {
         rights.push(secrets("create"));
-        rights.push(secrets("update").named(settings.certificate_secret_name()));
-        rights.push(Right::new("create", "events.k8s.io", "events").within(namespace));
+        rights.push(secrets("update").for_object(settings.certificate_secret_name()));
+        rights.push(Right::new("create", "events.k8s.io", "events").in_namespace(namespace));
     }
     if own || settings.tls_mode() == "cert-manager" {
-        rights.extend(["get", "watch"].map(|verb| secrets(verb).named(settings.certificate_secret_name())));
+        rights.extend(
+            ["get", "watch"].map(|verb| secrets(verb).for_object(settings.certificate_secret_name())),
+        );
         let verbs: &[&str] = if own { &["get", "watch", "patch"] } else { &["get", "watch"] };
         for (plural, name) in
             [("mutatingwebhookconfigurations", MUTATING), ("validatingwebhookconfigurations", VALIDATING)]
         {
-            rights.extend(verbs.iter().map(|verb| Right::new(verb, WEBHOOKS, plural).named(name)));
+            rights.extend(verbs.iter().map(|verb| Right::new(verb, WEBHOOKS, plural).for_object(name)));
         }
     }
     rights
@@ -51,22 +57,22 @@ pub(super) fn of_doctor(
     for source in sources {
         let right = Right::new(source.verb(), source.group, source.plural);
         let right = match source.within {
-            Within::Installation => right.within(namespace),
-            Within::Default => right.within("default"),
+            Within::Installation => right.in_namespace(namespace),
+            Within::Default => right.in_namespace("default"),
             Within::Cluster | Within::AllNamespaces => right,
         };
         match source.pick {
             Pick::Named(_) if source.plural == "configmaps" => {
-                rights.extend(profiles.map(|name| right.named(name)));
+                rights.extend(profiles.map(|name| right.for_object(name)));
             }
-            Pick::Named(names) => rights.extend(names.iter().map(|name| right.clone().named(name))),
+            Pick::Named(names) => rights.extend(names.iter().map(|name| right.clone().for_object(name))),
             Pick::All | Pick::Labelled(_) => rights.push(right),
         }
     }
     for kind in WATCHED.iter().filter(|kind| !sources.iter().any(|source| source.plural == kind.plural)) {
         rights.push(Right::new("list", kind.group, kind.plural));
     }
-    rights.extend(place.map(|place| Right::new("create", "", "pods").within(place)));
+    rights.extend(place.map(|place| Right::new("create", "", "pods").in_namespace(place)));
     rights
 }
 
@@ -93,7 +99,7 @@ pub(super) fn of_installer(namespace: &str) -> Vec<Right> {
     ];
     let verbs = ["get", "create", "patch"];
     let each = |(group, plural): (&str, &str), namespace: &str| {
-        verbs.map(|verb| Right::new(verb, group, plural).within(namespace))
+        verbs.map(|verb| Right::new(verb, group, plural).in_namespace(namespace))
     };
     let cluster = of_cluster.into_iter().flat_map(|kind| each(kind, ""));
     cluster.chain(of_namespace.into_iter().flat_map(|kind| each(kind, namespace))).collect()
@@ -136,8 +142,8 @@ mod tests {
                         for name in &names {
                             given.insert(
                                 Right::new(&verb, &group, &resource)
-                                    .within(namespace)
-                                    .named(name)
+                                    .in_namespace(namespace)
+                                    .for_object(name)
                                     .to_string(),
                             );
                         }

@@ -2,7 +2,7 @@
 
 use super::arguments::{rate, seconds};
 use super::own_nodes;
-use crate::estimate::{Link, Precision, Step, brief, parse_parameter_count};
+use crate::estimate::{Link, Precision, Step, one_line, parse_parameter_count};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ impl Asked {
         let rails = templates.iter().map(|template| template.rails).min().unwrap_or(1);
         let step =
             Step { parameters: self.parameters, precision: self.precision, gpus, compute: self.compute };
-        let brief = brief(&step, link.throughput(rate, rails));
+        let brief = one_line(&step, link.throughput(rate, rails));
         Some(format!("{count}, {}: {brief}", link.rails_in_words(rails, rate)))
     }
 }

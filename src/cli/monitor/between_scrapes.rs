@@ -85,7 +85,7 @@ impl State {
         let mut inner = self.inner.borrow_mut();
         let mut readings = inner.counters.read();
         readings.unreadable.extend(self.unreadable.clone());
-        inner.traffic.add_sample_and_conclude(Sample::of(
+        inner.traffic.add_sample_and_conclude(Sample::sum_of_ports_and_interfaces(
             &readings.ports,
             &readings.interfaces,
             self.start.elapsed(),

@@ -108,7 +108,7 @@ impl Followed {
                 let Reading { lines, line, .. } = file;
                 lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
                     *line += 1;
-                    self.log.add(cut, Place { input: 0, line: *line });
+                    self.log.add_line(cut, Place { input: 0, line: *line });
                 });
                 file.offset += length as u64;
                 rest = rest.saturating_sub(length as u64);

@@ -5,7 +5,7 @@ mod fill_file_in_place;
 mod install;
 
 use super::Exit;
-use crate::pod_agent::{Options, Root, look};
+use crate::pod_agent::{Options, Root, read_everything};
 use crate::preflight::expectation_document::Expectation;
 use crate::preflight::facts_json_for_monitor::Facts;
 use crate::preflight::nccl_conf_lines_from_readings::Conf;
@@ -72,9 +72,9 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
         .as_ref()
         .and_then(|e| e.write.as_deref())
         .map(|path| fill_file_in_place::Target::create_or_empty_file(&options.root.path_under_root(path)));
-    let seen = look(&options);
+    let seen = read_everything(&options);
     let mut report = Report::run_all_checks(&seen);
-    let conf = Conf::of(&seen);
+    let conf = Conf::lines_from_readings(&seen);
     if let Some(written) = write_files(&options.root, expected.as_ref(), target, &seen, &report, &conf) {
         let policy = expected.as_ref().map(|e| e.policy("PF002"));
         report.record_result_of_writing_files(written, policy);
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
 
 /// The expectation, where it can be read; the report says why not.
 fn expected(options: &Options) -> Option<Expectation> {
-    Expectation::parse(&crate::pod_agent::expectation(options)?).ok()
+    Expectation::parse(&crate::pod_agent::read_expectation(options)?).ok()
 }
 
 /// Writes the files that the expectation names; `None` where it names none.
@@ -128,7 +128,7 @@ fn write_files(
         // The verdict that the run has if this file can be written.
         let mut complete = report.clone();
         complete.record_result_of_writing_files(Ok(String::new()), None);
-        let facts = Facts::of(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
+        let facts = Facts::facts_from_readings(seen, &complete, conf, env!("CARGO_PKG_VERSION"));
         match fill_file_in_place::Target::create_or_empty_file(&root.path_under_root(path))
             .and_then(|mut target| target.write_whole_or_leave_empty(&facts.to_text()))
         {

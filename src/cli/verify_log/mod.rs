@@ -94,12 +94,12 @@ fn read(log: &mut Log, input: usize, file: &Path) -> io::Result<()> {
         };
         lines.push(buffer.get(..length).unwrap_or_default(), |cut| {
             line += 1;
-            log.add(cut, Place { input, line });
+            log.add_line(cut, Place { input, line });
         });
     }
     lines.end_with_unfinished_line(|cut| {
         line += 1;
-        log.add(cut, Place { input, line });
+        log.add_line(cut, Place { input, line });
     });
     Ok(())
 }

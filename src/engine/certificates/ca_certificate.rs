@@ -31,7 +31,7 @@ impl Authority {
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub fn read(text: &[u8]) -> Result<Self, String> {
+    pub fn from_pem(text: &[u8]) -> Result<Self, String> {
         let all = Self::read_all(text)?;
         let count = all.len();
         let mut all = all.into_iter();
@@ -61,7 +61,7 @@ impl Authority {
     /// Reads DER.
     #[must_use]
     pub fn from_der(der: &[u8]) -> Option<Self> {
-        let fields = x509_reader::fields(der)?;
+        let fields = x509_reader::parse_fields(der)?;
         let name = x509_reader::common_name(fields.subject).map(str::to_owned);
         Some(Self { pem: pem(der), from: fields.from, until: fields.until, name, signs: fields.signs })
     }
@@ -101,15 +101,17 @@ mod tests {
         let key = rcgen::KeyPair::generate().unwrap();
         let made = rcgen::CertificateParams::new(Vec::new()).unwrap().self_signed(&key).unwrap();
         let text = made.pem();
-        let one = Authority::read(text.as_bytes()).unwrap();
+        let one = Authority::from_pem(text.as_bytes()).unwrap();
         let other = format!("# a comment\r\n{}", text.replace('\n', "\r\n"));
-        assert_eq!(Authority::read(other.as_bytes()).unwrap(), one);
-        assert_eq!(Authority::read(one.pem.as_bytes()).unwrap(), one);
+        assert_eq!(Authority::from_pem(other.as_bytes()).unwrap(), one);
+        assert_eq!(Authority::from_pem(one.pem.as_bytes()).unwrap(), one);
         assert!(!one.is_ours());
         let two = text.repeat(2);
-        assert!(Authority::read(two.as_bytes()).unwrap_err().starts_with("holds 2 certificates"));
-        assert!(Authority::read(b"").unwrap_err().starts_with("holds 0 certificates"));
-        assert!(Authority::read(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").is_err());
-        assert!(Authority::read(&[b' '; MAX_PEM + 1]).is_err());
+        assert!(Authority::from_pem(two.as_bytes()).unwrap_err().starts_with("holds 2 certificates"));
+        assert!(Authority::from_pem(b"").unwrap_err().starts_with("holds 0 certificates"));
+        assert!(
+            Authority::from_pem(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").is_err()
+        );
+        assert!(Authority::from_pem(&[b' '; MAX_PEM + 1]).is_err());
     }
 }

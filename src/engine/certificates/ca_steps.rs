@@ -98,7 +98,7 @@ pub fn next(
     lives: &Lifetimes,
 ) -> Step {
     let Some(record) = record else { return Step::Write(Change::Create) };
-    if record.signer(now).is_err() {
+    if record.signer_valid_at(now).is_err() {
         let change = if record.next_signer(now).is_some() { Change::Promote } else { Change::Replace };
         return if calm { Step::Write(change) } else { Step::Rest };
     }
@@ -111,17 +111,17 @@ pub fn next(
         None => {}
     }
     let staged = record.next_signer(now);
-    let known = staged.is_some_and(|next| looks.iter().all(|look| look.trusts(&next.authority)));
+    let known =
+        staged.is_some_and(|next| looks.iter().all(|look| look.do_all_webhooks_trust(&next.authority)));
     let lost = staged.is_none_or(|next| looks.iter().any(|look| look.is_known_not_to_trust(&next.authority)));
     // Before the caBundle is repaired: a crash in between must not leave a mark that is older than the repair.
     if record.soaking_since.is_some() && lost {
         return Step::Write(Change::Unsoak);
     }
     let bundle = record.bundle();
-    let unpublished = looks
-        .iter()
-        .zip(held)
-        .position(|(look, held)| !held && matches!(look, Look::Present(_)) && !look.has(&bundle));
+    let unpublished = looks.iter().zip(held).position(|(look, held)| {
+        !held && matches!(look, Look::Present(_)) && !look.do_all_webhooks_have_bundle(&bundle)
+    });
     if let Some(number) = unpublished {
         return Step::Publish(number);
     }
@@ -166,7 +166,7 @@ pub fn record_after_change(
 ) -> Option<Record> {
     if change == Change::Create {
         let current = made?;
-        let previous = retired(trusted.to_vec(), &current);
+        let previous = previous_cas_without_current(trusted.to_vec(), &current);
         let switched_at = (!previous.is_empty()).then_some(now);
         return Some(Record {
             current: Ok(current),
@@ -208,7 +208,7 @@ pub fn record_after_change(
                 previous.extend(trusted.iter().cloned());
             }
             previous.append(&mut record.previous);
-            record.previous = retired(previous, &signer);
+            record.previous = previous_cas_without_current(previous, &signer);
             record.current = Ok(signer);
             record.next = None;
             record.soaking_since = None;
@@ -223,7 +223,7 @@ pub fn record_after_change(
 
 /// CAs of the past without repetition and without the present one, the last first. Dates are not asked: it may be our
 /// clock that is wrong.
-fn retired(all: Vec<Authority>, signer: &Signer) -> Vec<Authority> {
+fn previous_cas_without_current(all: Vec<Authority>, signer: &Signer) -> Vec<Authority> {
     let mut kept: Vec<Authority> = Vec::new();
     for authority in all {
         let new = authority.pem != signer.authority.pem && kept.iter().all(|k| k.pem != authority.pem);

@@ -140,9 +140,9 @@ impl World {
             // Who slept through the life of its leaf is believed by nobody, and is not ready.
             replica.called &= replica.leaf.as_ref().is_none_or(|leaf| view.now < leaf.until);
             if leaf_is_due(replica.leaf.as_ref(), record, looks, (true, well, settled), view.now).is_some() {
-                let signer = record.signer(view.now).unwrap();
+                let signer = record.signer_valid_at(view.now).unwrap();
                 let until = (view.now + LIVES.leaf).min(signer.authority.until);
-                let renewal = LIVES.renewal(view.now, until, 500);
+                let renewal = LIVES.renew_at(view.now, until, 500);
                 let issuer = signer.authority.pem.clone();
                 replica.known.insert(0, signer.authority.clone());
                 let from = view.now - LIVES.backdate();
@@ -267,7 +267,7 @@ impl World {
 
     fn is_well(&self) -> Result<(), String> {
         let (_, record) = self.secret.as_ref().ok_or("no Secret")?;
-        record.signer(self.now)?;
+        record.signer_valid_at(self.now)?;
         let ready = self.replicas.iter().all(|r| r.wild || (r.called && r.verified.is_some()));
         if !ready || self.bundles.iter().any(|(_, bundle)| *bundle != record.bundle()) {
             return Err(format!("ready: {ready}, {:?}, {record:?}", self.bundles));

@@ -25,7 +25,7 @@ impl Marks {
     /// Records what this replica has read now, and returns how long it has been so.
     pub fn record_and_measure(&mut self, record: &Record, looks: &[Look], steady: i64) -> Seen {
         let next = record.next.iter().flatten().map(|next| &next.authority).next();
-        let known = next.filter(|next| looks.iter().all(|look| look.trusts(next)));
+        let known = next.filter(|next| looks.iter().all(|look| look.do_all_webhooks_trust(next)));
         let current = record.current.as_ref().ok().map(|current| &current.authority);
         Seen {
             staged: seen_since(&mut self.staged, known.map(|next| next.pem.as_str()), steady),

@@ -29,4 +29,4 @@ pub use serving_certificate_renewal::{Leaf, Reason, leaf_is_due, may_renew_with_
 pub use what_ca_bundles_hold::Look;
 pub use what_ca_secret_holds::{Key, Record, Signer};
 pub use x509_reader::days_since_epoch;
-pub use x509_reader::{Fields, common_name, common_names, fields};
+pub use x509_reader::{Fields, common_name, common_names, parse_fields};

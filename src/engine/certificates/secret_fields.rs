@@ -17,10 +17,10 @@ const PHASE: &str = "fabric-admission.dev/phase";
 pub const ROTATE: &str = "fabric-admission.dev/rotate";
 
 /// Reads a Secret. `judge` checks a CA and its key, except their dates.
-pub fn read(secret: &Value, judge: &dyn Fn(&Authority, &Key) -> Result<(), String>) -> Record {
+pub fn record_from_secret(secret: &Value, judge: &dyn Fn(&Authority, &Key) -> Result<(), String>) -> Record {
     let signer = |[certificate, key]: [&str; 2]| -> Result<Signer, String> {
         let text = field(secret, certificate)?;
-        let authority = Authority::read(&text).map_err(|why| format!("{certificate} {why}"))?;
+        let authority = Authority::from_pem(&text).map_err(|why| format!("{certificate} {why}"))?;
         let text = String::from_utf8(field(secret, key)?).map_err(|_| format!("{key} is not PEM"))?;
         let key = Key(text);
         judge(&authority, &key)?;
@@ -72,7 +72,7 @@ fn field(secret: &Value, name: &str) -> Result<Vec<u8>, String> {
 
 /// The object with a record in it: `secret` as it was read, or a new one.
 #[must_use]
-pub fn write(secret: Option<&Value>, name: &str, record: &Record) -> Value {
+pub fn secret_from_record(secret: Option<&Value>, name: &str, record: &Record) -> Value {
     let mut object = secret.cloned().unwrap_or_else(|| {
         json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": {"name": name,
                "labels": {"app.kubernetes.io/name": "fabric-admission", "app.kubernetes.io/component": "webhook"}}})

@@ -32,7 +32,7 @@ impl Lifetimes {
     /// When a leaf is renewed: at two thirds of its life, earlier or later by a tenth as `jitter` (0 to 1000) says, so
     /// that replicas do not do it together.
     #[must_use]
-    pub fn renewal(&self, signed: i64, until: i64, jitter: i64) -> i64 {
+    pub fn renew_at(&self, signed: i64, until: i64, jitter: i64) -> i64 {
         let life = (until - signed).max(0);
         signed + life * 2 / 3 + life * (jitter.clamp(0, 1000) - 500) / 5000
     }
@@ -79,7 +79,7 @@ pub fn leaf_is_due(
     (fresh, verifies, settled): (bool, bool, bool),
     now: i64,
 ) -> Option<Reason> {
-    let current = record.signer(now).ok()?;
+    let current = record.signer_valid_at(now).ok()?;
     let Some(leaf) = leaf else { return fresh.then_some(Reason::First) };
     // After a fast clock is corrected, the leaf is not valid yet.
     let early = now < leaf.from;
@@ -92,7 +92,7 @@ pub fn leaf_is_due(
     if ours {
         return renewal.then_some(Reason::Renewal);
     }
-    let trusted = looks.iter().all(|look| look.trusts(&current.authority));
+    let trusted = looks.iter().all(|look| look.do_all_webhooks_trust(&current.authority));
     if trusted && settled {
         return Some(Reason::Authority);
     }
@@ -107,7 +107,7 @@ pub fn may_renew_with_ca_missing_from_secret(leaf: &Leaf, signer: &Signer, looks
     now >= leaf.last_tenth()
         && leaf.issuer == authority.pem
         && authority.is_valid_at(now)
-        && looks.iter().all(|look| look.trusts(authority))
+        && looks.iter().all(|look| look.do_all_webhooks_trust(authority))
 }
 
 #[cfg(test)]
@@ -191,7 +191,7 @@ mod tests {
     fn a_leaf_is_renewed_around_two_thirds() {
         let lives = Lifetimes::DEFAULT;
         assert_eq!(
-            (lives.renewal(0, 3000, 500), lives.renewal(0, 3000, 0), lives.renewal(0, 3000, 1000)),
+            (lives.renew_at(0, 3000, 500), lives.renew_at(0, 3000, 0), lives.renew_at(0, 3000, 1000)),
             (2000, 1700, 2300)
         );
     }

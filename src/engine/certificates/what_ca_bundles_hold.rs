@@ -16,7 +16,7 @@ pub enum Look {
 impl Look {
     /// Whether every webhook has this caBundle. A configuration that does not exist has it: there is nothing to write.
     #[must_use]
-    pub fn has(&self, bundle: &str) -> bool {
+    pub fn do_all_webhooks_have_bundle(&self, bundle: &str) -> bool {
         match self {
             Self::Present(bundles) => bundles.iter().all(|b| b == bundle.as_bytes()),
             Self::Absent => true,
@@ -26,7 +26,7 @@ impl Look {
 
     /// Whether every webhook trusts a CA.
     #[must_use]
-    pub fn trusts(&self, authority: &Authority) -> bool {
+    pub fn do_all_webhooks_trust(&self, authority: &Authority) -> bool {
         match self {
             Self::Present(bundles) => {
                 bundles.iter().all(|b| std::str::from_utf8(b).is_ok_and(|text| text.contains(&authority.pem)))
@@ -39,6 +39,6 @@ impl Look {
     /// Whether a webhook is known not to trust a CA.
     #[must_use]
     pub fn is_known_not_to_trust(&self, authority: &Authority) -> bool {
-        matches!(self, Self::Present(_)) && !self.trusts(authority)
+        matches!(self, Self::Present(_)) && !self.do_all_webhooks_trust(authority)
     }
 }

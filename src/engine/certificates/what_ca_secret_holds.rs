@@ -58,7 +58,7 @@ impl Record {
     }
 
     /// The current CA, if it can sign now.
-    pub fn signer(&self, now: i64) -> Result<&Signer, String> {
+    pub fn signer_valid_at(&self, now: i64) -> Result<&Signer, String> {
         let signer = self.current.as_ref().map_err(Clone::clone)?;
         if now >= signer.authority.until {
             return Err("has expired".to_owned());

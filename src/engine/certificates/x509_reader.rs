@@ -122,7 +122,7 @@ impl<'a> Elements<'a> {
 
 /// Reads a certificate in DER.
 #[must_use]
-pub fn fields(der: &[u8]) -> Option<Fields<'_>> {
+pub fn parse_fields(der: &[u8]) -> Option<Fields<'_>> {
     let mut signed =
         Elements(der).elements_inside_next(tag::SEQUENCE)?.elements_inside_next(tag::SEQUENCE)?;
     signed.skip_if(&[tag::VERSION]);
@@ -318,7 +318,7 @@ mod tests {
             let mut params = CertificateParams::new(vec!["x".to_owned()]).unwrap();
             (params.is_ca, params.key_usages) = (is_ca, usages.clone());
             let made = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
-            assert_eq!(fields(made.der()).unwrap().signs, expected, "{is_ca:?} {usages:?}");
+            assert_eq!(parse_fields(made.der()).unwrap().signs, expected, "{is_ca:?} {usages:?}");
         }
     }
 
@@ -331,13 +331,13 @@ mod tests {
         params.not_before = rcgen::date_time_ymd(2026, 11, 21);
         params.not_after = rcgen::date_time_ymd(2051, 1, 1);
         let made = params.self_signed(&key).unwrap();
-        let read = fields(made.der()).unwrap();
+        let read = parse_fields(made.der()).unwrap();
         assert_eq!((read.from, read.until), (1_795_219_200, 2_556_144_000));
         assert_eq!((common_name(read.subject), read.signs), (Some("a CA"), false));
         assert_eq!(read.key, rcgen::PublicKeyData::subject_public_key_info(&key));
         for end in 0..made.der().len() {
-            assert_eq!(fields(&made.der()[..end]), None, "{end}");
+            assert_eq!(parse_fields(&made.der()[..end]), None, "{end}");
         }
-        assert_eq!(fields(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff]), None);
+        assert_eq!(parse_fields(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! How many accelerators each container of a pod requests, by resources and by claims.
 
-use super::claimed_devices::{Claimed, FabricClaims, claimed};
+use super::claimed_devices::{Claimed, FabricClaims, claimed_devices_of_pod};
 use crate::facts::device_class::is_accelerator;
 use crate::pod::accelerator_resources::{Accelerators, Demand};
 use crate::pod::pod_fields::PodView;
@@ -19,13 +19,13 @@ pub struct Demands {
 impl Demands {
     /// Reads them.
     #[must_use]
-    pub fn of(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Self {
+    pub fn demands_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Self {
         let names: &Accelerators = &snapshot.settings().accelerators;
         let backed = |resource: &str| {
             let class = snapshot.facts().class_behind(resource);
             class.is_some_and(|class| is_accelerator(class, snapshot.device_class(class)))
         };
-        let Claimed { demands, unread, fabric } = claimed(pod, namespace, snapshot);
+        let Claimed { demands, unread, fabric } = claimed_devices_of_pod(pod, namespace, snapshot);
         let first = pod.containers().len();
         let demand = |index: usize, container| {
             let mut demand = names.demand(container, &backed);
@@ -50,13 +50,13 @@ impl Demands {
 
     /// The demand of an app container.
     #[must_use]
-    pub fn app(&self, index: usize) -> Demand {
+    pub fn demand_of_app_container(&self, index: usize) -> Demand {
         self.apps.get(index).copied().unwrap_or_default()
     }
 
     /// The demand of an init container.
     #[must_use]
-    pub fn init(&self, index: usize) -> Demand {
+    pub fn demand_of_init_container(&self, index: usize) -> Demand {
         self.inits.get(index).map(|(demand, _)| *demand).unwrap_or_default()
     }
 
@@ -122,7 +122,7 @@ mod tests {
             "selectors":[{"cel":{"expression":"device.driver == 'gpu.nvidia.com'"}}]}}"#;
         builder.add(Layer::Input, "resource.k8s.io", "DeviceClass", class, "t").unwrap();
         let json = format!(r#"{{"spec":{{{spec}}}}}"#);
-        Demands::of(&serde_json::from_str(&json).unwrap(), "t", &builder.build())
+        Demands::demands_of_pod(&serde_json::from_str(&json).unwrap(), "t", &builder.build())
     }
 
     fn limits(name: &str, units: u32) -> String {
@@ -151,7 +151,11 @@ mod tests {
     fn a_device_class_behind_a_resource() {
         for name in ["example.com/gpu", "deviceclass.resource.kubernetes.io/ours"] {
             let demands = of(&format!(r#""containers":[{{{}}}]"#, limits(name, 8)));
-            assert_eq!((demands.any(), demands.whole(), demands.app(0).whole), (true, Some(8), 8), "{name}");
+            assert_eq!(
+                (demands.any(), demands.whole(), demands.demand_of_app_container(0).whole),
+                (true, Some(8), 8),
+                "{name}"
+            );
         }
         assert!(!of(&format!(r#""containers":[{{{}}}]"#, limits("example.com/nic", 8))).any());
     }

@@ -124,7 +124,7 @@ type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 /// (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each of those that run together counts its
 /// share, and at least one. An ordinary init container runs before them, with the whole set.
 #[must_use]
-pub fn claimed(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
+pub fn claimed_devices_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
     let mut found = Claimed::default();
     let (claims, beyond) = compared_claims(pod);
     if claims.is_empty() {
@@ -319,7 +319,7 @@ mod tests {
             used.iter().map(|u| format!(r#"{{"resources":{{"claims":[{u}]}}}}"#)).collect();
         let json =
             format!(r#"{{"spec":{{"resourceClaims":[{claims}],"containers":[{}]}}}}"#, containers.join(","));
-        claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot())
+        claimed_devices_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot())
     }
 
     fn whole(claims: &str, used: &[&str]) -> Vec<u32> {
@@ -353,7 +353,7 @@ mod tests {
             let json = format!(
                 r#"{{"spec":{{"resourceClaims":[{{"name":"c","resourceClaimTemplateName":"four"}}],"initContainers":[{inits}],"containers":[{apps}]}}}}"#
             );
-            let found = claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot());
+            let found = claimed_devices_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot());
             let demands: Vec<(usize, u32)> = found.demands.iter().map(|(i, d)| (*i, d.whole)).collect();
             assert_eq!(demands, whole, "{json}");
             assert!(found.demands.values().all(|d| d.any && d.nccl));
@@ -378,7 +378,7 @@ mod tests {
                 listed.join(","),
                 claims - 1
             );
-            let found = claimed(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
+            let found = claimed_devices_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
             assert_eq!(found.fabric.unread.map(|on| on.index), unread, "{claims}");
             assert_eq!(found.demands.values().any(|d| d.any && d.unknown), unread.is_some(), "{claims}");
         }

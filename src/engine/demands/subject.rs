@@ -58,7 +58,7 @@ impl<'a> Subject<'a> {
     /// Assembles the facts about a pod whose workload is not known.
     #[must_use]
     pub fn of(pod: &'a PodView<'a>, namespace: &'a str, snapshot: &'a Snapshot) -> Self {
-        Self::with_demands(pod, Demands::of(pod, namespace, snapshot), namespace, snapshot)
+        Self::with_demands(pod, Demands::demands_of_pod(pod, namespace, snapshot), namespace, snapshot)
     }
 
     /// The same for a pod whose demands are read already.

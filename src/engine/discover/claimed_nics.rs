@@ -24,7 +24,7 @@ const PREFIX: &str = "mlx5";
 
 impl Claimed<'_> {
     /// The question about the names of the RDMA devices, unless the slices answer it.
-    fn hca(&self, base: Option<&'static str>, transport: Transport) -> Option<Question> {
+    fn question_about_hca_list(&self, base: Option<&'static str>, transport: Transport) -> Option<Question> {
         // Beside InfiniBand devices, a node may have RDMA devices of Ethernet, which the pods do not claim.
         let claimed = |bare: bool| transport == Transport::Roce || bare || base.is_none();
         let all = self.devices.iter().flat_map(|devices| &devices.names);
@@ -50,7 +50,7 @@ impl Claimed<'_> {
     }
 
     /// The fabric of pods that claim these devices.
-    fn fabric(
+    fn fabric_of_claims(
         &self,
         suffix: &'static str,
         base: Option<&'static str>,
@@ -68,7 +68,7 @@ impl Claimed<'_> {
         let mut fabric = unattached(suffix, base, Sourced::new(transport, from), &attachment, Vec::new());
         // On GKE, Google's script sets the names.
         if transport.is_verbs() && base != Some("gke-dranet") {
-            fabric.questions.extend(self.hca(base, transport));
+            fabric.questions.extend(self.question_about_hca_list(base, transport));
         }
         if self.driver == SRIOV {
             fabric.questions.push(Question(
@@ -81,22 +81,34 @@ impl Claimed<'_> {
     }
 }
 
-pub(super) fn outcome(group: &Group<'_>) -> Outcome {
+pub(super) fn fabric_of_claimed_nics(group: &Group<'_>) -> Outcome {
     let Some((driver, count)) = group.claims.iter().max_by_key(|(_, count)| count.units) else {
         return super::nodes_without_nics::withheld_without_fabric_objects();
     };
     let devices = group.nodes.iter().filter_map(|node| node.claimable.get(driver)).collect();
     let claimed = Claimed { driver, count, devices };
     if claimed.devices.iter().any(|devices| devices.efa) {
-        return found(claimed.fabric("efa", Some("aws-efa-dra"), Transport::Efa, "EFA devices"));
+        return fabric_found(claimed.fabric_of_claims(
+            "efa",
+            Some("aws-efa-dra"),
+            Transport::Efa,
+            "EFA devices",
+        ));
     }
     // AKS manages DRANET for InfiniBand; a device with an interface is the Ethernet NIC of the machine, of the same vendor
     // (https://learn.microsoft.com/en-us/azure/aks/managed-support-for-dranet).
     if group.provider == Provider::Azure && claimed.devices.iter().any(|devices| devices.bare > 0) {
-        let bare = Count::of(&group.nodes, |node| node.claimable.get(driver).map_or(0, |of| of.bare.into()));
+        let bare = Count::count_units_over_nodes(&group.nodes, |node| {
+            node.claimable.get(driver).map_or(0, |of| of.bare.into())
+        });
         let claimed = Claimed { count: &bare, ..claimed };
         let what = "RDMA devices without a network interface, on Azure InfiniBand,";
-        return found(claimed.fabric("ib", Some("azure-dranet"), Transport::Infiniband, what));
+        return fabric_found(claimed.fabric_of_claims(
+            "ib",
+            Some("azure-dranet"),
+            Transport::Infiniband,
+            what,
+        ));
     }
     let links: BTreeSet<LinkLayer> =
         claimed.devices.iter().flat_map(|devices| devices.links.iter().copied()).collect();
@@ -104,10 +116,10 @@ pub(super) fn outcome(group: &Group<'_>) -> Outcome {
     match (links.next(), links.next()) {
         (Some(LinkLayer::Ethernet), None) => {
             let base = (group.provider == Provider::Gce).then_some("gke-dranet");
-            found(claimed.fabric("roce", base, Transport::Roce, "RDMA devices"))
+            fabric_found(claimed.fabric_of_claims("roce", base, Transport::Roce, "RDMA devices"))
         }
         (Some(LinkLayer::InfiniBand), None) => {
-            found(claimed.fabric("ib", None, Transport::Infiniband, "RDMA devices"))
+            fabric_found(claimed.fabric_of_claims("ib", None, Transport::Infiniband, "RDMA devices"))
         }
         (None, _) => withheld(
             format!(
@@ -125,6 +137,6 @@ pub(super) fn outcome(group: &Group<'_>) -> Outcome {
     }
 }
 
-fn found(fabric: Fabric) -> Outcome {
+fn fabric_found(fabric: Fabric) -> Outcome {
     Outcome::Fabric(Box::new(fabric))
 }

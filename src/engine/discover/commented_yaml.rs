@@ -27,7 +27,7 @@ pub(super) struct Item {
     pub(super) from: String,
 }
 
-pub(super) fn entry(key: &str, value: Tree, from: impl Into<String>) -> Entry {
+pub(super) fn entry_with_source_comment(key: &str, value: Tree, from: impl Into<String>) -> Entry {
     Entry { key: key.to_owned(), value, from: from.into() }
 }
 

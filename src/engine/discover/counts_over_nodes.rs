@@ -18,7 +18,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    pub(super) fn of(nodes: &[&Node], units: impl Fn(&Node) -> u64) -> Self {
+    pub(super) fn count_units_over_nodes(nodes: &[&Node], units: impl Fn(&Node) -> u64) -> Self {
         let mut all: BTreeMap<u64, usize> = BTreeMap::new();
         let mut of = 0;
         for node in nodes {

@@ -8,15 +8,19 @@ use super::objects_of_cluster::Sources;
 use super::resource_with_networks::Pool;
 use super::{rails_with_own_device, resources_without_network, shared_hca_rails};
 
-pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -> Outcome {
+pub(super) fn fabric_of_device_plugin_resources(
+    group: &Group<'_>,
+    accelerators: u64,
+    sources: &Sources,
+) -> Outcome {
     let of = |(name, units)| {
         let name: &String = name;
-        let supply = Supply::of(name, &group.nodes, sources);
+        let supply = Supply::devices_behind(name, &group.nodes, sources);
         Pool { name: name.as_str(), units, supply, networks: networks_of(name, sources) }
     };
     let pools: Vec<Pool<'_>> = group.resources.iter().map(of).collect();
     for pool in &pools {
-        if let Some(contradiction) = pool.supply.contradiction(pool.name) {
+        if let Some(contradiction) = pool.supply.contradiction_of_sources(pool.name) {
             return withheld(
                 contradiction,
                 format!("Which of the two objects is right about {}?", pool.name),
@@ -34,19 +38,24 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
     let takes = |pool: &&Pool<'_>| pool.supply.shared != Some(true) && !pool.networks.is_empty();
     let (with_networks, rest): (Vec<&Pool<'_>>, Vec<&Pool<'_>>) = pools.iter().partition(takes);
     if !with_networks.is_empty() {
-        return rails_with_own_device::outcome(group, accelerators, &with_networks);
+        return rails_with_own_device::fabric_with_a_device_per_rail(group, accelerators, &with_networks);
     }
-    match unread(sources) {
+    match unknown_since_facts_are_unread(sources) {
         Some(outcome) => outcome,
-        None => match shared_hca_rails::outcome(group, &rest, sources) {
+        None => match shared_hca_rails::fabric_with_shared_hcas(group, &rest, sources) {
             Some(outcome) => outcome,
-            None => resources_without_network::outcome(group, accelerators, &rest, sources),
+            None => resources_without_network::outcome_for_resources_without_network(
+                group,
+                accelerators,
+                &rest,
+                sources,
+            ),
         },
     }
 }
 
 /// Without the networks, a resource that needs one looks like a resource that needs none.
-fn unread(sources: &Sources) -> Option<Outcome> {
+fn unknown_since_facts_are_unread(sources: &Sources) -> Option<Outcome> {
     let why = sources.unread.get("NetworkAttachmentDefinition")?;
     Some(withheld(
         format!(

@@ -31,14 +31,14 @@ pub(super) struct Supply {
 }
 
 /// The part of a resource's name behind the prefix, which no custom resource contains.
-fn suffix(resource: &str) -> &str {
+fn resource_without_domain(resource: &str) -> &str {
     resource.split_once('/').map_or(resource, |(_, name)| name)
 }
 
 impl Supply {
-    pub(super) fn of(resource: &str, nodes: &[&Node], sources: &Sources) -> Self {
+    pub(super) fn devices_behind(resource: &str, nodes: &[&Node], sources: &Sources) -> Self {
         let mut supply = Self::default();
-        for pool in sources.pools.of(resource) {
+        for pool in sources.pools.objects_of_resource(resource) {
             let object = pool.origins.first().map(|origin| origin.to_string()).unwrap_or_default();
             supply.rdma.extend(pool.rdma.map(|rdma| (rdma, object.clone())));
             supply.links.extend(pool.link.map(|link| (link, object.clone())));
@@ -46,7 +46,7 @@ impl Supply {
             supply.vendors.extend(pool.vendor.clone());
             supply.interfaces.extend(pool.interfaces.iter().cloned());
         }
-        for (object, policy) in sources.policies.of(resource) {
+        for (object, policy) in sources.policies.objects_of_resource(resource) {
             let selected =
                 |node: &Node| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value));
             if !nodes.iter().copied().any(selected) {
@@ -69,7 +69,9 @@ impl Supply {
             let Some(state) = sources.states.get(&node.name) else { continue };
             let object = format!("SriovNetworkNodeState {}", node.name);
             let mut any = false;
-            for group in state.groups.iter().filter(|group| group.resource == suffix(resource)) {
+            for group in
+                state.groups.iter().filter(|group| group.resource == resource_without_domain(resource))
+            {
                 any = true;
                 let nic = state.interfaces.iter().find(|nic| nic.name == group.interface);
                 self.vendors.extend(nic.and_then(|nic| nic.vendor.clone()));
@@ -88,12 +90,12 @@ impl Supply {
             }
         }
         if !known.is_empty() {
-            self.nics = Some(Count::of(&known, |node| {
+            self.nics = Some(Count::count_units_over_nodes(&known, |node| {
                 let groups = sources.states.get(&node.name).map(|state| state.groups.as_slice());
                 let nics: BTreeSet<&str> = groups
                     .unwrap_or_default()
                     .iter()
-                    .filter(|group| group.resource == suffix(resource))
+                    .filter(|group| group.resource == resource_without_domain(resource))
                     .map(|group| group.interface.as_str())
                     .collect();
                 u64::try_from(nics.len()).unwrap_or(u64::MAX)
@@ -102,7 +104,7 @@ impl Supply {
     }
 
     /// Objects that contradict each other.
-    pub(super) fn contradiction(&self, resource: &str) -> Option<String> {
+    pub(super) fn contradiction_of_sources(&self, resource: &str) -> Option<String> {
         let two = |first: &str, second: &str, what: &str| format!("{first} and {second} disagree on {what}");
         let rdma = self.rdma.iter().find(|(rdma, _)| *rdma).zip(self.rdma.iter().find(|(rdma, _)| !*rdma));
         if let Some(((_, yes), (_, no))) = rdma {
@@ -127,7 +129,7 @@ pub(super) fn do_policies_give_node_functions(
 ) -> Option<bool> {
     let wanted = sources
         .policies
-        .of(resource)
+        .objects_of_resource(resource)
         .map(|(_, policy)| policy.nodes.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     wanted.reduce(|any, one| any || one)
 }
@@ -141,7 +143,7 @@ pub(super) fn has_mellanox(node: &Node) -> bool {
 
 /// Networks whose attachments take a unit of the resource.
 pub(super) fn networks_of<'a>(resource: &str, sources: &'a Sources) -> Vec<&'a Network> {
-    sources.networks.of(resource).collect()
+    sources.networks.objects_of_resource(resource).collect()
 }
 
 /// The link layer that the PCI class of the NICs shows: 0200 is Ethernet, 0207 InfiniBand (PCI Code and ID Assignment).

@@ -76,8 +76,9 @@ pub fn drift(
     let resolved: Result<Vec<Profile>, _> =
         existing.iter().map(|profile| Profile::resolve(profile, bases)).collect();
     let resolved = resolved.map_err(|error| error.to_string())?;
-    let places = Places::of(found);
-    let selected = nodes_of_profiles::selected(&found.nodes, &resolved.iter().collect::<Vec<_>>());
+    let places = Places::index_by_node(found);
+    let selected =
+        nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &resolved.iter().collect::<Vec<_>>());
     for (profile, nodes) in resolved.iter().zip(selected) {
         // A profile without nodes is for pods that name it, and one for networks only describes no fabric.
         let mut skip = |reason: &str| {
@@ -98,10 +99,14 @@ pub fn drift(
         }
         let nodes: Vec<&str> = nodes.into_iter().map(|node| node.name.as_str()).collect();
         covered.extend(&nodes);
-        for (unknown, nodes) in places.unknown(found, &nodes) {
-            skip(&format!("the fabric of {} is unknown: {}", list(&nodes), unknown.reason));
+        for (unknown, nodes) in places.unknown_groups_on_nodes(found, &nodes) {
+            skip(&format!(
+                "the fabric of {} is unknown: {}",
+                first_names_and_number_of_rest(&nodes),
+                unknown.reason
+            ));
         }
-        let fabrics = places.fabrics(found, &nodes);
+        let fabrics = places.fabrics_on_nodes(found, &nodes);
         if let [draft] = fabrics.as_slice() {
             *compared += 1;
             push_drifts_of_profile(profile, draft, bases, drifts)?;
@@ -125,7 +130,7 @@ pub fn drift(
                 profile: None,
                 field: "nodes",
                 in_profile: "no selector for these nodes".to_owned(),
-                in_cluster: format!("fabric {} on {}", draft.name, list(&missing)),
+                in_cluster: format!("fabric {} on {}", draft.name, first_names_and_number_of_rest(&missing)),
                 origin: String::new(),
             });
         }
@@ -143,7 +148,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of(found: &'a Discovered) -> Self {
+    fn index_by_node(found: &'a Discovered) -> Self {
         let mut places = Self::default();
         for (at, draft) in found.drafts.iter().enumerate() {
             places.drafts.extend(draft.nodes.iter().map(|node| (node.as_str(), at)));
@@ -157,14 +162,18 @@ impl<'a> Places<'a> {
     }
 
     /// The fabrics of nodes.
-    fn fabrics(&self, found: &'a Discovered, nodes: &[&str]) -> Vec<&'a Draft> {
+    fn fabrics_on_nodes(&self, found: &'a Discovered, nodes: &[&str]) -> Vec<&'a Draft> {
         let drafts: BTreeSet<usize> =
             nodes.iter().filter_map(|node| self.drafts.get(node)).copied().collect();
         drafts.into_iter().filter_map(|at| found.drafts.get(at)).collect()
     }
 
     /// The unknown fabrics of nodes, each with these nodes.
-    fn unknown(&self, found: &'a Discovered, nodes: &[&'a str]) -> Vec<(&'a Unknown, Vec<&'a str>)> {
+    fn unknown_groups_on_nodes(
+        &self,
+        found: &'a Discovered,
+        nodes: &[&'a str],
+    ) -> Vec<(&'a Unknown, Vec<&'a str>)> {
         let mut all: BTreeMap<usize, BTreeMap<usize, &str>> = BTreeMap::new();
         for node in nodes {
             for (at, place) in self.unknown.get(node).into_iter().flatten() {
@@ -186,7 +195,8 @@ pub(super) fn profiles_selecting_nodes_of_drafts(
     let usable = found.profiles.iter().filter_map(|profile| Profile::resolve(profile, bases).ok());
     let usable: Vec<Profile> = usable.filter(|profile| profile.inject != Inject::Networks).collect();
     let mut of_nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let selected = nodes_of_profiles::selected(&found.nodes, &usable.iter().collect::<Vec<_>>());
+    let selected =
+        nodes_of_profiles::nodes_that_profiles_select(&found.nodes, &usable.iter().collect::<Vec<_>>());
     for (at, nodes) in selected.into_iter().enumerate() {
         for node in nodes {
             of_nodes.entry(&node.name).or_default().push(at);
@@ -200,7 +210,7 @@ pub(super) fn profiles_selecting_nodes_of_drafts(
     drafts.iter().map(names).collect()
 }
 
-fn list(names: &[&str]) -> String {
+fn first_names_and_number_of_rest(names: &[&str]) -> String {
     let shown: Vec<&str> = names.iter().take(MAX_NAMES).copied().collect();
     match names.len().saturating_sub(MAX_NAMES) {
         0 => shown.join(", "),
@@ -209,7 +219,7 @@ fn list(names: &[&str]) -> String {
 }
 
 /// The values of a fabric, field by field, as a person compares them.
-fn values(profile: &Profile) -> [(&'static str, &'static str, String); 6] {
+fn compared_values(profile: &Profile) -> [(&'static str, &'static str, String); 6] {
     let rails: Vec<String> = profile
         .rails
         .iter()
@@ -236,14 +246,14 @@ fn values(profile: &Profile) -> [(&'static str, &'static str, String); 6] {
         ("transport", "/spec/base", super::profile_draft::word(&profile.transport)),
         ("attachment", "/spec/base", super::profile_draft::word(&profile.attachment)),
         ("acceleratorsPerNode", "/spec/acceleratorsPerNode", profile.accelerators_per_node.to_string()),
-        ("rails", "/spec/rails/0/network", counted(&rails)),
-        ("resources", "/spec/resources/0/name", counted(&resources)),
+        ("rails", "/spec/rails/0/network", group_repeated_names(&rails)),
+        ("resources", "/spec/resources/0/name", group_repeated_names(&resources)),
         ("gkeNetworks", "/spec/gkeNetworks/interfaces/1/network", networks.join(", ")),
     ]
 }
 
 /// Equal neighbours as one, with their number.
-fn counted(names: &[String]) -> String {
+fn group_repeated_names(names: &[String]) -> String {
     let runs = names.chunk_by(|a, b| a == b);
     let run = |run: &[String]| match run {
         [only] => only.clone(),
@@ -264,7 +274,9 @@ fn push_drifts_of_profile(
     let discovered = Profile::resolve(&discovered, bases).map_err(|error| error.to_string())?;
     let origins = draft.origins();
     let shown = |text: String| if text.is_empty() { "none".to_owned() } else { text };
-    for ((field, pointer, ours), (_, _, theirs)) in values(existing).into_iter().zip(values(&discovered)) {
+    for ((field, pointer, ours), (_, _, theirs)) in
+        compared_values(existing).into_iter().zip(compared_values(&discovered))
+    {
         if ours == theirs {
             continue;
         }

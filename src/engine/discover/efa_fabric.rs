@@ -4,7 +4,7 @@ use super::fields_with_origin::{Outcome, Sourced, resource, unattached};
 use super::groups_of_nodes::{EFA, Group};
 use crate::profile::schema::Transport;
 
-pub(super) fn outcome(group: &Group<'_>, accelerators: u64) -> Outcome {
+pub(super) fn fabric_of_efa_nodes(group: &Group<'_>, accelerators: u64) -> Outcome {
     let Some(count) = group.resources.get(EFA) else {
         return super::nodes_without_nics::withheld_without_fabric_objects();
     };

@@ -23,8 +23,8 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let mut together = Joined::default();
     let mut unknown = Vec::new();
     let mut outside: Vec<&Node> = Vec::new();
-    for group in groups_of_nodes::groups(&sources) {
-        match which_fabric::outcome(&group, &sources) {
+    for group in groups_of_nodes::group_nodes_that_look_alike(&sources) {
+        match which_fabric::fabric_of_group(&group, &sources) {
             Outcome::Withheld(why) => {
                 outside.extend(group.nodes.iter().copied());
                 unknown.push(no_profile(&group.nodes, why));
@@ -39,7 +39,7 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
     let mut names = profile_name::Names::default();
     let insides = together.iter().map(|one| {
         let inside = one.nodes();
-        let hints = hints(one, &inside, &sources);
+        let hints = labels_that_operator_policies_select_by(one, &inside, &sources);
         (inside, hints)
     });
     let machines = Machines::new(&outside, insides.collect(), &bare);
@@ -48,13 +48,16 @@ pub fn discover(sources: Sources, bases: &[FabricProfile]) -> Discovered {
         let Some(selector) = machines.labels_selecting_exactly(at) else {
             unknown.push(no_profile(
                 &inside,
-                inseparable(&inside, &machines.outside_nodes_with_all_candidate_labels(at)),
+                withheld_since_no_label_separates(
+                    &inside,
+                    &machines.outside_nodes_with_all_candidate_labels(at),
+                ),
             ));
             continue;
         };
         let accelerators = one.groups.first().and_then(|group| group.accelerators.as_ref());
         let Some((resource, _)) = accelerators else { continue };
-        let count = counts_over_nodes::Count::of(&inside, |node| {
+        let count = counts_over_nodes::Count::count_units_over_nodes(&inside, |node| {
             node.accelerators(&known).filter(|(of, _)| of == resource).map_or(0, |(_, units)| units)
         });
         let name = profile_name::new_name_for_nodes(&inside, one.fabric.suffix, &mut names);
@@ -100,16 +103,20 @@ fn no_profile(nodes: &[&Node], why: Withheld) -> Unknown {
 }
 
 /// Labels by which the operators' policies select the nodes of a fabric.
-fn hints(one: &Together<'_>, inside: &[&Node], sources: &Sources) -> BTreeSet<String> {
+fn labels_that_operator_policies_select_by(
+    one: &Together<'_>,
+    inside: &[&Node],
+    sources: &Sources,
+) -> BTreeSet<String> {
     let resources: BTreeSet<&String> = one.groups.iter().flat_map(|group| group.resources.keys()).collect();
     resources
         .into_iter()
-        .flat_map(|name| devices_behind_resource::Supply::of(name, inside, sources).node_labels)
+        .flat_map(|name| devices_behind_resource::Supply::devices_behind(name, inside, sources).node_labels)
         .collect()
 }
 
 /// Why no selector is possible: nodes of another fabric, or of an unknown one, have the same labels.
-fn inseparable(inside: &[&Node], alike: &[&Node]) -> Withheld {
+fn withheld_since_no_label_separates(inside: &[&Node], alike: &[&Node]) -> Withheld {
     let place = profile_draft::nodes_of(inside);
     if alike.is_empty() {
         return Withheld {

@@ -20,7 +20,7 @@ pub(super) fn numeric_sort_key(name: &str) -> (String, u64) {
     (head.to_owned(), tail.parse().unwrap_or(0))
 }
 
-pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -> Outcome {
+pub(super) fn fabric_of_gke_nodes(group: &Group<'_>, accelerators: u64, sources: &Sources) -> Outcome {
     let mode = |network: &GkeNetwork| {
         sources.gke_parameters.get(network.parameters.as_ref()?).map(|parameters| parameters.mode)
     };
@@ -57,13 +57,31 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
     if !rdma.is_empty() {
         // GKE's RDMA machines have a second Ethernet NIC, eth1, so the guides name the rails from eth2 on.
         let base = if accelerators == 4 { "gke-a4x" } else { "gke-rdma" };
-        return fabric(("gke-rdma", base, 2), Transport::Roce, &rdma, accelerators, accelerator);
+        return fabric_of_gke_networks(
+            ("gke-rdma", base, 2),
+            Transport::Roce,
+            &rdma,
+            accelerators,
+            accelerator,
+        );
     }
     let plain = of(DeviceMode::NetDevice);
     match accelerator {
         // Four NICs for eight GPUs.
-        TCPX => fabric(("tcpx", "gke-tcpx", 1), Transport::Tcpx, &plain, accelerators / 2, accelerator),
-        TCPXO => fabric(("tcpxo", "gke-tcpxo", 1), Transport::Tcpxo, &plain, accelerators, accelerator),
+        TCPX => fabric_of_gke_networks(
+            ("tcpx", "gke-tcpx", 1),
+            Transport::Tcpx,
+            &plain,
+            accelerators / 2,
+            accelerator,
+        ),
+        TCPXO => fabric_of_gke_networks(
+            ("tcpxo", "gke-tcpxo", 1),
+            Transport::Tcpxo,
+            &plain,
+            accelerators,
+            accelerator,
+        ),
         other => withheld(
             format!(
                 "the networks of the nodes have deviceMode NetDevice, and label {GKE_ACCELERATOR} is {other:?}"
@@ -74,7 +92,7 @@ pub(super) fn outcome(group: &Group<'_>, accelerators: u64, sources: &Sources) -
     }
 }
 
-fn fabric(
+fn fabric_of_gke_networks(
     (suffix, base, first): (&'static str, &'static str, usize),
     transport: Transport,
     networks: &[&GkeNetwork],

@@ -64,7 +64,7 @@ fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &
     if resource.starts_with(GKE_NETWORKS) {
         return !is_gke_address(resource);
     }
-    let supply = Supply::of(resource, nodes, sources);
+    let supply = Supply::devices_behind(resource, nodes, sources);
     match supply.is_rdma() {
         Some(true) => true,
         Some(false) => supply.rdma.iter().any(|(rdma, _)| *rdma),
@@ -77,7 +77,7 @@ fn is_fabric(resource: &str, nodes: &[&Node], sources: &Sources, accelerators: &
 }
 
 /// Label by which the provider shows that a node is in an RDMA network.
-fn sign(node: &Node) -> Option<(String, String)> {
+fn sign_of_fabric(node: &Node) -> Option<(String, String)> {
     let coreweave = node.label(COREWEAVE_FLAVOR).map(|flavor| (COREWEAVE_FLAVOR, flavor.to_owned()));
     let oke = OKE_RDMA.iter().find_map(|key| {
         let value = node.label(key)?;
@@ -95,7 +95,7 @@ fn sign(node: &Node) -> Option<(String, String)> {
 type Shape<'a> = [Option<&'a str>; 6];
 
 /// Machines of one kind: a node that lacks a resource that its like have is not of another fabric.
-fn shape(node: &Node) -> Shape<'_> {
+fn shape_of_node(node: &Node) -> Shape<'_> {
     let gke = node.label(GKE_ACCELERATOR).filter(|_| node.provider() == Provider::Gce);
     let pool = POOLS.iter().find_map(|key| node.label(key));
     let nic = has_mellanox(node).then_some(MELLANOX);
@@ -108,25 +108,25 @@ fn shape(node: &Node) -> Shape<'_> {
 type Signature = BTreeSet<String>;
 
 /// The groups of all nodes with accelerators.
-pub(super) fn groups(sources: &Sources) -> Vec<Group<'_>> {
+pub(super) fn group_nodes_that_look_alike(sources: &Sources) -> Vec<Group<'_>> {
     let known = Accelerators::default();
     let mut shapes: BTreeMap<(Provider, Shape<'_>), Vec<&Node>> = BTreeMap::new();
     for node in sources.nodes.values().filter(|node| node.has_accelerators(&known)) {
-        shapes.entry((node.provider(), shape(node))).or_default().push(node);
+        shapes.entry((node.provider(), shape_of_node(node))).or_default().push(node);
     }
     let mut groups = Vec::new();
     for ((provider, _), nodes) in shapes {
         let names: BTreeSet<&str> = nodes.iter().flat_map(|node| node.resources()).collect();
         let fabric: BTreeSet<&str> =
             names.into_iter().filter(|name| is_fabric(name, &nodes, sources, &known)).collect();
-        for nodes in split(&nodes, &fabric, sources) {
-            groups.push(group(nodes, provider, &fabric, &known));
+        for nodes in split_by_listed_resources(&nodes, &fabric, sources) {
+            groups.push(describe_group(nodes, provider, &fabric, &known));
         }
     }
     groups
 }
 
-fn group<'a>(
+fn describe_group<'a>(
     nodes: Vec<&'a Node>,
     provider: Provider,
     fabric: &BTreeSet<&str>,
@@ -135,7 +135,7 @@ fn group<'a>(
     let named = nodes.iter().filter_map(|node| Some(node.accelerators(known)?.0));
     let names: BTreeSet<String> = named.collect();
     let units = |name: &String| {
-        let count = Count::of(&nodes, |node| {
+        let count = Count::count_units_over_nodes(&nodes, |node| {
             node.accelerators(known).filter(|(of, _)| of == name).map_or(0, |(_, units)| units)
         });
         (name.clone(), count)
@@ -145,15 +145,17 @@ fn group<'a>(
         nodes.iter().flat_map(|node| node.resources()).filter(|name| fabric.contains(name)).collect();
     let resources = listed
         .into_iter()
-        .map(|name| (name.to_owned(), Count::of(&nodes, |node| node.units(name))))
+        .map(|name| (name.to_owned(), Count::count_units_over_nodes(&nodes, |node| node.units(name))))
         .collect();
     let drivers: BTreeSet<&String> =
         nodes.iter().flat_map(|n| n.claimable.iter().filter(|(_, c)| c.rdma > 0).map(|(d, _)| d)).collect();
     let rdma = |driver: &String| {
-        Count::of(&nodes, |node| node.claimable.get(driver).map_or(0, |devices| devices.rdma.into()))
+        Count::count_units_over_nodes(&nodes, |node| {
+            node.claimable.get(driver).map_or(0, |devices| devices.rdma.into())
+        })
     };
     let claims = drivers.into_iter().map(|driver| (driver.clone(), rdma(driver))).collect();
-    let sign = nodes.iter().find_map(|node| sign(node));
+    let sign = nodes.iter().find_map(|node| sign_of_fabric(node));
     Group { nodes, provider, accelerators, resources, claims, sign }
 }
 
@@ -174,12 +176,16 @@ fn whole_of<'s>(
 
 /// Machines of one kind by the resources that they list. A node with only a part of what its like list is one of them,
 /// while its plugins or drivers restart; half of all nodes are not.
-fn split<'a>(nodes: &[&'a Node], fabric: &BTreeSet<&str>, sources: &Sources) -> Vec<Vec<&'a Node>> {
+fn split_by_listed_resources<'a>(
+    nodes: &[&'a Node],
+    fabric: &BTreeSet<&str>,
+    sources: &Sources,
+) -> Vec<Vec<&'a Node>> {
     let mut by: BTreeMap<Signature, Vec<&Node>> = BTreeMap::new();
     for node in nodes {
         let listed = node.resources().filter(|name| fabric.contains(name)).map(str::to_owned);
         let claims = node.claimable.iter().filter(|(_, devices)| devices.rdma > 0).map(|(d, _)| d.clone());
-        let sign = sign(node).map(|(key, value)| format!("{key}={value}"));
+        let sign = sign_of_fabric(node).map(|(key, value)| format!("{key}={value}"));
         by.entry(listed.chain(claims).chain(sign).collect()).or_default().push(node);
     }
     let signatures: Vec<Signature> = by.keys().cloned().collect();

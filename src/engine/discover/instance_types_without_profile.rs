@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LABEL: &str = "karpenter.sh/nodepool";
 
 /// Instance types of a profile, with those of its base.
-fn types<'a>(profile: &'a FabricProfile, bases: &'a [FabricProfile]) -> &'a [String] {
+fn instance_types_of_profile<'a>(profile: &'a FabricProfile, bases: &'a [FabricProfile]) -> &'a [String] {
     let base = || bases.iter().find(|base| Some(&base.metadata.name) == profile.spec.base.as_ref());
     let own = profile.spec.instance_types.as_ref();
     own.or_else(|| base()?.spec.instance_types.as_ref()).map(Vec::as_slice).unwrap_or_default()
@@ -27,10 +27,12 @@ pub(super) fn questions_on_uncovered_instance_types(
     bases: &[FabricProfile],
 ) -> Vec<Unknown> {
     let mut covered: BTreeSet<String> = drafts.iter().flat_map(Draft::instance_types).collect();
-    covered.extend(profiles.values().flat_map(|profile| types(profile, bases)).cloned());
+    covered.extend(profiles.values().flat_map(|profile| instance_types_of_profile(profile, bases)).cloned());
     let mut known: BTreeMap<&str, &str> = BTreeMap::new();
     for base in bases {
-        known.extend(types(base, &[]).iter().map(|of| (of.as_str(), base.metadata.name.as_str())));
+        known.extend(
+            instance_types_of_profile(base, &[]).iter().map(|of| (of.as_str(), base.metadata.name.as_str())),
+        );
     }
     let mut unknown = Vec::new();
     let of_draft = |(at, draft): (usize, &Draft)| {

@@ -45,7 +45,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    fn holds(&self, node: &Node) -> bool {
+    fn node_has_label(&self, node: &Node) -> bool {
         if self.values.is_empty() {
             return !node.labels.contains_key(&self.key);
         }
@@ -58,7 +58,7 @@ impl Label {
 }
 
 /// How well a label names a fabric's machines: the lower, the better. `None` if it does not.
-fn rank(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {
+fn rank_of_label_key(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {
     let cloud = matches!(provider, Provider::Aws | Provider::Azure | Provider::Oci);
     match key {
         GKE_ACCELERATOR => (provider == Provider::Gce).then_some(0),
@@ -76,7 +76,7 @@ fn rank(key: &str, provider: Provider, hints: &BTreeSet<String>) -> Option<u8> {
 }
 
 /// Labels that all nodes inside have with few values, best first.
-fn candidates(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
+fn labels_that_all_nodes_have(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
     let Some(first) = inside.first() else { return Vec::new() };
     let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for key in first.labels.keys() {
@@ -97,7 +97,7 @@ fn candidates(inside: &[&Node], hints: &BTreeSet<String>) -> Vec<(u8, Label)> {
         }
     }
     let ranked = values.into_iter().filter_map(|(key, values)| {
-        Some((rank(key, first.provider(), hints)?, Label { key: key.to_owned(), values }))
+        Some((rank_of_label_key(key, first.provider(), hints)?, Label { key: key.to_owned(), values }))
     });
     let mut all: Vec<(u8, Label)> = ranked.collect();
     all.sort_by(|a, b| (a.0, a.1.values.len(), &a.1.key).cmp(&(b.0, b.1.values.len(), &b.1.key)));
@@ -130,7 +130,7 @@ impl<'a> Machines<'a> {
         bare: &[&'a Node],
     ) -> Self {
         let fabric = |(inside, hints): (Vec<&'a Node>, BTreeSet<String>)| {
-            let candidates = candidates(&inside, &hints);
+            let candidates = labels_that_all_nodes_have(&inside, &hints);
             Fabric { inside, hints, candidates }
         };
         let fabrics: Vec<Fabric<'a>> = fabrics.into_iter().map(fabric).collect();
@@ -147,28 +147,28 @@ impl<'a> Machines<'a> {
     }
 
     /// The nodes outside of a fabric that have a label, in their order.
-    fn others(&self, at: usize, label: &Label) -> Vec<&'a Node> {
-        let mut found = self.by_label.with(&label.key, &label.values());
+    fn outside_nodes_with_label(&self, at: usize, label: &Label) -> Vec<&'a Node> {
+        let mut found = self.by_label.nodes_with_label(&label.key, &label.values());
         found.sort_unstable();
         let nodes = found.into_iter().filter_map(|position| self.nodes.get(position));
         nodes.filter(|(_, fabric)| *fabric != Some(at)).map(|(node, _)| *node).collect()
     }
 
     /// How many nodes have a label.
-    fn count(&self, label: &Label) -> usize {
-        self.by_label.count(&label.key, &label.values())
+    fn count_machines_with_label(&self, label: &Label) -> usize {
+        self.by_label.count_nodes_with_label(&label.key, &label.values())
     }
 
     /// The nodes outside that have every label of the nodes inside which could select them.
     pub(super) fn outside_nodes_with_all_candidate_labels(&self, at: usize) -> Vec<&'a Node> {
         let Some(Fabric { candidates, .. }) = self.fabrics.get(at) else { return Vec::new() };
-        let rarest = candidates.iter().min_by_key(|(_, label)| self.count(label));
+        let rarest = candidates.iter().min_by_key(|(_, label)| self.count_machines_with_label(label));
         let Some((_, rarest)) = rarest else {
             let outside = self.nodes.iter().filter(|(_, fabric)| *fabric != Some(at));
             return outside.map(|(node, _)| *node).collect();
         };
-        let mut others = self.others(at, rarest);
-        others.retain(|node| candidates.iter().all(|(_, label)| label.holds(node)));
+        let mut others = self.outside_nodes_with_label(at, rarest);
+        others.retain(|node| candidates.iter().all(|(_, label)| label.node_has_label(node)));
         others
     }
 
@@ -177,8 +177,8 @@ impl<'a> Machines<'a> {
     pub(super) fn labels_selecting_exactly(&self, at: usize) -> Option<Vec<Label>> {
         let Fabric { inside, candidates: all, .. } = self.fabrics.get(at)?;
         // All nodes inside have each of the labels.
-        let only_inside = |label: &Label| self.count(label) <= inside.len();
-        let on_bare = |label: &Label| self.bare.count(&label.key, &label.values()) > 0;
+        let only_inside = |label: &Label| self.count_machines_with_label(label) <= inside.len();
+        let on_bare = |label: &Label| self.bare.count_nodes_with_label(&label.key, &label.values()) > 0;
         let mut single: Vec<(bool, &(u8, Label))> = all
             .iter()
             .filter(|(_, label)| only_inside(label))
@@ -195,24 +195,30 @@ impl<'a> Machines<'a> {
                 }
             }
         }
-        all.iter().find_map(|(_, label)| self.absent(at, label))
+        all.iter().find_map(|(_, label)| self.label_that_only_others_have(at, label))
     }
 
     /// Whether a node outside has two labels.
     fn has_both(&self, at: usize, first: &Label, second: &Label) -> bool {
-        let rarer = if self.count(first) <= self.count(second) { first } else { second };
-        let nodes = self.by_label.with(&rarer.key, &rarer.values()).into_iter();
+        let rarer = if self.count_machines_with_label(first) <= self.count_machines_with_label(second) {
+            first
+        } else {
+            second
+        };
+        let nodes = self.by_label.nodes_with_label(&rarer.key, &rarer.values()).into_iter();
         let mut nodes = nodes.filter_map(|position| self.nodes.get(position));
-        nodes.any(|(node, fabric)| *fabric != Some(at) && first.holds(node) && second.holds(node))
+        nodes.any(|(node, fabric)| {
+            *fabric != Some(at) && first.node_has_label(node) && second.node_has_label(node)
+        })
     }
 
     /// A label that all others with the same label have, and no node inside: often only the special nodes are labelled.
-    fn absent(&self, at: usize, label: &Label) -> Option<Vec<Label>> {
+    fn label_that_only_others_have(&self, at: usize, label: &Label) -> Option<Vec<Label>> {
         let Fabric { inside, hints, .. } = self.fabrics.get(at)?;
-        let alike = self.others(at, label);
+        let alike = self.outside_nodes_with_label(at, label);
         let first = alike.first()?;
         let marks = |key: &&String| {
-            rank(key, first.provider(), hints).is_some()
+            rank_of_label_key(key, first.provider(), hints).is_some()
                 && alike.iter().all(|node| node.label(key).is_some())
                 && !inside.iter().any(|node| node.labels.contains_key(*key))
         };

@@ -34,12 +34,12 @@ impl<'a> NodesByLabel<'a> {
     }
 
     /// The nodes with one of the values, value by value.
-    pub(super) fn with(&self, key: &str, values: &[&str]) -> Vec<usize> {
+    pub(super) fn nodes_with_label(&self, key: &str, values: &[&str]) -> Vec<usize> {
         self.lists(key, values).flatten().copied().collect()
     }
 
     /// How many nodes have one of the values.
-    pub(super) fn count(&self, key: &str, values: &[&str]) -> usize {
+    pub(super) fn count_nodes_with_label(&self, key: &str, values: &[&str]) -> usize {
         self.lists(key, values).map(Vec::len).sum()
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 type Condition<'p> = (&'p str, Vec<&'p str>);
 
 /// The conditions of a profile by which its nodes can be looked up.
-fn conditions(profile: &Profile) -> Vec<Condition<'_>> {
+fn label_conditions_of_profile(profile: &Profile) -> Vec<Condition<'_>> {
     let mut found: Vec<Condition<'_>> = Vec::new();
     if let Some(selector) = &profile.node_selector {
         found.extend(selector.match_labels.iter().map(|(key, value)| (key.as_str(), vec![value.as_str()])));
@@ -27,7 +27,7 @@ fn conditions(profile: &Profile) -> Vec<Condition<'_>> {
 }
 
 /// Whether a profile selects a node.
-fn selects(profile: &Profile, node: &Node) -> bool {
+fn does_profile_select_node(profile: &Profile, node: &Node) -> bool {
     let by_selector = profile.node_selector.as_ref().is_none_or(|selector| selector.matches(&node.labels));
     let of = node.labels.get(INSTANCE_TYPE);
     let by_type = profile.instance_types.is_empty()
@@ -37,22 +37,28 @@ fn selects(profile: &Profile, node: &Node) -> bool {
 
 /// For each profile the nodes with accelerators that it selects, in their order. A profile without conditions on nodes
 /// selects none.
-pub(super) fn selected<'a>(nodes: &'a [Node], profiles: &[&Profile]) -> Vec<Vec<&'a Node>> {
+pub(super) fn nodes_that_profiles_select<'a>(nodes: &'a [Node], profiles: &[&Profile]) -> Vec<Vec<&'a Node>> {
     let all: Vec<&Node> = nodes.iter().collect();
-    let conditions: Vec<Vec<Condition<'_>>> = profiles.iter().map(|profile| conditions(profile)).collect();
+    let conditions: Vec<Vec<Condition<'_>>> =
+        profiles.iter().map(|profile| label_conditions_of_profile(profile)).collect();
     let keys: BTreeSet<&str> = conditions.iter().flatten().map(|(key, _)| *key).collect();
     let by_label = NodesByLabel::new(&all, &keys);
     let of = |(profile, conditions): (&&Profile, &Vec<Condition<'_>>)| -> Vec<&'a Node> {
         if !profile.has_nodes() {
             return Vec::new();
         }
-        let rarest = conditions.iter().min_by_key(|(key, values)| by_label.count(key, values));
+        let rarest =
+            conditions.iter().min_by_key(|(key, values)| by_label.count_nodes_with_label(key, values));
         let Some((key, values)) = rarest else {
-            return nodes.iter().filter(|node| selects(profile, node)).collect();
+            return nodes.iter().filter(|node| does_profile_select_node(profile, node)).collect();
         };
-        let mut found = by_label.with(key, values);
+        let mut found = by_label.nodes_with_label(key, values);
         found.sort_unstable();
-        found.into_iter().filter_map(|at| nodes.get(at)).filter(|node| selects(profile, node)).collect()
+        found
+            .into_iter()
+            .filter_map(|at| nodes.get(at))
+            .filter(|node| does_profile_select_node(profile, node))
+            .collect()
     };
     profiles.iter().zip(&conditions).map(of).collect()
 }

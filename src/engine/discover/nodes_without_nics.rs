@@ -73,7 +73,7 @@ pub(super) fn withheld_without_fabric_objects() -> Outcome {
 }
 
 /// Signs of a NIC that may have RDMA. No object shows whether it has.
-fn open(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
+fn withheld_if_a_nic_may_have_rdma(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     if let Some(name) = unknown_resource(&group.nodes, sources) {
         return Some(withheld(
             format!(
@@ -89,7 +89,7 @@ fn open(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     ))
 }
 
-pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
+pub(super) fn outcome_without_nic_resources(group: &Group<'_>, sources: &Sources) -> Outcome {
     if let Some((label, _)) = &group.sign {
         let question = match group.provider {
             Provider::Oci => {
@@ -149,7 +149,7 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     let empty =
         group.nodes.iter().all(|node| node.labels.get(COREWEAVE_FLAVOR).is_some_and(String::is_empty));
     let by_provider = group.provider == Provider::CoreWeave && empty;
-    if let Some(open) = open(group, sources).filter(|_| !by_provider) {
+    if let Some(open) = withheld_if_a_nic_may_have_rdma(group, sources).filter(|_| !by_provider) {
         return open;
     }
     let nfd = group.nodes.iter().all(|node| node.labels.keys().any(|key| key.starts_with(NFD)));

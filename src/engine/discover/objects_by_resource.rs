@@ -43,7 +43,7 @@ impl<T> ByResource<T> {
     }
 
     /// The objects of a resource of nodes, in their order.
-    pub(super) fn of(&self, resource: &str) -> impl Iterator<Item = &T> {
+    pub(super) fn objects_of_resource(&self, resource: &str) -> impl Iterator<Item = &T> {
         let suffix = resource.split_once('/').and_then(|(_, suffix)| self.by_suffix.get(suffix));
         let named = self.by_name.get(resource);
         let mut found: Vec<usize> = named.into_iter().chain(suffix).flatten().copied().collect();

@@ -9,7 +9,7 @@ use super::signs_of_nics::{GKE_NETWORKS, is_gke_address, is_resource_without_tra
 use crate::pod::Accelerators;
 
 /// No profile for nodes that depend on an object with two contents.
-pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
+pub(super) fn unknown_if_objects_are_given_twice(group: &Group<'_>, sources: &Sources) -> Option<Outcome> {
     let known = Accelerators::default();
     let lists = |wanted: &dyn Fn(&str) -> bool| {
         group.nodes.iter().flat_map(|node| node.resources()).any(|name| !known.contains(name) && wanted(name))

@@ -1,6 +1,6 @@
 //! A fabric as a FabricProfile.
 
-use super::commented_yaml::{Entry, Item, Tree, entry};
+use super::commented_yaml::{Entry, Item, Tree, entry_with_source_comment};
 use super::counts_over_nodes::Count;
 use super::fields_with_origin::{Fabric, Resource};
 use super::labels_that_separate_nodes::Label;
@@ -47,27 +47,35 @@ impl Draft {
             } else {
                 format!("{}; {}", transport.from, attachment.from)
             };
-            spec.push(entry("base", Tree::text(base), from));
+            spec.push(entry_with_source_comment("base", Tree::text(base), from));
         }
         let inherits = |same: bool| base.is_some() && same;
-        spec.push(entry("description", Tree::text(description(&frame, fabric)), ""));
+        spec.push(entry_with_source_comment("description", Tree::text(description(&frame, fabric)), ""));
         spec.extend(nodes(&frame));
         spec.extend(instance_types(&frame, base));
         if !inherits(base.is_some_and(|base| base.spec.transport == Some(transport.value))) {
-            spec.push(entry("transport", Tree::text(word(&transport.value)), &transport.from));
+            spec.push(entry_with_source_comment(
+                "transport",
+                Tree::text(word(&transport.value)),
+                &transport.from,
+            ));
         }
         if !inherits(base.is_some_and(|base| base.spec.attachment == Some(attachment.value))) {
-            spec.push(entry("attachment", Tree::text(word(&attachment.value)), &attachment.from));
+            spec.push(entry_with_source_comment(
+                "attachment",
+                Tree::text(word(&attachment.value)),
+                &attachment.from,
+            ));
         }
         if let Some(inject) = &fabric.inject {
             let default = base.and_then(|base| base.spec.inject).unwrap_or(Inject::Full);
             if default != inject.value {
-                spec.push(entry("inject", Tree::text(word(&inject.value)), &inject.from));
+                spec.push(entry_with_source_comment("inject", Tree::text(word(&inject.value)), &inject.from));
             }
         }
         let (name, count) = frame.accelerators;
         let from = format!("capacity of {}: {name}", count.nodes());
-        spec.push(entry("acceleratorsPerNode", Tree::Number(count.units), from));
+        spec.push(entry_with_source_comment("acceleratorsPerNode", Tree::Number(count.units), from));
         spec.extend(rails(fabric));
         spec.extend(resources(fabric));
         spec.extend(gke(fabric, base));
@@ -103,12 +111,12 @@ impl Draft {
             "Which namespaces may use this profile? Without spec.namespaces, every namespace that opted in may use it."
                 .to_owned(),
         );
-        let metadata = Tree::Map(vec![entry("name", Tree::text(&frame.name), "")]);
+        let metadata = Tree::Map(vec![entry_with_source_comment("name", Tree::text(&frame.name), "")]);
         let tree = Tree::Map(vec![
-            entry("apiVersion", Tree::text(API_VERSION), ""),
-            entry("kind", Tree::text(KIND), ""),
-            entry("metadata", metadata, ""),
-            entry("spec", Tree::Map(spec), ""),
+            entry_with_source_comment("apiVersion", Tree::text(API_VERSION), ""),
+            entry_with_source_comment("kind", Tree::text(KIND), ""),
+            entry_with_source_comment("metadata", metadata, ""),
+            entry_with_source_comment("spec", Tree::Map(spec), ""),
         ]);
         let nodes = frame.nodes.iter().map(|node| node.name.clone()).collect();
         Self { name: frame.name, nodes, questions, tree }
@@ -189,33 +197,35 @@ fn nodes(frame: &Frame<'_>) -> Option<Entry> {
     let mut selector = Vec::new();
     let exact: Vec<Entry> = one
         .iter()
-        .flat_map(|label| label.values.iter().map(|value| entry(&label.key, Tree::text(value), &from)))
+        .flat_map(|label| {
+            label.values.iter().map(|value| entry_with_source_comment(&label.key, Tree::text(value), &from))
+        })
         .collect();
     if !exact.is_empty() {
-        selector.push(entry("matchLabels", Tree::Map(exact), ""));
+        selector.push(entry_with_source_comment("matchLabels", Tree::Map(exact), ""));
     }
     let expressions = many.iter().map(|label| {
         let entries = if label.values.is_empty() {
             let from =
                 format!("label of the other nodes with accelerators, and not of {}", nodes_of(frame.nodes));
             vec![
-                entry("key", Tree::text(&label.key), from),
-                entry("operator", Tree::text("DoesNotExist"), ""),
+                entry_with_source_comment("key", Tree::text(&label.key), from),
+                entry_with_source_comment("operator", Tree::text("DoesNotExist"), ""),
             ]
         } else {
             vec![
-                entry("key", Tree::text(&label.key), &from),
-                entry("operator", Tree::text("In"), ""),
-                entry("values", texts(&label.values), ""),
+                entry_with_source_comment("key", Tree::text(&label.key), &from),
+                entry_with_source_comment("operator", Tree::text("In"), ""),
+                entry_with_source_comment("values", texts(&label.values), ""),
             ]
         };
         Item { value: Tree::Map(entries), from: String::new() }
     });
     let expressions: Vec<Item> = expressions.collect();
     if !expressions.is_empty() {
-        selector.push(entry("matchExpressions", Tree::List(expressions), ""));
+        selector.push(entry_with_source_comment("matchExpressions", Tree::List(expressions), ""));
     }
-    Some(entry("nodeSelector", Tree::Map(selector), ""))
+    Some(entry_with_source_comment("nodeSelector", Tree::Map(selector), ""))
 }
 
 /// The names of some nodes.
@@ -239,9 +249,9 @@ fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<Ent
         |of: &str| format!("label {INSTANCE_TYPE} of {of}; it also selects pools that are scaled to zero");
     match types {
         Some(types) if selects || cloud || inherited => {
-            Some(entry("instanceTypes", texts(&types), from(&nodes_of(frame.nodes))))
+            Some(entry_with_source_comment("instanceTypes", texts(&types), from(&nodes_of(frame.nodes))))
         }
-        None if inherited => Some(entry(
+        None if inherited => Some(entry_with_source_comment(
             "instanceTypes",
             Tree::List(Vec::new()),
             format!("nodes have no label {INSTANCE_TYPE}"),
@@ -252,32 +262,41 @@ fn instance_types(frame: &Frame<'_>, base: Option<&FabricProfile>) -> Option<Ent
 
 fn rails(fabric: &Fabric) -> Option<Entry> {
     let item = |rail: &super::fields_with_origin::Rail| {
-        let mut entries = vec![entry("network", Tree::text(&rail.network.value), &rail.network.from)];
+        let mut entries =
+            vec![entry_with_source_comment("network", Tree::text(&rail.network.value), &rail.network.from)];
         if let Some(resource) = &rail.resource {
-            entries.push(entry("resource", Tree::text(&resource.value), &resource.from));
+            entries.push(entry_with_source_comment("resource", Tree::text(&resource.value), &resource.from));
         }
         if let Some(count) = &rail.count {
-            entries.push(entry("count", Tree::Number(count.value), &count.from));
+            entries.push(entry_with_source_comment("count", Tree::Number(count.value), &count.from));
         }
         Item { value: Tree::Map(entries), from: String::new() }
     };
     let items: Vec<Item> = fabric.rails.iter().map(item).collect();
-    (!items.is_empty()).then(|| entry("rails", Tree::List(items), ""))
+    (!items.is_empty()).then(|| entry_with_source_comment("rails", Tree::List(items), ""))
 }
 
 fn resources(fabric: &Fabric) -> Option<Entry> {
     let item = |resource: &Resource| {
         let mut entries = vec![
-            entry("name", Tree::text(&resource.name.value), &resource.name.from),
-            entry("quantity", Tree::Number(resource.quantity.value), &resource.quantity.from),
+            entry_with_source_comment("name", Tree::text(&resource.name.value), &resource.name.from),
+            entry_with_source_comment(
+                "quantity",
+                Tree::Number(resource.quantity.value),
+                &resource.quantity.from,
+            ),
         ];
         if resource.per != Per::Container {
-            entries.push(entry("per", Tree::text(word(&resource.per)), &resource.quantity.from));
+            entries.push(entry_with_source_comment(
+                "per",
+                Tree::text(word(&resource.per)),
+                &resource.quantity.from,
+            ));
         }
         Item { value: Tree::Map(entries), from: String::new() }
     };
     let items: Vec<Item> = fabric.resources.iter().map(item).collect();
-    (!items.is_empty()).then(|| entry("resources", Tree::List(items), ""))
+    (!items.is_empty()).then(|| entry_with_source_comment("resources", Tree::List(items), ""))
 }
 
 /// GKE's networks, unless they are named as in the base.
@@ -296,14 +315,14 @@ fn gke(fabric: &Fabric, base: Option<&FabricProfile>) -> Option<Entry> {
     let named = base.map(|base| format!("as in base {}", base.metadata.name)).unwrap_or_default();
     let item = |of: &super::fields_with_origin::GkeInterface| Item {
         value: Tree::Map(vec![
-            entry("interfaceName", Tree::text(&of.interface), &named),
-            entry("network", Tree::text(&of.network.value), &of.network.from),
+            entry_with_source_comment("interfaceName", Tree::text(&of.interface), &named),
+            entry_with_source_comment("network", Tree::text(&of.network.value), &of.network.from),
         ]),
         from: String::new(),
     };
     let networks = Tree::Map(vec![
-        entry("defaultInterface", Tree::text("eth0"), &named),
-        entry("interfaces", Tree::List(fabric.gke.iter().map(item).collect()), ""),
+        entry_with_source_comment("defaultInterface", Tree::text("eth0"), &named),
+        entry_with_source_comment("interfaces", Tree::List(fabric.gke.iter().map(item).collect()), ""),
     ]);
-    Some(entry("gkeNetworks", networks, ""))
+    Some(entry_with_source_comment("gkeNetworks", networks, ""))
 }

@@ -16,7 +16,11 @@ const MAX_PER_ACCELERATOR: u64 = 2;
 /// Most rails of a profile.
 const MAX_RAILS: u64 = 64;
 
-pub(super) fn outcome(group: &Group<'_>, accelerators: u64, pools: &[&Pool<'_>]) -> Outcome {
+pub(super) fn fabric_with_a_device_per_rail(
+    group: &Group<'_>,
+    accelerators: u64,
+    pools: &[&Pool<'_>],
+) -> Outcome {
     for pool in pools {
         if pool.rdma() != Some(true) {
             return withheld(

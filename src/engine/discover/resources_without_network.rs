@@ -8,7 +8,7 @@ use super::resource_with_networks::Pool;
 use crate::multus::LinkLayer;
 use crate::profile::schema::{Per, Transport};
 
-pub(super) fn outcome(
+pub(super) fn outcome_for_resources_without_network(
     group: &Group<'_>,
     accelerators: u64,
     pools: &[&Pool<'_>],

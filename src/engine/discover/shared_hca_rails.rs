@@ -17,7 +17,7 @@ const COREWEAVE_ROCE: &str = "roce";
 const COREWEAVE_RAILS: usize = 16;
 
 /// Whether a network is over a NIC of a pool; `None` if no object says so.
-fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
+fn does_network_fit_pool(network: &Network, pool: &Pool<'_>) -> Option<bool> {
     let interfaces = &pool.supply.interfaces;
     if !interfaces.is_empty() {
         return Some(network.fact.class.interface.as_ref().is_some_and(|of| interfaces.contains(of)));
@@ -32,7 +32,11 @@ fn fits(network: &Network, pool: &Pool<'_>) -> Option<bool> {
 }
 
 /// `None` if no network shares an HCA of the group.
-pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources) -> Option<Outcome> {
+pub(super) fn fabric_with_shared_hcas(
+    group: &Group<'_>,
+    pools: &[&Pool<'_>],
+    sources: &Sources,
+) -> Option<Outcome> {
     let networks: Vec<&Network> = sources.child_networks().collect();
     let shared: Vec<&&Pool<'_>> = pools.iter().filter(|pool| pool.supply.shared != Some(false)).collect();
     if networks.is_empty() || shared.is_empty() {
@@ -65,7 +69,7 @@ pub(super) fn outcome(group: &Group<'_>, pools: &[&Pool<'_>], sources: &Sources)
             "Which networks are for training?",
         ));
     }
-    Some(fabric(group, &rails, &shared, attachment(first)))
+    Some(fabric_of_shared_rails(group, &rails, &shared, attachment(first)))
 }
 
 /// The networks over the NICs of the pools.
@@ -81,7 +85,8 @@ fn of_pools<'a>(networks: &[&'a Network], shared: &[&&Pool<'_>]) -> Result<Vec<&
         ));
     }
     let of = |wanted: Option<bool>| -> Vec<&'a Network> {
-        let any = |network: &&&Network| shared.iter().any(|pool| fits(network, pool) == wanted);
+        let any =
+            |network: &&&Network| shared.iter().any(|pool| does_network_fit_pool(network, pool) == wanted);
         networks.iter().filter(any).copied().collect()
     };
     let rails = of(Some(true));
@@ -106,7 +111,12 @@ fn pool_names(pools: &[&&Pool<'_>]) -> String {
     pools.iter().map(|pool| pool.name).collect::<Vec<_>>().join(", ")
 }
 
-fn fabric(group: &Group<'_>, rails: &[&Network], shared: &[&&Pool<'_>], attachment: Attachment) -> Outcome {
+fn fabric_of_shared_rails(
+    group: &Group<'_>,
+    rails: &[&Network],
+    shared: &[&&Pool<'_>],
+    attachment: Attachment,
+) -> Outcome {
     let link = if attachment == Attachment::Ipoib { LinkLayer::InfiniBand } else { LinkLayer::Ethernet };
     // macvlan needs Ethernet, IPoIB needs InfiniBand.
     let clash = shared.iter().find_map(|pool| pool.supply.links.iter().find(|(of, _)| *of != link));

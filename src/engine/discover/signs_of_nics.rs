@@ -35,7 +35,7 @@ const NOT_NICS: [&str; 3] =
 pub(super) const GKE_NETWORKS: &str = "networking.gke.io.networks/";
 
 /// The fields of the labels of PCI devices, with the labels: class, vendor and more, or only the vendor.
-fn pci(node: &Node) -> impl Iterator<Item = (Vec<&str>, &str)> {
+fn pci_labels(node: &Node) -> impl Iterator<Item = (Vec<&str>, &str)> {
     node.labels.iter().filter(|(_, value)| *value == "true").filter_map(|(key, _)| {
         let fields = key.strip_prefix(PCI)?.split('.').next()?;
         Some((fields.split('_').collect(), key.as_str()))
@@ -55,18 +55,22 @@ fn is_nic(fields: &[&str]) -> bool {
 /// Label of a node that shows an RDMA NIC of vendor 15b3, or a loaded driver.
 pub(super) fn rdma_label(node: &Node) -> Option<String> {
     let named = RDMA_LABELS.iter().find(|key| node.label(key) == Some("true")).map(|key| (*key).to_owned());
-    named.or_else(|| pci(node).find(|(fields, _)| fields.contains(&MELLANOX)).map(|(_, key)| key.to_owned()))
+    named.or_else(|| {
+        pci_labels(node).find(|(fields, _)| fields.contains(&MELLANOX)).map(|(_, key)| key.to_owned())
+    })
 }
 
 /// Label of a node that shows a NIC which may have RDMA.
 pub(super) fn nic_label(node: &Node) -> Option<&str> {
     let virtual_nic = |fields: &[&str]| fields.iter().any(|field| WITHOUT_RDMA.contains(field));
-    pci(node).find(|(fields, _)| is_nic(fields) && !virtual_nic(fields)).map(|(_, key)| key)
+    pci_labels(node).find(|(fields, _)| is_nic(fields) && !virtual_nic(fields)).map(|(_, key)| key)
 }
 
 /// Whether the labels of a node show its NICs.
 pub(super) fn has_nic_label(node: &Node) -> bool {
-    pci(node).any(|(fields, _)| is_nic(&fields) || fields.iter().any(|field| WITHOUT_RDMA.contains(field)))
+    pci_labels(node).any(|(parse_fields, _)| {
+        is_nic(&parse_fields) || parse_fields.iter().any(|field| WITHOUT_RDMA.contains(field))
+    })
 }
 
 /// Whether a resource counts the IP addresses of a GKE network, and not its interfaces.
@@ -85,7 +89,7 @@ pub(super) fn unknown_resource<'a>(nodes: &[&'a Node], sources: &Sources) -> Opt
     let known = |name: &str| {
         accelerators.contains(name)
             || is_resource_without_training_nics(name)
-            || Supply::of(name, nodes, sources).is_rdma().is_some()
+            || Supply::devices_behind(name, nodes, sources).is_rdma().is_some()
     };
     let mut asked = BTreeSet::new();
     nodes.iter().copied().flat_map(Node::resources).find(|name| asked.insert(*name) && !known(name))

@@ -13,8 +13,8 @@ use super::{
 const MAX_ACCELERATORS: u64 = 64;
 
 /// The fabric of a group.
-pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
-    if let Some(outcome) = objects_given_twice::outcome(group, sources) {
+pub(super) fn fabric_of_group(group: &Group<'_>, sources: &Sources) -> Outcome {
+    if let Some(outcome) = objects_given_twice::unknown_if_objects_are_given_twice(group, sources) {
         return outcome;
     }
     if let Some((node, sign)) = group.nodes.iter().find_map(|node| Some((node, node.sign_of_mig()?))) {
@@ -73,16 +73,16 @@ pub(super) fn outcome(group: &Group<'_>, sources: &Sources) -> Outcome {
     }
     let accelerators = accelerators.units;
     if group.resources.contains_key(EFA) {
-        return efa_fabric::outcome(group, accelerators);
+        return efa_fabric::fabric_of_efa_nodes(group, accelerators);
     }
     if group.resources.keys().any(|name| name.starts_with(GKE_NETWORKS)) {
-        return gke_fabric::outcome(group, accelerators, sources);
+        return gke_fabric::fabric_of_gke_nodes(group, accelerators, sources);
     }
     if !group.resources.is_empty() {
-        return device_plugin_resources::outcome(group, accelerators, sources);
+        return device_plugin_resources::fabric_of_device_plugin_resources(group, accelerators, sources);
     }
     if !group.claims.is_empty() {
-        return claimed_nics::outcome(group);
+        return claimed_nics::fabric_of_claimed_nics(group);
     }
-    nodes_without_nics::outcome(group, sources)
+    nodes_without_nics::outcome_without_nic_resources(group, sources)
 }

@@ -1,7 +1,7 @@
 //! The API server itself: version, clock, and what its metrics say of our webhooks.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, text};
+use super::facts_that_were_read::{Facts, text_at_pointer};
 use crate::certificates::days_since_epoch;
 use crate::kubernetes_version::{OLDEST, Version};
 use crate::text::count;
@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 const SKEW: i64 = 60;
 
 pub(super) fn check_api_server_version(facts: &Facts) -> Result<Outcome, Outcome> {
-    let shown = text(&facts.api_version, "/gitVersion");
-    match Version::of_server(text(&facts.api_version, "/major"), text(&facts.api_version, "/minor")) {
+    let shown = text_at_pointer(&facts.api_version, "/gitVersion");
+    match Version::of_server(
+        text_at_pointer(&facts.api_version, "/major"),
+        text_at_pointer(&facts.api_version, "/minor"),
+    ) {
         Some(version) if !version.is_supported() => Ok(Outcome::error(
             format!("the API server is {shown}; the webhook's objects need Kubernetes {OLDEST}"),
             format!("Upgrade the control plane to Kubernetes {OLDEST} or newer."),

@@ -4,7 +4,7 @@ use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, Tried};
 use super::probe_pods_and_their_answers::{Wrong, not_changed, not_refused};
 
-fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
+fn dry_runs_or_skip(facts: &Facts) -> Result<&Tried, Outcome> {
     facts.calls.as_ref().map_err(|not| {
         let skipped = Outcome::skipped_with(&not.why, &not.hint);
         // Whoever may opt in later chose so. A failed read was not chosen, and hides whether the webhook works.
@@ -12,7 +12,7 @@ fn tried(facts: &Facts) -> Result<&Tried, Outcome> {
     })
 }
 
-fn judged(tried: &Tried, done: &str, wrong: Option<Wrong>) -> Outcome {
+fn outcome_of_dry_run(tried: &Tried, done: &str, wrong: Option<Wrong>) -> Outcome {
     let place = format!("in namespace {}, with profile {:?}", tried.namespace, tried.profile);
     match wrong {
         None => Outcome::success_with(format!("{done} {place}")),
@@ -21,11 +21,11 @@ fn judged(tried: &Tried, done: &str, wrong: Option<Wrong>) -> Outcome {
 }
 
 pub(super) fn check_good_pod_is_changed(facts: &Facts) -> Result<Outcome, Outcome> {
-    let tried = tried(facts)?;
-    Ok(judged(tried, "changed", not_changed(&tried.good)))
+    let tried = dry_runs_or_skip(facts)?;
+    Ok(outcome_of_dry_run(tried, "changed", not_changed(&tried.good)))
 }
 
 pub(super) fn check_bad_pod_is_refused(facts: &Facts) -> Result<Outcome, Outcome> {
-    let tried = tried(facts)?;
-    Ok(judged(tried, "refused", not_refused(&tried.bad)))
+    let tried = dry_runs_or_skip(facts)?;
+    Ok(outcome_of_dry_run(tried, "refused", not_refused(&tried.bad)))
 }

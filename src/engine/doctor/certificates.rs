@@ -2,7 +2,7 @@
 //! library where the certificates were read.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, text};
+use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::webhook_configurations::our_webhooks;
 use crate::text::count;
@@ -22,11 +22,11 @@ pub(super) fn check_ca_bundles_trust_server(facts: &Facts) -> Result<Outcome, Ou
     }
     let empty: Vec<String> = found
         .iter()
-        .filter(|webhook| text(webhook, "/clientConfig/caBundle").is_empty())
+        .filter(|webhook| text_at_pointer(webhook, "/clientConfig/caBundle").is_empty())
         .map(|webhook| {
             format!(
                 "webhook {} has no caBundle: the API server does not trust the server",
-                text(webhook, "/name")
+                text_at_pointer(webhook, "/name")
             )
         })
         .collect();

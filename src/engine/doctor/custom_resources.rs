@@ -1,15 +1,16 @@
 //! CRDs: ours, and that of Multus.
 
 use super::check_outcome::{Outcome, joined};
-use super::facts_that_were_read::{Facts, list, text};
+use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{CRDS, NETWORK_CRD, PROFILE_CRD};
 use serde_json::Value;
 
 const APPLY: &str = "Run kubectl apply --server-side -f deploy/crds/fabricprofiles.yaml, or helm upgrade.";
 
 /// The version of a CRD by name, if the API server serves it.
-fn served<'a>(crd: &'a Value, name: &str) -> Option<&'a Value> {
-    let version = list(crd, "/spec/versions").iter().find(|v| text(v, "/name") == name)?;
+fn served_version_of_crd<'a>(crd: &'a Value, name: &str) -> Option<&'a Value> {
+    let version =
+        list_at_pointer(crd, "/spec/versions").iter().find(|v| text_at_pointer(v, "/name") == name)?;
     (version.pointer("/served") == Some(&Value::Bool(true))).then_some(version)
 }
 
@@ -33,19 +34,20 @@ fn collect_missing_properties(wanted: &Value, found: &Value, at: &str, lacks: &m
 /// only the tests need it.
 const DEFINITION: &str = include_str!("definition.json");
 
-fn older(crd: &Value) -> Result<Vec<String>, Outcome> {
+fn fields_that_installed_crd_lacks(crd: &Value) -> Result<Vec<String>, Outcome> {
     let ours: Value =
         serde_json::from_str(DEFINITION).map_err(|error| Outcome::skipped(error.to_string()))?;
     let schema = "/schema/openAPIV3Schema";
-    let ours = served(&ours, "v1alpha1").and_then(|v| v.pointer(schema)).cloned().unwrap_or_default();
+    let ours =
+        served_version_of_crd(&ours, "v1alpha1").and_then(|v| v.pointer(schema)).cloned().unwrap_or_default();
     let mut lacks = Vec::new();
-    if let Some(found) = served(crd, "v1alpha1").and_then(|v| v.pointer(schema)) {
+    if let Some(found) = served_version_of_crd(crd, "v1alpha1").and_then(|v| v.pointer(schema)) {
         collect_missing_properties(&ours, found, "", &mut lacks);
     }
     Ok(lacks)
 }
 
-fn outdated(lacks: &[String]) -> Outcome {
+fn outcome_of_outdated_crd(lacks: &[String]) -> Outcome {
     Outcome::warning(
         format!("the CRD does not know {}: the API server drops these fields silently", joined(lacks)),
         APPLY,
@@ -54,13 +56,13 @@ fn outdated(lacks: &[String]) -> Outcome {
 
 /// After an installation.
 pub(super) fn check_installed_profile_crd(facts: &Facts) -> Result<Outcome, Outcome> {
-    let Some(crd) = facts.named(&CRDS, PROFILE_CRD)? else {
+    let Some(crd) = facts.object_by_name_or_skip(&CRDS, PROFILE_CRD)? else {
         return Ok(Outcome::error(
             format!("the CRD {PROFILE_CRD} does not exist: FabricProfiles cannot be created"),
             APPLY,
         ));
     };
-    if served(crd, "v1alpha1").is_none() {
+    if served_version_of_crd(crd, "v1alpha1").is_none() {
         return Ok(Outcome::error(
             format!(
                 "the CRD {PROFILE_CRD} does not serve version v1alpha1: the server reads no FabricProfile"
@@ -68,25 +70,26 @@ pub(super) fn check_installed_profile_crd(facts: &Facts) -> Result<Outcome, Outc
             APPLY,
         ));
     }
-    let established = |c: &Value| text(c, "/type") == "Established" && text(c, "/status") == "True";
-    if !list(crd, "/status/conditions").iter().any(established) {
+    let established =
+        |c: &Value| text_at_pointer(c, "/type") == "Established" && text_at_pointer(c, "/status") == "True";
+    if !list_at_pointer(crd, "/status/conditions").iter().any(established) {
         let hint = format!("Run kubectl describe crd {PROFILE_CRD}; its conditions name the conflict.");
         return Ok(Outcome::error(format!("the CRD {PROFILE_CRD} is not established"), hint));
     }
-    let lacks = older(crd)?;
-    Ok(if lacks.is_empty() { Outcome::success() } else { outdated(&lacks) })
+    let lacks = fields_that_installed_crd_lacks(crd)?;
+    Ok(if lacks.is_empty() { Outcome::success() } else { outcome_of_outdated_crd(&lacks) })
 }
 
 /// Before an installation: a CRD that an earlier one left, since Helm keeps it.
 pub(super) fn check_leftover_profile_crd(facts: &Facts) -> Result<Outcome, Outcome> {
-    match facts.named(&CRDS, PROFILE_CRD)? {
+    match facts.object_by_name_or_skip(&CRDS, PROFILE_CRD)? {
         None => Ok(Outcome::success_with("none")),
         Some(crd) => {
-            let lacks = older(crd)?;
+            let lacks = fields_that_installed_crd_lacks(crd)?;
             Ok(if lacks.is_empty() {
                 Outcome::success_with("the CRD exists and is current")
             } else {
-                outdated(&lacks)
+                outcome_of_outdated_crd(&lacks)
             })
         }
     }
@@ -94,7 +97,7 @@ pub(super) fn check_leftover_profile_crd(facts: &Facts) -> Result<Outcome, Outco
 
 /// The CRD of NetworkAttachmentDefinitions.
 pub(super) fn check_network_crd(facts: &Facts) -> Result<Outcome, Outcome> {
-    if facts.named(&CRDS, NETWORK_CRD)?.is_some() {
+    if facts.object_by_name_or_skip(&CRDS, NETWORK_CRD)?.is_some() {
         return Ok(Outcome::success());
     }
     let hint = "Install Multus (https://github.com/k8snetworkplumbingwg/multus-cni), which brings the CRD.";

@@ -60,12 +60,15 @@ pub fn page(examples: &BTreeMap<String, String>, facts: &[(&str, &str)]) -> Stri
             page.push_str(&format!("\n## {}\n", check.section.title()));
             section = Some(check.section);
         }
-        page.push_str(&describe(check, examples.get(check.id).map(String::as_str).unwrap_or_default()));
+        page.push_str(&section_of_check(
+            check,
+            examples.get(check.id).map(String::as_str).unwrap_or_default(),
+        ));
     }
-    format!("{page}{TAIL}\n```yaml\n{}```\n", roles(facts))
+    format!("{page}{TAIL}\n```yaml\n{}```\n", roles_yaml(facts))
 }
 
-fn describe(check: &Check, example: &str) -> String {
+fn section_of_check(check: &Check, example: &str) -> String {
     let phase = match check.phase {
         Phase::Before => " The check runs only with `--pre`.",
         Phase::After => "",
@@ -95,7 +98,7 @@ fn capital(text: &str) -> String {
 
 /// Everything that checks read, each once.
 #[must_use]
-pub fn sources(before: Option<bool>) -> Vec<&'static Source> {
+pub fn sources_of_checks(before: Option<bool>) -> Vec<&'static Source> {
     let mut seen = BTreeSet::new();
     let checks = CHECKS.iter().filter(|check| before.is_none_or(|before| check.is_for(before)));
     checks.flat_map(|check| check.needs).copied().filter(|source| seen.insert(source.plural)).collect()
@@ -103,14 +106,14 @@ pub fn sources(before: Option<bool>) -> Vec<&'static Source> {
 
 /// The rights of all checks, as roles. `facts`: the kinds that decisions need, by group and plural.
 #[must_use]
-pub fn roles(facts: &[(&str, &str)]) -> String {
+pub fn roles_yaml(facts: &[(&str, &str)]) -> String {
     let of = |installed: bool| {
-        sources(None).into_iter().filter(move |s| (s.within == Within::Installation) == installed)
+        sources_of_checks(None).into_iter().filter(move |s| (s.within == Within::Installation) == installed)
     };
-    let mut cluster = rules(of(false));
+    let mut cluster = rbac_rules_yaml(of(false));
     cluster.push_str("  # Objects of operators and device drivers, which decisions on the dry runs need.\n");
     let mut by_group: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let read = sources(None);
+    let read = sources_of_checks(None);
     for (group, plural) in
         facts.iter().filter(|(_, plural)| !read.iter().any(|source| source.plural == *plural))
     {
@@ -134,13 +137,13 @@ pub fn roles(facts: &[(&str, &str)]) -> String {
     };
     [
         role("ClusterRole", "", &cluster),
-        role("Role", "  namespace: fabric-admission\n", &rules(of(true))),
+        role("Role", "  namespace: fabric-admission\n", &rbac_rules_yaml(of(true))),
         role("Role", "  namespace: training\n", dry_runs),
     ]
     .join("---\n")
 }
 
-fn rules(sources: impl Iterator<Item = &'static Source>) -> String {
+fn rbac_rules_yaml(sources: impl Iterator<Item = &'static Source>) -> String {
     let mut by_names: BTreeMap<(&str, &str, &[&str]), Vec<&str>> = BTreeMap::new();
     for source in sources {
         // The name of the ConfigMap has a hash.

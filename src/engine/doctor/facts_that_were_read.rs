@@ -71,13 +71,13 @@ impl Right {
 
     /// The same in one namespace.
     #[must_use]
-    pub fn within(self, namespace: &str) -> Self {
+    pub fn in_namespace(self, namespace: &str) -> Self {
         Self { namespace: namespace.to_owned(), ..self }
     }
 
     /// The same for one object.
     #[must_use]
-    pub fn named(self, name: &str) -> Self {
+    pub fn for_object(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
 }
@@ -172,7 +172,7 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where the kind could not be read.
-    pub(super) fn read(&self, source: &Source) -> Result<&[Value], Outcome> {
+    pub(super) fn objects_or_skip(&self, source: &Source) -> Result<&[Value], Outcome> {
         self.skip_if_unread(source)?;
         Ok(self.objects.get(source.plural).map(Vec::as_slice).unwrap_or_default())
     }
@@ -201,17 +201,24 @@ impl Facts {
     ///
     /// # Errors
     /// A skipped check, where the kind could not be read.
-    pub(super) fn named(&self, source: &Source, name: &str) -> Result<Option<&Value>, Outcome> {
-        Ok(self.read(source)?.iter().find(|object| text(object, "/metadata/name") == name))
+    pub(super) fn object_by_name_or_skip(
+        &self,
+        source: &Source,
+        name: &str,
+    ) -> Result<Option<&Value>, Outcome> {
+        Ok(self
+            .objects_or_skip(source)?
+            .iter()
+            .find(|object| text_at_pointer(object, "/metadata/name") == name))
     }
 }
 
 /// The text at a pointer; empty where there is none.
-pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+pub(super) fn text_at_pointer<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The list at a pointer; empty where there is none.
-pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+pub(super) fn list_at_pointer<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

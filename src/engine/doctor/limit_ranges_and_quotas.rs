@@ -1,7 +1,7 @@
 //! LimitRanges and ResourceQuotas against what the webhook adds to a pod that uses a whole node.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, list, text};
+use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{LIMIT_RANGES, NAMESPACES, RESOURCE_QUOTAS, Source};
 use crate::pod::Quantity;
 use crate::profile::{Profile, fixed_units};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Units of each resource that a container with all accelerators of a node gets.
-fn units(profile: &Profile) -> BTreeMap<&str, i64> {
+fn units_that_profile_adds(profile: &Profile) -> BTreeMap<&str, i64> {
     let accelerators = profile.accelerators_per_node;
     let rails = profile.rails_for(accelerators);
     let mut units: BTreeMap<&str, i64> = BTreeMap::new();
@@ -34,7 +34,7 @@ fn exact(object: &Value, field: &str, key: &str) -> Option<Quantity> {
 
 /// CPU and memory of the monitor that a profile adds. Preflight has those of the training container: a LimitRange treats
 /// both alike, and a quota counts an init container only if it is larger than all app containers together (KEP-753).
-fn monitor(profile: &Profile) -> Vec<(&'static str, &str, Quantity)> {
+fn limits_of_monitor(profile: &Profile) -> Vec<(&'static str, &str, Quantity)> {
     let Some(own) = profile.monitor.as_ref().map(|monitor| &monitor.resources) else { return Vec::new() };
     let each = [("cpu", own.cpu.as_str()), ("memory", own.memory.as_str())].into_iter();
     each.filter_map(|(name, text)| Some((name, text, Quantity::parse(text).ok()?))).collect()
@@ -43,10 +43,12 @@ fn monitor(profile: &Profile) -> Vec<(&'static str, &str, Quantity)> {
 /// What a LimitRange refuses of the monitor: its limits of type `Container` hold for sidecars too
 /// (k8s.io/kubernetes plugin/pkg/admission/limitranger).
 fn refused_monitor(object: &Value, profile: &Profile) -> Vec<String> {
-    let limits = list(object, "/spec/limits").iter().filter(|limit| text(limit, "/type") == "Container");
+    let limits = list_at_pointer(object, "/spec/limits")
+        .iter()
+        .filter(|limit| text_at_pointer(limit, "/type") == "Container");
     let mut refused = Vec::new();
     for limit in limits {
-        for (name, own, units) in monitor(profile) {
+        for (name, own, units) in limits_of_monitor(profile) {
             let least = exact(limit, "/min", name).filter(|least| *least > units);
             let most = exact(limit, "/max", name).filter(|most| *most < units);
             let (bound, field) = match (least, most) {
@@ -58,7 +60,7 @@ fn refused_monitor(object: &Value, profile: &Profile) -> Vec<String> {
                 "LimitRange {} allows {bound} {} {name} for a container, and the monitor of profile {:?} has {own}: the API \
                  server refuses the pod",
                 self::name(object),
-                text(limit, &format!("/{field}/{name}")),
+                text_at_pointer(limit, &format!("/{field}/{name}")),
                 profile.name
             ));
         }
@@ -67,12 +69,15 @@ fn refused_monitor(object: &Value, profile: &Profile) -> Vec<String> {
 }
 
 /// Each object of a kind with each profile that its namespace uses.
-fn pairs<'a>(facts: &'a Facts, source: &Source) -> Result<Vec<(&'a Value, &'a Profile)>, Outcome> {
+fn objects_with_profiles_of_their_namespace<'a>(
+    facts: &'a Facts,
+    source: &Source,
+) -> Result<Vec<(&'a Value, &'a Profile)>, Outcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NAMESPACES)?;
     let mut by_namespace: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for object in facts.read(source)? {
-        by_namespace.entry(text(object, "/metadata/namespace")).or_default().push(object);
+    for object in facts.objects_or_skip(source)? {
+        by_namespace.entry(text_at_pointer(object, "/metadata/namespace")).or_default().push(object);
     }
     let mut pairs = Vec::new();
     for profile in facts.snapshot.profiles() {
@@ -85,14 +90,18 @@ fn pairs<'a>(facts: &'a Facts, source: &Source) -> Result<Vec<(&'a Value, &'a Pr
 }
 
 fn name(object: &Value) -> String {
-    format!("{}/{}", text(object, "/metadata/namespace"), text(object, "/metadata/name"))
+    format!(
+        "{}/{}",
+        text_at_pointer(object, "/metadata/namespace"),
+        text_at_pointer(object, "/metadata/name")
+    )
 }
 
 pub(super) fn check_limit_ranges(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
-    for (object, profile) in pairs(facts, &LIMIT_RANGES)? {
-        for (resource, units) in units(profile) {
-            let limits = list(object, "/spec/limits").iter();
+    for (object, profile) in objects_with_profiles_of_their_namespace(facts, &LIMIT_RANGES)? {
+        for (resource, units) in units_that_profile_adds(profile) {
+            let limits = list_at_pointer(object, "/spec/limits").iter();
             let most = limits.filter_map(|limit| quantity(limit, "/max", resource)).min();
             if let Some(most) = most.filter(|most| *most < units) {
                 problems.push(format!(
@@ -112,8 +121,8 @@ pub(super) fn check_limit_ranges(facts: &Facts) -> Result<Outcome, Outcome> {
 
 pub(super) fn check_resource_quotas(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
-    for (object, profile) in pairs(facts, &RESOURCE_QUOTAS)? {
-        for (resource, units) in units(profile) {
+    for (object, profile) in objects_with_profiles_of_their_namespace(facts, &RESOURCE_QUOTAS)? {
+        for (resource, units) in units_that_profile_adds(profile) {
             // Quotas of extended resources are of requests only (kubernetes.io, Resource Quotas).
             let key = format!("requests.{resource}");
             let Some(hard) = quantity(object, "/spec/hard", &key) else { continue };
@@ -139,7 +148,7 @@ pub(super) fn check_resource_quotas(facts: &Facts) -> Result<Outcome, Outcome> {
 /// has one too. `cpu` and `memory` are requests (kubernetes.io, Resource Quotas).
 fn monitor_over_quota(object: &Value, profile: &Profile) -> Vec<String> {
     let mut problems = Vec::new();
-    for (resource, own, units) in monitor(profile) {
+    for (resource, own, units) in limits_of_monitor(profile) {
         for key in [resource.to_owned(), format!("requests.{resource}"), format!("limits.{resource}")] {
             let Some(hard) = exact(object, "/spec/hard", &key) else { continue };
             let used = exact(object, "/status/used", &key).unwrap_or(Quantity::from_units(0));

@@ -1,7 +1,7 @@
 //! Multus and device plugins.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, list, text};
+use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{DAEMON_SETS, NETWORKS, NODES};
 use crate::resolve::{Missing, missing_anywhere};
 use crate::text::count;
@@ -13,12 +13,15 @@ fn number(value: &Value, pointer: &str) -> u64 {
 
 /// Whether a DaemonSet runs Multus: its name differs from installer to installer, its image has the name.
 fn is_multus(set: &Value) -> bool {
-    let images = list(set, "/spec/template/spec/containers").iter().map(|c| text(c, "/image"));
-    text(set, "/metadata/name").contains("multus") || images.into_iter().any(|image| image.contains("multus"))
+    let images =
+        list_at_pointer(set, "/spec/template/spec/containers").iter().map(|c| text_at_pointer(c, "/image"));
+    text_at_pointer(set, "/metadata/name").contains("multus")
+        || images.into_iter().any(|image| image.contains("multus"))
 }
 
 pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
-    let sets: Vec<&Value> = facts.read(&DAEMON_SETS)?.iter().filter(|set| is_multus(set)).collect();
+    let sets: Vec<&Value> =
+        facts.objects_or_skip(&DAEMON_SETS)?.iter().filter(|set| is_multus(set)).collect();
     if sets.is_empty() {
         return Ok(Outcome::warning(
             "no DaemonSet runs Multus: pods keep their networks annotation, and get no interface from it",
@@ -30,7 +33,7 @@ pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
     let places: u64 = sets.iter().map(|set| number(set, "/status/desiredNumberScheduled")).sum();
     if places == 0 {
         facts.skip_if_unread(&NODES)?;
-        let nodes = super::nodes_with_accelerators::nodes(facts).total;
+        let nodes = super::nodes_with_accelerators::count_accelerator_nodes_without_profile(facts).total;
         if nodes > 0 {
             return Ok(Outcome::warning(
                 format!(
@@ -46,7 +49,8 @@ pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
         let (ready, wanted) =
             (number(set, "/status/numberReady"), number(set, "/status/desiredNumberScheduled"));
         if ready < wanted {
-            let (namespace, name) = (text(set, "/metadata/namespace"), text(set, "/metadata/name"));
+            let (namespace, name) =
+                (text_at_pointer(set, "/metadata/namespace"), text_at_pointer(set, "/metadata/name"));
             problems.push(format!(
                 "DaemonSet {namespace}/{name} is ready on {ready} of {wanted} nodes: pods on the other nodes do not start"
             ));
@@ -58,7 +62,7 @@ pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
     ))
 }
 
-fn lacks(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
+fn profiles_that_lack(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
     let of_profile = |profile: &crate::profile::Profile| {
         let missing = missing_anywhere(profile, &facts.snapshot);
         missing
@@ -74,7 +78,7 @@ fn lacks(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
 pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NETWORKS)?;
-    let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Network(_)))
+    let problems: Vec<String> = profiles_that_lack(facts, |what| matches!(what, Missing::Network(_)))
         .into_iter()
         .map(|what| format!("{what} does not exist: the webhook does not inject the profile"))
         .collect();
@@ -89,7 +93,7 @@ pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome,
 pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NODES)?;
-    let problems: Vec<String> = lacks(facts, |what| matches!(what, Missing::Resource(_)))
+    let problems: Vec<String> = profiles_that_lack(facts, |what| matches!(what, Missing::Resource(_)))
         .into_iter()
         .map(|what| format!("{what} is on none of the profile's nodes: pods with the profile stay Pending"))
         .collect();
@@ -103,7 +107,7 @@ pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<
 /// Before an installation: whether there is anything to fit.
 pub(super) fn check_any_node_has_accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_unread(&NODES)?;
-    let nodes = super::nodes_with_accelerators::nodes(facts);
+    let nodes = super::nodes_with_accelerators::count_accelerator_nodes_without_profile(facts);
     Ok(match nodes.total {
         0 => Outcome::warning(
             "no node has an accelerator now: the webhook changes only pods that request one",

@@ -1,7 +1,7 @@
 //! Namespaces of users: who opted in, and with which labels.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, text};
+use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::what_is_read::NAMESPACES;
 use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION, PodSecurity};
 use crate::profile::Memlock;
@@ -50,11 +50,11 @@ fn mistyped_domains(namespace: &Value) -> Vec<(&str, &'static str)> {
 pub(super) fn check_namespace_labels_have_effect(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
     let mut fix = None;
-    for namespace in facts.read(&NAMESPACES)? {
+    for namespace in facts.objects_or_skip(&NAMESPACES)? {
         for (key, meant) in mistyped_domains(namespace) {
             problems.push(format!(
                 "namespace {}: {key} has no effect; did you mean {meant}?",
-                text(namespace, "/metadata/name")
+                text_at_pointer(namespace, "/metadata/name")
             ));
             fix.get_or_insert(format!("Write {meant}."));
         }
@@ -64,7 +64,11 @@ pub(super) fn check_namespace_labels_have_effect(facts: &Facts) -> Result<Outcom
         }
         let context = ObjectContext::new(("", "Namespace"), &json, Event::Given, &facts.snapshot);
         for finding in check_object(&context) {
-            problems.push(format!("namespace {}: {}", text(namespace, "/metadata/name"), finding.message));
+            problems.push(format!(
+                "namespace {}: {}",
+                text_at_pointer(namespace, "/metadata/name"),
+                finding.message
+            ));
             fix.get_or_insert(finding.fix);
         }
     }

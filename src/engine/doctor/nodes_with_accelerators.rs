@@ -15,7 +15,7 @@ pub(super) struct Nodes {
 /// Most names that are given.
 const NAMED: usize = 3;
 
-pub(super) fn nodes(facts: &Facts) -> Nodes {
+pub(super) fn count_accelerator_nodes_without_profile(facts: &Facts) -> Nodes {
     let (view, snapshot) = (facts.snapshot.all_nodes(), &facts.snapshot);
     let accelerators = &snapshot.settings().accelerators;
     let mut bare = view.classes().none();

@@ -33,17 +33,17 @@ const ENFORCE: &str = "enforce.fabric-admission.dev";
 /// A pod that the webhook changes.
 #[must_use]
 pub fn pod_to_be_changed(profile: &str) -> Value {
-    pod(&json!({PROFILE: profile}))
+    probe_pod(&json!({PROFILE: profile}))
 }
 
 /// A pod that the webhook refuses.
 #[must_use]
 pub fn pod_to_be_refused(profile: &str) -> Value {
-    pod(&json!({PROFILE: profile, "k8s.v1.cni.cncf.io/networks": BROKEN_NETWORKS}))
+    probe_pod(&json!({PROFILE: profile, "k8s.v1.cni.cncf.io/networks": BROKEN_NETWORKS}))
 }
 
 /// A pod with accelerators that the restricted Pod Security level admits.
-fn pod(annotations: &Value) -> Value {
+fn probe_pod(annotations: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"generateName": "fabric-admission-probe-", "annotations": annotations},

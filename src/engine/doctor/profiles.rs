@@ -1,7 +1,7 @@
 //! FabricProfiles, by the same findings as their status.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, text};
+use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::nodes_with_accelerators;
 use super::what_is_read::{CONFIG_MAPS, NODES, PROFILES};
 use crate::profile::{FabricProfileStatus, Problem};
@@ -9,13 +9,13 @@ use crate::resolve::profile_status::{ProfileUse, Statuses};
 use crate::text::count;
 
 /// The status of every profile object, by name.
-fn statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
+fn compute_statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
     facts.skip_if_profiles_unread()?;
-    let objects = facts.read(&PROFILES)?.iter();
+    let objects = facts.objects_or_skip(&PROFILES)?.iter();
     let statuses = Statuses::of(&facts.snapshot);
     let status = |object: &serde_json::Value| {
         let (status, used) = statuses.of_object(&object.to_string());
-        (text(object, "/metadata/name").to_owned(), status, used)
+        (text_at_pointer(object, "/metadata/name").to_owned(), status, used)
     };
     Ok(objects.map(status).collect())
 }
@@ -41,7 +41,7 @@ pub(super) fn check_any_profile_exists(facts: &Facts) -> Result<Outcome, Outcome
 }
 
 pub(super) fn check_profiles_can_be_used(facts: &Facts) -> Result<Outcome, Outcome> {
-    let all = statuses(facts)?;
+    let all = compute_statuses(facts)?;
     let broken = all.iter().filter(|(_, _, used)| *used != ProfileUse::Used);
     let fields = broken.flat_map(|(name, status, _)| status.problems.iter().map(|p| problem(name, p)));
     let files = facts.broken_files.iter().cloned();
@@ -53,8 +53,8 @@ pub(super) fn check_profiles_can_be_used(facts: &Facts) -> Result<Outcome, Outco
 }
 
 /// Problems of profiles in use at one field.
-fn at(facts: &Facts, pointer: &str) -> Result<Vec<String>, Outcome> {
-    let all = statuses(facts)?;
+fn problems_at_pointer(facts: &Facts, pointer: &str) -> Result<Vec<String>, Outcome> {
+    let all = compute_statuses(facts)?;
     let used = all.iter().filter(|(_, _, used)| *used == ProfileUse::Used);
     let found = used.flat_map(|(name, status, _)| {
         status.problems.iter().filter(|p| p.pointer == pointer).map(|p| problem(name, p))
@@ -65,7 +65,7 @@ fn at(facts: &Facts, pointer: &str) -> Result<Vec<String>, Outcome> {
 pub(super) fn check_profiles_select_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_unread(&NODES)?;
     Ok(Outcome::warning_if_any(
-        &at(facts, "/spec/nodeSelector")?,
+        &problems_at_pointer(facts, "/spec/nodeSelector")?,
         "Compare spec.nodeSelector with kubectl get nodes --show-labels. Ignore this if the node pool is at zero.",
     ))
 }
@@ -73,7 +73,7 @@ pub(super) fn check_profiles_select_nodes(facts: &Facts) -> Result<Outcome, Outc
 pub(super) fn check_priorities_are_not_tied(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_unread(&NODES)?;
     Ok(Outcome::warning_if_any(
-        &at(facts, "/spec/priority")?,
+        &problems_at_pointer(facts, "/spec/priority")?,
         "Give one of these profiles a higher spec.priority, or let spec.nodeSelector select different nodes.",
     ))
 }
@@ -81,7 +81,7 @@ pub(super) fn check_priorities_are_not_tied(facts: &Facts) -> Result<Outcome, Ou
 pub(super) fn check_profiles_select_all_accelerators(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NODES)?;
-    let nodes = nodes_with_accelerators::nodes(facts);
+    let nodes = nodes_with_accelerators::count_accelerator_nodes_without_profile(facts);
     Ok(match nodes.without {
         0 => Outcome::success_with("none"),
         some => Outcome::warning(

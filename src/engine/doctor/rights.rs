@@ -1,7 +1,7 @@
 //! Rights, by the API server's own access reviews.
 
 use super::check_outcome::{Outcome, joined};
-use super::facts_that_were_read::{Facts, Right, list, text};
+use super::facts_that_were_read::{Facts, Right, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::what_is_read::DEPLOYMENTS;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const ESSENTIAL: [&str; 3] =
     ["mutatingwebhookconfigurations", "validatingwebhookconfigurations", "namespaces"];
 
-fn missing(rights: &Result<Vec<Right>, String>) -> Result<Vec<&Right>, Outcome> {
+fn missing_rights(rights: &Result<Vec<Right>, String>) -> Result<Vec<&Right>, Outcome> {
     match rights {
         Ok(rights) => Ok(rights.iter().filter(|right| !right.allowed).collect()),
         Err(why) => Err(Outcome::skipped(format!("the access reviews failed: {why}"))),
@@ -22,7 +22,7 @@ fn shown(rights: &[&Right]) -> Vec<String> {
 }
 
 pub(super) fn check_own_rights(facts: &Facts) -> Result<Outcome, Outcome> {
-    let missing = missing(&facts.own_rights)?;
+    let missing = missing_rights(&facts.own_rights)?;
     let message = format!("this account may not: {}", joined(&shown(&missing)));
     let hint = "Run doctor with an account that may read these objects, or bind the roles of docs/doctor.md to \
                 this account. doctor skips checks without their rights.";
@@ -36,7 +36,7 @@ pub(super) fn check_own_rights(facts: &Facts) -> Result<Outcome, Outcome> {
 }
 
 pub(super) fn check_rights_to_install(facts: &Facts) -> Result<Outcome, Outcome> {
-    let missing = missing(&facts.install_rights)?;
+    let missing = missing_rights(&facts.install_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {
         [] => Outcome::success(),
@@ -48,18 +48,23 @@ pub(super) fn check_rights_to_install(facts: &Facts) -> Result<Outcome, Outcome>
 }
 
 /// What applies the roles again, by what the Deployment shows of its installation.
-fn installer(deployment: Option<&Value>) -> String {
+fn command_that_applies_roles_again(deployment: Option<&Value>) -> String {
     let Some(deployment) = deployment else { return "Apply the roles of deploy/base".to_owned() };
     let labels = deployment.pointer("/metadata/labels");
     if labels.and_then(|labels| labels.get("app.kubernetes.io/managed-by")?.as_str()) == Some("Helm") {
-        let release = text(deployment, "/metadata/annotations/meta.helm.sh~1release-name");
+        let release = text_at_pointer(deployment, "/metadata/annotations/meta.helm.sh~1release-name");
         let release = if release.is_empty() { "RELEASE" } else { release };
         return format!("Run helm upgrade {release} with the chart of the server's version");
     }
-    let containers = list(deployment, "/spec/template/spec/containers");
-    let variables = containers.iter().filter(|c| text(c, "/name") == NAME).flat_map(|c| list(c, "/env"));
+    let containers = list_at_pointer(deployment, "/spec/template/spec/containers");
+    let variables = containers
+        .iter()
+        .filter(|c| text_at_pointer(c, "/name") == NAME)
+        .flat_map(|c| list_at_pointer(c, "/env"));
     let is = |(name, value): (&str, &str)| {
-        variables.clone().any(|v| text(v, "/name") == name && text(v, "/value").starts_with(value))
+        variables
+            .clone()
+            .any(|v| text_at_pointer(v, "/name") == name && text_at_pointer(v, "/value").starts_with(value))
     };
     let with: Vec<&str> =
         COMPONENTS.iter().filter(|(_, variable)| is(*variable)).map(|(component, _)| *component).collect();
@@ -86,7 +91,7 @@ const COMPONENTS: [(&str, (&str, &str)); 5] = [
 pub(super) fn check_server_rights(facts: &Facts) -> Result<Outcome, Outcome> {
     // Which rights the server needs depends on its variables.
     facts.skip_if_unread(&DEPLOYMENTS)?;
-    let missing = missing(&facts.server_rights)?;
+    let missing = missing_rights(&facts.server_rights)?;
     let problems = shown(&missing);
     Ok(match problems.as_slice() {
         [] => Outcome::success(),
@@ -98,7 +103,7 @@ pub(super) fn check_server_rights(facts: &Facts) -> Result<Outcome, Outcome> {
             ),
             format!(
                 "{}. Check that the bindings name the service account of Deployment {}/{NAME}.",
-                installer(facts.named(&DEPLOYMENTS, NAME)?),
+                command_that_applies_roles_again(facts.object_by_name_or_skip(&DEPLOYMENTS, NAME)?),
                 facts.namespace
             ),
         ),

@@ -1,7 +1,7 @@
 //! The webhook configurations: whether they exist, lead to the server, and select what they should.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, list, text};
+use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::{MUTATING, NAME, VALIDATING};
 use super::what_is_read::{MUTATING_CONFIGURATIONS, SERVICES, VALIDATING_CONFIGURATIONS};
 use crate::facts::{MODE_LABEL, NAME_LABEL};
@@ -48,27 +48,31 @@ const APPLY: &str =
     "Apply deploy/base/webhooks.yaml, or run helm upgrade. Do not write a caBundle: the server writes it.";
 
 /// Our two configurations, where they exist.
-fn ours(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], Outcome> {
+fn our_configurations(facts: &Facts) -> Result<[(&'static str, Option<&Value>); 2], Outcome> {
     Ok([
-        (MUTATING, facts.named(&MUTATING_CONFIGURATIONS, MUTATING)?),
-        (VALIDATING, facts.named(&VALIDATING_CONFIGURATIONS, VALIDATING)?),
+        (MUTATING, facts.object_by_name_or_skip(&MUTATING_CONFIGURATIONS, MUTATING)?),
+        (VALIDATING, facts.object_by_name_or_skip(&VALIDATING_CONFIGURATIONS, VALIDATING)?),
     ])
 }
 
 /// All webhooks of our two configurations.
 pub(super) fn our_webhooks(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
-    let all = ours(facts)?;
-    Ok(all.into_iter().filter_map(|(_, found)| found).flat_map(|found| list(found, "/webhooks")).collect())
+    let all = our_configurations(facts)?;
+    Ok(all
+        .into_iter()
+        .filter_map(|(_, found)| found)
+        .flat_map(|found| list_at_pointer(found, "/webhooks"))
+        .collect())
 }
 
 /// The webhooks that are there; without any there is nothing to check.
-fn present(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
+fn configurations_that_exist(facts: &Facts) -> Result<Vec<&Value>, Outcome> {
     let found = our_webhooks(facts)?;
     if found.is_empty() { Err(Outcome::skipped("no webhook configuration exists")) } else { Ok(found) }
 }
 
 pub(super) fn check_configurations_exist(facts: &Facts) -> Result<Outcome, Outcome> {
-    let configurations = ours(facts).map_err(Outcome::error_in_place_of_skip)?;
+    let configurations = our_configurations(facts).map_err(Outcome::error_in_place_of_skip)?;
     let mut problems = Vec::new();
     for (kind, (name, found)) in
         ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].iter().zip(configurations)
@@ -81,7 +85,8 @@ pub(super) fn check_configurations_exist(facts: &Facts) -> Result<Outcome, Outco
     let found = our_webhooks(facts)?;
     for entry in ENTRIES.iter().filter(|entry| !entry.optional) {
         // A missing configuration is one problem, not one for each of its webhooks.
-        if problems.is_empty() && !found.iter().any(|webhook| text(webhook, "/name") == entry.name) {
+        if problems.is_empty() && !found.iter().any(|webhook| text_at_pointer(webhook, "/name") == entry.name)
+        {
             problems.push(format!("webhook {} does not exist", entry.name));
         }
     }
@@ -94,7 +99,7 @@ pub(super) fn check_leftover_configurations(facts: &Facts) -> Result<Outcome, Ou
     if found.is_empty() {
         return Ok(Outcome::success_with("none"));
     }
-    if facts.named(&SERVICES, NAME)?.is_some() {
+    if facts.object_by_name_or_skip(&SERVICES, NAME)?.is_some() {
         return Ok(Outcome::success_with("an installation exists; run doctor without --pre"));
     }
     Ok(Outcome::error(
@@ -109,28 +114,29 @@ pub(super) fn check_leftover_configurations(facts: &Facts) -> Result<Outcome, Ou
 }
 
 pub(super) fn check_webhooks_call_our_service(facts: &Facts) -> Result<Outcome, Outcome> {
-    let found = present(facts)?;
-    let service = facts.named(&SERVICES, NAME)?;
+    let found = configurations_that_exist(facts)?;
+    let service = facts.object_by_name_or_skip(&SERVICES, NAME)?;
     let mut problems = Vec::new();
     let mut urls = Vec::new();
     for webhook in found {
-        let name = text(webhook, "/name");
+        let name = text_at_pointer(webhook, "/name");
         let Some(called) = webhook.pointer("/clientConfig/service") else {
-            urls.push(format!("{name} calls {}", text(webhook, "/clientConfig/url")));
+            urls.push(format!("{name} calls {}", text_at_pointer(webhook, "/clientConfig/url")));
             continue;
         };
-        let (namespace, of) = (text(called, "/namespace"), text(called, "/name"));
+        let (namespace, of) = (text_at_pointer(called, "/namespace"), text_at_pointer(called, "/name"));
         let port = called.pointer("/port").and_then(Value::as_u64).unwrap_or(443);
         if (namespace, of) != (facts.namespace.as_str(), NAME) {
             problems.push(format!("{name} calls Service {namespace}/{of}, not {}/{NAME}", facts.namespace));
         } else if let Some(service) = service {
-            let ports = list(service, "/spec/ports").iter().filter_map(|p| p.pointer("/port")?.as_u64());
+            let ports =
+                list_at_pointer(service, "/spec/ports").iter().filter_map(|p| p.pointer("/port")?.as_u64());
             if !ports.into_iter().any(|known| known == port) {
                 problems
                     .push(format!("{name} calls port {port}, which Service {namespace}/{of} does not have"));
             }
         }
-        let path = text(called, "/path");
+        let path = text_at_pointer(called, "/path");
         match ENTRIES.iter().find(|entry| entry.name == name) {
             Some(entry) if entry.path == path => {}
             Some(entry) => problems.push(format!("{name} calls path {path:?}, not {:?}", entry.path)),
@@ -148,36 +154,37 @@ pub(super) fn check_webhooks_call_our_service(facts: &Facts) -> Result<Outcome, 
 }
 
 /// The values of a key's expression with an operator.
-fn values<'a>(webhook: &'a Value, key: &str, operator: &str) -> Vec<&'a str> {
-    list(webhook, "/namespaceSelector/matchExpressions")
+fn values_of_namespace_selector<'a>(webhook: &'a Value, key: &str, operator: &str) -> Vec<&'a str> {
+    list_at_pointer(webhook, "/namespaceSelector/matchExpressions")
         .iter()
-        .filter(|e| text(e, "/key") == key && text(e, "/operator") == operator)
-        .flat_map(|e| list(e, "/values").iter().filter_map(Value::as_str))
+        .filter(|e| text_at_pointer(e, "/key") == key && text_at_pointer(e, "/operator") == operator)
+        .flat_map(|e| list_at_pointer(e, "/values").iter().filter_map(Value::as_str))
         .collect()
 }
 
 pub(super) fn check_webhook_selectors(facts: &Facts) -> Result<Outcome, Outcome> {
     let mut problems = Vec::new();
-    for webhook in present(facts)? {
-        let name = text(webhook, "/name");
+    for webhook in configurations_that_exist(facts)? {
+        let name = text_at_pointer(webhook, "/name");
         let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else { continue };
         if let Some(mode) = entry.mode {
             let labelled = webhook
                 .pointer("/namespaceSelector/matchLabels")
                 .and_then(|all| all.get(MODE_LABEL)?.as_str());
-            let found = labelled.map_or_else(|| values(webhook, MODE_LABEL, "In"), |one| vec![one]);
+            let found = labelled
+                .map_or_else(|| values_of_namespace_selector(webhook, MODE_LABEL, "In"), |one| vec![one]);
             if found != [mode] {
                 let found = if found.is_empty() { "all namespaces".to_owned() } else { found.join(", ") };
                 problems.push(format!("{name} selects namespaces by {MODE_LABEL}: {found}; expected {mode}"));
             }
         }
-        let excluded = values(webhook, NAME_LABEL, "NotIn");
+        let excluded = values_of_namespace_selector(webhook, NAME_LABEL, "NotIn");
         for namespace in ["kube-system", facts.namespace.as_str()] {
             if !excluded.contains(&namespace) {
                 problems.push(format!("{name} does not exclude namespace {namespace}"));
             }
         }
-        let policy = text(webhook, "/failurePolicy");
+        let policy = text_at_pointer(webhook, "/failurePolicy");
         if policy != entry.policy {
             let consequence = match entry.policy {
                 "Fail" => "while no server answers, pods start without the check",

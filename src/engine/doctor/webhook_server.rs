@@ -1,7 +1,7 @@
 //! The server's Deployment, Service, endpoints, versions and clock.
 
 use super::check_outcome::Outcome;
-use super::facts_that_were_read::{Facts, list, text};
+use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::NAME;
 use super::what_is_read::{DEPLOYMENTS, ENDPOINT_SLICES, LEASES, POD_LABELS, PODS, SERVICES};
 use crate::certificates::days_since_epoch;
@@ -12,7 +12,7 @@ fn number(value: &Value, pointer: &str, default: u64) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(default)
 }
 
-fn describe(facts: &Facts) -> String {
+fn describe_replicas(facts: &Facts) -> String {
     format!(
         "Run kubectl -n {0} describe pods -l app.kubernetes.io/name={NAME}, and kubectl -n {0} logs deployment/{NAME}.",
         facts.namespace
@@ -21,7 +21,7 @@ fn describe(facts: &Facts) -> String {
 
 pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<Outcome, Outcome> {
     let namespace = &facts.namespace;
-    let Some(found) = facts.named(&DEPLOYMENTS, NAME)? else {
+    let Some(found) = facts.object_by_name_or_skip(&DEPLOYMENTS, NAME)? else {
         return Ok(Outcome::error(
             format!("Deployment {namespace}/{NAME} does not exist"),
             "Install it (deploy/README.md). If it is in another namespace, set --namespace.",
@@ -30,8 +30,10 @@ pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<Outcome, Outcom
     let (wanted, ready) = (number(found, "/spec/replicas", 1), number(found, "/status/readyReplicas", 0));
     let shown = format!("{ready} of {wanted} replicas are ready");
     Ok(match (ready, wanted) {
-        (0, _) => Outcome::error(format!("{shown}: no replica answers the API server"), describe(facts)),
-        (ready, wanted) if ready < wanted => Outcome::warning(shown, describe(facts)),
+        (0, _) => {
+            Outcome::error(format!("{shown}: no replica answers the API server"), describe_replicas(facts))
+        }
+        (ready, wanted) if ready < wanted => Outcome::warning(shown, describe_replicas(facts)),
         _ => Outcome::success_with(shown),
     })
 }
@@ -39,7 +41,7 @@ pub(super) fn check_deployment_is_ready(facts: &Facts) -> Result<Outcome, Outcom
 pub(super) fn check_service_selects_our_pods(facts: &Facts) -> Result<Outcome, Outcome> {
     let namespace = &facts.namespace;
     let hint = "Apply deploy/base/service.yaml, or run helm upgrade.";
-    let Some(found) = facts.named(&SERVICES, NAME)? else {
+    let Some(found) = facts.object_by_name_or_skip(&SERVICES, NAME)? else {
         return Ok(Outcome::error(
             format!("Service {namespace}/{NAME} does not exist: the API server cannot call the server"),
             hint,
@@ -53,7 +55,7 @@ pub(super) fn check_service_selects_our_pods(facts: &Facts) -> Result<Outcome, O
         Some((key, value)) => Outcome::warning(
             format!(
                 "Service {namespace}/{NAME} selects pods by {key}={}, which this version does not set",
-                text(value, "")
+                text_at_pointer(value, "")
             ),
             hint,
         ),
@@ -62,8 +64,8 @@ pub(super) fn check_service_selects_our_pods(facts: &Facts) -> Result<Outcome, O
 }
 
 pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<Outcome, Outcome> {
-    let slices = facts.read(&ENDPOINT_SLICES)?;
-    let all = || slices.iter().flat_map(|slice| list(slice, "/endpoints"));
+    let slices = facts.objects_or_skip(&ENDPOINT_SLICES)?;
+    let all = || slices.iter().flat_map(|slice| list_at_pointer(slice, "/endpoints"));
     // A missing condition means ready (k8s.io/api discovery/v1).
     let ready = all().filter(|e| e.pointer("/conditions/ready") != Some(&Value::Bool(false))).count();
     let known = all().count();
@@ -73,7 +75,7 @@ pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<Outcome, Outcom
                 "Service {}/{NAME} has no ready endpoint: every call of the API server fails",
                 facts.namespace
             ),
-            describe(facts),
+            describe_replicas(facts),
         )
     } else {
         Outcome::success_with(format!("{ready} of {known} ready"))
@@ -81,18 +83,20 @@ pub(super) fn check_endpoints_are_ready(facts: &Facts) -> Result<Outcome, Outcom
 }
 
 /// The tag of an image; empty for one by digest only.
-fn tag(image: &str) -> &str {
+fn image_tag(image: &str) -> &str {
     let named = image.split('@').next().unwrap_or_default();
     let last = named.rsplit('/').next().unwrap_or_default();
     last.split_once(':').map(|(_, tag)| tag).unwrap_or_default()
 }
 
 pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<Outcome, Outcome> {
-    let pods = facts.read(&PODS)?;
+    let pods = facts.objects_or_skip(&PODS)?;
     let running = pods.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none());
     let images: BTreeSet<&str> = running
-        .flat_map(|pod| list(pod, "/spec/containers").iter().filter(|c| text(c, "/name") == NAME))
-        .map(|container| text(container, "/image"))
+        .flat_map(|pod| {
+            list_at_pointer(pod, "/spec/containers").iter().filter(|c| text_at_pointer(c, "/name") == NAME)
+        })
+        .map(|container| text_at_pointer(container, "/image"))
         .collect();
     let shown = images.iter().copied().collect::<Vec<_>>().join(", ");
     if images.len() > 1 {
@@ -107,7 +111,7 @@ pub(super) fn check_replicas_run_one_image(facts: &Facts) -> Result<Outcome, Out
         ));
     }
     let Some(image) = images.first() else { return Err(Outcome::skipped("no pod of the server exists")) };
-    let tag = tag(image).trim_start_matches('v');
+    let tag = image_tag(image).trim_start_matches('v');
     let is_version = tag.starts_with(|c: char| c.is_ascii_digit());
     Ok(if is_version && tag != facts.version {
         Outcome::warning(
@@ -135,8 +139,8 @@ fn seconds(time: &str) -> Option<i64> {
 const SKEW: i64 = 60;
 
 pub(super) fn check_clock_of_server(facts: &Facts) -> Result<Outcome, Outcome> {
-    let lease = facts.named(&LEASES, "fabric-admission-status")?;
-    let renewed = lease.and_then(|lease| seconds(text(lease, "/spec/renewTime")));
+    let lease = facts.object_by_name_or_skip(&LEASES, "fabric-admission-status")?;
+    let renewed = lease.and_then(|lease| seconds(text_at_pointer(lease, "/spec/renewTime")));
     let (Some(renewed), Some(now)) = (renewed, facts.api_clock) else {
         return Err(Outcome::skipped(
             "no replica renews the Lease fabric-admission-status, so the clock of the server is not known",
@@ -155,7 +159,7 @@ pub(super) fn check_clock_of_server(facts: &Facts) -> Result<Outcome, Outcome> {
         Outcome::warning(
             format!(
                 "the clock of the replica {} is {ahead} s ahead of the API server's: new certificates may not be valid yet",
-                lease.map(|lease| text(lease, "/spec/holderIdentity")).unwrap_or_default()
+                lease.map(|lease| text_at_pointer(lease, "/spec/holderIdentity")).unwrap_or_default()
             ),
             "Synchronize the clock of the replica's node, for example with chrony.",
         )
@@ -186,7 +190,7 @@ mod tests {
             ("host:5000/y:v1@sha256:00", "v1"),
             ("y@sha256:00", ""),
         ] {
-            assert_eq!(tag(image), expected, "{image}");
+            assert_eq!(image_tag(image), expected, "{image}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Mutating webhooks that change pods after ours.
 
 use super::check_outcome::{Outcome, joined};
-use super::facts_that_were_read::{Facts, list, text};
+use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::names_of_our_objects::MUTATING;
 use super::what_is_read::MUTATING_CONFIGURATIONS;
 use serde_json::Value;
@@ -11,31 +11,34 @@ use serde_json::Value;
 const INJECTORS: [&str; 7] =
     ["network-resources-injector", "istio", "linkerd", "consul", "kuma", "spiderpool", "ib-kubernetes"];
 
-fn holds(list: &[Value], wanted: &str) -> bool {
+fn does_list_match(list: &[Value], wanted: &str) -> bool {
     list.iter().filter_map(Value::as_str).any(|value| value == wanted || value == "*")
 }
 
 /// Whether a webhook is called for the creation of pods.
 fn takes_pods(webhook: &Value) -> bool {
-    list(webhook, "/rules").iter().any(|rule| {
-        holds(list(rule, "/apiGroups"), "")
-            && holds(list(rule, "/resources"), "pods")
-            && holds(list(rule, "/operations"), "CREATE")
+    list_at_pointer(webhook, "/rules").iter().any(|rule| {
+        does_list_match(list_at_pointer(rule, "/apiGroups"), "")
+            && does_list_match(list_at_pointer(rule, "/resources"), "pods")
+            && does_list_match(list_at_pointer(rule, "/operations"), "CREATE")
     })
 }
 
 pub(super) fn check_no_injector_runs_after_us(facts: &Facts) -> Result<Outcome, Outcome> {
-    let Some(ours) = facts.named(&MUTATING_CONFIGURATIONS, MUTATING)? else {
+    let Some(ours) = facts.object_by_name_or_skip(&MUTATING_CONFIGURATIONS, MUTATING)? else {
         return Err(Outcome::skipped(format!("MutatingWebhookConfiguration {MUTATING} does not exist")));
     };
-    let again = list(ours, "/webhooks").iter().all(|w| text(w, "/reinvocationPolicy") == "IfNeeded");
+    let again = list_at_pointer(ours, "/webhooks")
+        .iter()
+        .all(|w| text_at_pointer(w, "/reinvocationPolicy") == "IfNeeded");
     let mut later: Vec<String> = facts
-        .read(&MUTATING_CONFIGURATIONS)?
+        .objects_or_skip(&MUTATING_CONFIGURATIONS)?
         .iter()
         .filter(|found| {
-            text(found, "/metadata/name") > MUTATING && list(found, "/webhooks").iter().any(takes_pods)
+            text_at_pointer(found, "/metadata/name") > MUTATING
+                && list_at_pointer(found, "/webhooks").iter().any(takes_pods)
         })
-        .map(|found| text(found, "/metadata/name").to_owned())
+        .map(|found| text_at_pointer(found, "/metadata/name").to_owned())
         .collect();
     later.sort_unstable();
     let injectors: Vec<String> =

@@ -13,4 +13,4 @@ pub use all_reduce_time::{AllReduce, Step, Verdict};
 pub use fabric_throughput::{FABRICS, Fabric, Link};
 pub use json::{Document, SCHEMA};
 pub use model_sizes::{MODELS, Model, Precision, parse_parameter_count};
-pub use text::{brief, write};
+pub use text::{one_line, write};

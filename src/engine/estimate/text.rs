@@ -48,7 +48,7 @@ pub fn write(out: &mut dyn Write, document: &Document) -> io::Result<()> {
 
 /// A step on one fabric, in a part of a line.
 #[must_use]
-pub fn brief(step: &Step, throughput: f64) -> String {
+pub fn one_line(step: &Step, throughput: f64) -> String {
     let time = step.all_reduce(throughput).simple;
     let verdict = step.verdict(time).name();
     format!("all-reduce {}, GPUs busy {}, {verdict}", seconds(time), percent(step.utilisation(time)))

@@ -123,7 +123,7 @@ has a metric for the same counter, the monitor uses the name of node_exporter.
 ";
 
 /// What a counter counts.
-fn unit(counter: &PortCounter) -> &'static str {
+fn unit_of_counter(counter: &PortCounter) -> &'static str {
     let is_packets = |word: &str| word.eq_ignore_ascii_case("packets");
     match counter.file {
         "port_xmit_wait" => "ticks",
@@ -140,7 +140,7 @@ fn unit(counter: &PortCounter) -> &'static str {
 pub fn page() -> String {
     let mut out = HEAD.to_owned();
     for counter in &COUNTERS {
-        let unit = unit(counter);
+        let unit = unit_of_counter(counter);
         let (folder, file) = (counter.folder.name(), counter.file);
         // Writing to a String does not fail.
         let _ = writeln!(

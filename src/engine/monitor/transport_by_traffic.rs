@@ -61,7 +61,7 @@ pub struct Traffic {
 impl Sample {
     /// The sums of a scrape. The time counts from any fixed start.
     #[must_use]
-    pub fn of(ports: &[Port], interfaces: &[Interface], at: Duration) -> Self {
+    pub fn sum_of_ports_and_interfaces(ports: &[Port], interfaces: &[Interface], at: Duration) -> Self {
         let sum = |files: &[&str]| {
             let value = |(at, value): &(usize, Counter)| {
                 let counter = COUNTERS.get(*at).filter(|counter| files.contains(&counter.file))?;
@@ -98,7 +98,7 @@ impl Traffic {
             self.start = Some(sample);
             return;
         };
-        let Some(change) = change(&start, &sample) else {
+        let Some(change) = rates_between(&start, &sample) else {
             self.start = Some(sample);
             return;
         };
@@ -108,12 +108,12 @@ impl Traffic {
         self.start = Some(sample);
         let (rates, ipoib) = change;
         self.rates = Some(rates);
-        self.transport = conclusion(&rates, ipoib).or(self.transport);
+        self.transport = transport_by_rates(&rates, ipoib).or(self.transport);
     }
 }
 
 /// Averages between two samples, with those of IPoIB. `None` if a sum fell, or is not of the same number of parts.
-fn change(start: &Sample, end: &Sample) -> Option<(Rates, f64)> {
+fn rates_between(start: &Sample, end: &Sample) -> Option<(Rates, f64)> {
     if start.parts != end.parts {
         return None;
     }
@@ -133,7 +133,7 @@ fn change(start: &Sample, end: &Sample) -> Option<(Rates, f64)> {
 /// What a window shows. RDMA traffic is certain where there is much of it. TCP is concluded only where the devices are
 /// silent and the interfaces move much in both directions, as the ring of an all-reduce does: a download of data or an
 /// upload of a checkpoint moves data in one.
-fn conclusion(rates: &Rates, ipoib: f64) -> Option<Transport> {
+fn transport_by_rates(rates: &Rates, ipoib: f64) -> Option<Transport> {
     let (low, high) = (rates.received.min(rates.sent), rates.received.max(rates.sent));
     let (is_active, is_silent) = match (rates.rdma_bytes, rates.rdma_requests) {
         // The counters of an InfiniBand port contain IPoIB, with a few bytes of headers for each packet.

@@ -50,10 +50,10 @@ pub enum Line<'a> {
 
 /// Reads the head of a line.
 #[must_use]
-pub fn line(text: &str) -> Line<'_> {
-    let Some((at, level)) = mark(text) else { return Line::Other };
+pub fn split_head_from_message(text: &str) -> Line<'_> {
+    let Some((at, level)) = find_level(text) else { return Line::Other };
     let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + MARK..).unwrap_or_default());
-    if mark(after).is_some() {
+    if find_level(after).is_some() {
         return Line::Mixed;
     }
     // The last words before the mark: process, device, and for warnings file and function.
@@ -63,7 +63,7 @@ pub fn line(text: &str) -> Line<'_> {
         if device.is_none() {
             device = word.strip_prefix('[').and_then(|w| w.strip_suffix(']')).and_then(|w| w.parse().ok());
         } else {
-            writer = process(word);
+            writer = parse_host_and_process(word);
             break;
         }
     }
@@ -76,7 +76,7 @@ const MARK: usize = 10;
 const WORDS: usize = 12;
 
 /// Place of the first mark, and its level.
-fn mark(text: &str) -> Option<(usize, Level)> {
+fn find_level(text: &str) -> Option<(usize, Level)> {
     let bytes = text.as_bytes();
     memmem::find_iter(bytes, b"NCCL ").find_map(|at| {
         let level = match bytes.get(at + 5..at + MARK)? {
@@ -89,7 +89,7 @@ fn mark(text: &str) -> Option<(usize, Level)> {
 }
 
 /// `host:pid:tid`, with what a launcher writes before it without a space.
-fn process(word: &str) -> Option<Writer<'_>> {
+fn parse_host_and_process(word: &str) -> Option<Writer<'_>> {
     let mut parts = word.rsplitn(3, ':');
     let _thread: u32 = parts.next()?.parse().ok()?;
     let pid = parts.next()?.parse().ok()?;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn head(text: &str) -> Head<'_> {
-        match line(text) {
+        match split_head_from_message(text) {
             Line::Nccl(head) => head,
             other => panic!("{text}: {other:?}"),
         }
@@ -164,7 +164,10 @@ mod tests {
 
     #[test]
     fn two_lines_in_one_are_mixed_and_other_lines_are_not_of_nccl() {
-        assert_eq!(line("a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO Using network IB"), Line::Mixed);
+        assert_eq!(
+            split_head_from_message("a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO Using network IB"),
+            Line::Mixed
+        );
         for other in [
             "",
             "step 1 loss 2.3",
@@ -173,7 +176,7 @@ mod tests {
             "NCCL  INFO x",
             "NCCL DEBUG x",
         ] {
-            assert_eq!(line(other), Line::Other, "{other}");
+            assert_eq!(split_head_from_message(other), Line::Other, "{other}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Counts {
 const MAX_KEPT_CHARACTERS: usize = 300;
 
 /// The known line that a message has.
-pub(super) fn find(message: &str) -> Option<(usize, &'static KnownLine)> {
+pub(super) fn find_known_line(message: &str) -> Option<(usize, &'static KnownLine)> {
     let own = |line: &KnownLine| line.meaning != Meaning::Elsewhere;
     KNOWN_LINES.iter().enumerate().find(|(_, line)| own(line) && line.is_in(message))
 }

@@ -4,9 +4,9 @@
 //! device that began last, or, for channels, to the last one where the writer has that rank: from 2.22 on channels are
 //! connected at the first operation, so after other communicators have begun.
 
-use super::line_head::{Head, Level, Line, Writer, line};
+use super::line_head::{Head, Level, Line, Writer, split_head_from_message};
 use super::lines_explain_knows::{self, Counts};
-use super::message::{Comm, Message, Path, message, version};
+use super::message::{Comm, Message, Path, parse_message, version};
 use super::ranks_communicators_processes::{Communicator, Key, Process, Rank, Skipped};
 use super::shared_names::{Name, Names};
 use super::split_lines::Place;
@@ -74,14 +74,14 @@ const SETTINGS: [&str; 8] = [
 
 impl Log {
     /// Takes a line, cut by [`super::Lines`].
-    pub fn add(&mut self, cut: super::split_lines::Cut<'_>, place: Place) {
+    pub fn add_line(&mut self, cut: super::split_lines::Cut<'_>, place: Place) {
         self.lines += 1;
         if memchr::memmem::find(cut.bytes, b"CCL ").is_none() {
             self.add_ucx_line(&cut, place);
             return;
         }
         let text = String::from_utf8_lossy(cut.bytes);
-        let head = match line(&text) {
+        let head = match split_head_from_message(&text) {
             Line::Nccl(head) => head,
             Line::Mixed => {
                 self.nccl_lines += 1;
@@ -105,7 +105,7 @@ impl Log {
         }
         let process = self.process_of_writer_or_new(head.writer);
         self.add_known_line(&head, process, place);
-        let said = message(head.message);
+        let said = parse_message(head.message);
         if said == Message::Cut {
             self.skipped.cut += 1;
         } else if let Some(process) = process {
@@ -120,7 +120,7 @@ impl Log {
         let Some(at) = memchr::memmem::find(cut.bytes, MARK) else { return };
         let text = String::from_utf8_lossy(cut.bytes.get(at + MARK.len()..).unwrap_or_default());
         let Some(message) = text.trim_start().strip_prefix("ERROR ").filter(|_| cut.ended) else { return };
-        let known = lines_explain_knows::find(message).filter(|(_, line)| line.from == "UCX");
+        let known = lines_explain_knows::find_known_line(message).filter(|(_, line)| line.from == "UCX");
         if known.is_some() {
             self.known.add(known, Level::Warn, place, message.trim());
         }
@@ -164,7 +164,7 @@ impl Log {
         if head.level == Level::Info && head.message.contains(": opCount ") {
             return;
         }
-        let known = lines_explain_knows::find(head.message);
+        let known = lines_explain_knows::find_known_line(head.message);
         if let (Some((at, _)), Some(process)) = (known, process.and_then(|at| self.processes.get_mut(at))) {
             process.reasons |= 1_u64.checked_shl(u32::try_from(at).unwrap_or(u32::MAX)).unwrap_or_default();
         }

@@ -93,18 +93,18 @@ pub enum Message<'a> {
 
 /// Reads a message.
 #[must_use]
-pub fn message(text: &str) -> Message<'_> {
+pub fn parse_message(text: &str) -> Message<'_> {
     if let Some(rest) = text.strip_prefix("Channel ") {
-        return channel(rest);
+        return parse_channel(rest);
     }
     if let Some(name) = text.strip_prefix("Using network ") {
         return if name.is_empty() { Message::Cut } else { Message::Network(name) };
     }
     if text.contains("comm 0x") {
-        return comm(text);
+        return parse_communicator(text);
     }
     if let Some(rest) = text.strip_prefix("NET/") {
-        return net(rest);
+        return parse_net(rest);
     }
     if let Some(rest) = text.strip_prefix("Bootstrap") {
         let using = rest.trim_start_matches([' ', ':']).strip_prefix("Using ");
@@ -122,7 +122,7 @@ pub fn message(text: &str) -> Message<'_> {
     if let Some(name) = text.strip_prefix("Successfully loaded external network plugin ") {
         return Message::Plugin(name);
     }
-    setting(text).unwrap_or(Message::Other)
+    parse_setting(text).unwrap_or(Message::Other)
 }
 
 /// The version in a line, which some releases write without a head.
@@ -134,7 +134,7 @@ pub(super) fn version(text: &str) -> Option<&str> {
 }
 
 /// `NAME set by environment to VALUE.`, `NAME set to VALUE`.
-fn setting(text: &str) -> Option<Message<'_>> {
+fn parse_setting(text: &str) -> Option<Message<'_>> {
     let (name, value) = text.split_once(" set by environment to ").or_else(|| text.split_once(" set to "))?;
     let is_name = name.starts_with("NCCL_")
         && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
@@ -144,7 +144,7 @@ fn setting(text: &str) -> Option<Message<'_>> {
 }
 
 /// After `NET/`.
-fn net(rest: &str) -> Message<'_> {
+fn parse_net(rest: &str) -> Message<'_> {
     if let Some((_, device)) = rest.split_once("GPU Direct RDMA ") {
         return match device.split(' ').next() {
             Some("Enabled") => Message::HcaDirect(true),
@@ -187,7 +187,7 @@ fn flag(text: &str, word: &str) -> Option<bool> {
 }
 
 /// `00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA`; `00 : 0[0] -> 1[1] via SHM/direct/direct`.
-fn channel(rest: &str) -> Message<'_> {
+fn parse_channel(rest: &str) -> Message<'_> {
     // `Channel 00/16 :    0   1   2 …` is the order of the ranks.
     let Some((ends, path)) = rest.split_once(" via ") else {
         return if rest.contains("->") { Message::Cut } else { Message::Other };
@@ -198,13 +198,13 @@ fn channel(rest: &str) -> Message<'_> {
         let rank = |text: &str| text.trim().split('[').next()?.parse::<u32>().ok();
         let (from, to_rank) = (rank(from)?, rank(to)?);
         let (rank, peer) = if to.contains("[receive]") { (to_rank, from) } else { (from, to_rank) };
-        Some(Message::Channel { rank, peer, path: self::path(path)? })
+        Some(Message::Channel { rank, peer, path: self::parse_path(path)? })
     };
     parsed().unwrap_or(Message::Cut)
 }
 
 /// `NET/IB/0(3)/GDRDMA(PCI)/Shared`, `NET/IB/0/GDRDMA/flush=None`, `COLLNET/SHARP/0/GDRDMA`, `P2P/CUMEM/read`, `SHM/direct/direct`.
-fn path(text: &str) -> Option<Path<'_>> {
+fn parse_path(text: &str) -> Option<Path<'_>> {
     let net = text.strip_prefix("NET/").or_else(|| text.strip_prefix("COLLNET/"));
     let Some(net) = net else {
         let local = ["P2P/", "SHM/", "direct shared memory"].iter().any(|kind| text.starts_with(kind));
@@ -221,7 +221,7 @@ fn path(text: &str) -> Option<Path<'_>> {
 }
 
 /// `ncclCommInitRank comm 0x… rank 0 nranks 16 cudaDev 0 … commId 0x… - Init START`.
-fn comm(text: &str) -> Message<'_> {
+fn parse_communicator(text: &str) -> Message<'_> {
     let (kind, text): (fn(Comm) -> Message<'static>, &str) =
         if let Some(text) = text.strip_suffix("Init START") {
             (Message::Start, text)

@@ -1,4 +1,4 @@
-use super::message::{Comm, Message, Path, message};
+use super::message::{Comm, Message, Path, parse_message};
 
 /// The forms of 2.18, 2.21, 2.23, 2.27, 2.30 and 2.31, one of each.
 #[test]
@@ -77,7 +77,7 @@ fn every_form_is_read() {
         ("NCCL_IB_HCA set to mlx5", Message::Setting("NCCL_IB_HCA", "mlx5")),
         ("Connected all trees", Message::Other),
     ] {
-        assert_eq!(message(text), expected, "{text}");
+        assert_eq!(parse_message(text), expected, "{text}");
     }
 }
 
@@ -118,7 +118,7 @@ fn communicators_are_read_in_every_form() {
         ),
         (format!("comm 0x5f rank 3 nranks 16 {tail} - Destroy COMPLETE"), Message::Other),
     ] {
-        assert_eq!(message(&text), expected, "{text}");
+        assert_eq!(parse_message(&text), expected, "{text}");
     }
 }
 
@@ -136,6 +136,6 @@ fn a_cut_message_is_cut() {
         "NET/IB : GPU Direct RDMA Ena",
         "x coll channels",
     ] {
-        assert_eq!(message(text), Message::Cut, "{text}");
+        assert_eq!(parse_message(text), Message::Cut, "{text}");
     }
 }

@@ -25,10 +25,10 @@ pub use finding_kinds::{Kind, Level};
 pub use gpudirect_and_network_use::{Direct, nics_of_list, number_ranges};
 pub use lines_explain_knows::Matched;
 pub use log_facts::Log;
-pub use message::{Message, message};
+pub use message::{Message, parse_message};
 pub use ranks_communicators_processes::{Communicator, Process, Rank, Skipped};
 pub use split_lines::{Cut, LONGEST_LINE, Lines, Place};
 pub use transport_names::{Transport, transport};
-pub use what_is_wrong::{Finding, judge};
+pub use what_is_wrong::{Finding, findings_of_log};
 
-pub use line_head::{Head, Line, line};
+pub use line_head::{Head, Line, split_head_from_message};

@@ -22,7 +22,7 @@ impl Log {
 
     /// The name of a communicator: its id, or that of the one that it was split from.
     #[must_use]
-    pub fn shown(&self, communicator: &Communicator) -> String {
+    pub fn communicator_in_words(&self, communicator: &Communicator) -> String {
         match communicator.key {
             Key::Id(id) => format!("{id:#x}"),
             Key::Split(parent, number, color) => {

@@ -5,9 +5,9 @@ fn log(text: &str) -> Log {
     let (mut lines, mut log, mut line) = (Lines::default(), Log::default(), 0);
     lines.push(text.as_bytes(), |cut| {
         line += 1;
-        log.add(cut, Place { input: 0, line });
+        log.add_line(cut, Place { input: 0, line });
     });
-    lines.end_with_unfinished_line(|cut| log.add(cut, Place { input: 0, line: line + 1 }));
+    lines.end_with_unfinished_line(|cut| log.add_line(cut, Place { input: 0, line: line + 1 }));
     log
 }
 
@@ -29,7 +29,7 @@ fn numbers_of_a_log_need_bounded_memory() {
     assert!(log.communicators().len() <= 8192, "{}", log.communicators().len());
     assert!(log.skipped.beyond_limits > 0);
     // A size out of a log makes no list of that length.
-    let found = judge(&log, &[]);
+    let found = findings_of_log(&log, &[]);
     assert!(found.len() <= 1010, "{}", found.len());
 }
 
@@ -70,7 +70,7 @@ fn a_channel_belongs_to_the_last_communicator_with_that_rank() {
 #[test]
 fn an_unnamed_rank_has_its_channels() {
     let log = log("h:1:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 3[0] [send] via NET/Socket/0\n");
-    let found = judge(&log, &[]);
+    let found = findings_of_log(&log, &[]);
     assert!(found.iter().any(|f| f.kind == Kind::TcpFallback), "{found:?}");
 }
 

@@ -37,7 +37,7 @@ const MAX_MISSING_RANKS_LISTED: usize = 256;
 
 /// Judges a log. `expected` are names of transports, any but TCP if empty.
 #[must_use]
-pub fn judge(log: &Log, expected: &[String]) -> Vec<Finding> {
+pub fn findings_of_log(log: &Log, expected: &[String]) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut crossing = 0_usize;
     for (at, communicator) in log.communicators().iter().enumerate() {
@@ -69,12 +69,12 @@ fn plain(
     Finding { kind, communicator, message, fix: fix.to_owned(), place, rules: &[], explain: None }
 }
 
-fn place(ranks: &[&Rank]) -> Option<Place> {
+fn place_of_first_rank(ranks: &[&Rank]) -> Option<Place> {
     ranks.iter().map(|rank| rank.first).min()
 }
 
 /// `rank 3 uses`, `ranks 0-7 use`: the ranks with the verb's form for one and for more.
-fn who(ranks: &[&Rank], one: &str, more: &str) -> String {
+fn ranks_in_words(ranks: &[&Rank], one: &str, more: &str) -> String {
     let numbers = number_ranges(ranks.iter().map(|rank| rank.rank));
     let single = ranks.iter().all(|rank| ranks.first().is_some_and(|first| first.rank == rank.rank));
     if single { format!("rank {numbers} {one}") } else { format!("ranks {numbers} {more}") }
@@ -96,7 +96,11 @@ fn report_unexpected_transports(
             continue;
         };
         let tcp = transport(name) == Transport::Tcp;
-        let right = if expected.is_empty() { !tcp } else { expected.iter().any(|e| is(name, e)) };
+        let right = if expected.is_empty() {
+            !tcp
+        } else {
+            expected.iter().any(|e| is_transport_as_expected(name, e))
+        };
         if !right {
             let reason = log.process_of(rank).filter(|_| tcp).and_then(|process| log.why_tcp(process));
             wrong.entry((name.to_owned(), reason)).or_default().push(rank);
@@ -105,7 +109,7 @@ fn report_unexpected_transports(
     for ((name, reason), ranks) in wrong {
         let tcp = transport(&name) == Transport::Tcp;
         let kind = if tcp { Kind::TcpFallback } else { Kind::UnexpectedNetwork };
-        let uses = format!("{} network {}", who(&ranks, "uses", "use"), printable(&name, 64));
+        let uses = format!("{} network {}", ranks_in_words(&ranks, "uses", "use"), printable(&name, 64));
         let known = reason.is_some();
         let reason = reason.unwrap_or_else(|| Reason {
             cause: if tcp { "No line of the log gives the reason.".to_owned() } else { String::new() },
@@ -126,20 +130,21 @@ fn report_unexpected_transports(
             communicator: Some(at),
             message,
             fix: reason.fix,
-            place: place(&ranks),
+            place: place_of_first_rank(&ranks),
             rules: reason.rules,
             explain,
         });
     }
     if !unknown.is_empty() {
-        let message = format!("{} a transport that no line of the log names", who(&unknown, "uses", "use"));
+        let message =
+            format!("{} a transport that no line of the log names", ranks_in_words(&unknown, "uses", "use"));
         let fix = "Set NCCL_DEBUG=INFO, leave NCCL_DEBUG_SUBSYS unset, and pass the whole log, from its first line.";
-        found.push(plain(Kind::NetworkUnknown, Some(at), message, fix, place(&unknown)));
+        found.push(plain(Kind::NetworkUnknown, Some(at), message, fix, place_of_first_rank(&unknown)));
     }
 }
 
 /// Whether a transport has this name; the version of a plugin may be left out.
-fn is(name: &str, expected: &str) -> bool {
+fn is_transport_as_expected(name: &str, expected: &str) -> bool {
     let plain = name.rsplit_once("_v").map_or(name, |(plain, _)| plain);
     name.eq_ignore_ascii_case(expected) || plain.eq_ignore_ascii_case(expected)
 }
@@ -158,7 +163,8 @@ fn report_missing_gpudirect(log: &Log, at: usize, ranks: &[&Rank], found: &mut V
     };
     let reason = log.process_of(first).and_then(|process| log.why_copied(process));
     let cause = reason.as_ref().map_or_else(String::new, |reason| format!(". {}", reason.cause));
-    let message = format!("{} the network without GPUDirect RDMA{share}{cause}", who(&ranks, "uses", "use"));
+    let message =
+        format!("{} the network without GPUDirect RDMA{share}{cause}", ranks_in_words(&ranks, "uses", "use"));
     let fix = reason.as_ref().map_or_else(
         || {
             "Load nvidia_peermem on the node, or use a driver and kernel with DMA-BUF; check that GPU and NIC share a PCIe \
@@ -174,7 +180,7 @@ fn report_missing_gpudirect(log: &Log, at: usize, ranks: &[&Rank], found: &mut V
         communicator: Some(at),
         message,
         fix,
-        place: place(&ranks),
+        place: place_of_first_rank(&ranks),
         rules,
         explain,
     });
@@ -247,14 +253,14 @@ fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found
         let mut parts: Vec<String> = groups
             .iter()
             .take(4)
-            .map(|(value, ranks)| format!("{} {value}", who(ranks, "has", "have")))
+            .map(|(value, ranks)| format!("{} {value}", ranks_in_words(ranks, "has", "have")))
             .collect();
         if more > 0 {
             parts.push(format!("{more} more values"));
         }
         let message = format!("ranks differ in {what}: {}", parts.join("; "));
         // The first rank of the second group is where the log stops being uniform.
-        let at_line = groups.get(1).and_then(|(_, ranks)| place(ranks));
+        let at_line = groups.get(1).and_then(|(_, ranks)| place_of_first_rank(ranks));
         let finding = Finding { rules, ..plain(Kind::RanksDiffer, Some(at), message, fix, at_line) };
         found.push(finding);
     }
@@ -264,9 +270,10 @@ fn report_differences_between_ranks(log: &Log, at: usize, ranks: &[&Rank], found
 fn report_missing_ranks(communicator: &Communicator, at: usize, ranks: &[&Rank], found: &mut Vec<Finding>) {
     let unfinished: Vec<&Rank> = ranks.iter().filter(|rank| rank.began && !rank.complete).copied().collect();
     if !unfinished.is_empty() {
-        let message = format!("{} initialisation and did not finish it", who(&unfinished, "began", "began"));
+        let message =
+            format!("{} initialisation and did not finish it", ranks_in_words(&unfinished, "began", "began"));
         let fix = "If the log is complete, look for the ranks that did not start, and for the first warning of each rank.";
-        found.push(plain(Kind::IncompleteInit, Some(at), message, fix, place(&unfinished)));
+        found.push(plain(Kind::IncompleteInit, Some(at), message, fix, place_of_first_rank(&unfinished)));
     }
     let Some(size) = communicator.size else { return };
     let present: BTreeSet<u32> = ranks.iter().map(|rank| rank.rank).collect();

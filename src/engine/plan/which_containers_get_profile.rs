@@ -23,7 +23,7 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
     let names = |index: usize| pod.containers().get(index).map(|c| c.name()).unwrap_or_default();
     let apps = 0..pod.containers().len();
     let target = |index: usize| {
-        let demand = demands.app(index);
+        let demand = demands.demand_of_app_container(index);
         // An unknown quantity, or a claim that cannot be read, may be for a whole node.
         let unknown = demand.unknown || !demand.any && demands.is_unread(index);
         let least = if unknown { profile.accelerators_per_node } else { 1 };
@@ -35,13 +35,15 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
         if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
             return Err(WrongContainers::NoAccelerators);
         }
-        let asks = |i: &usize| demands.app(*i).any || demands.is_unread(*i) && named.binary_search(i).is_ok();
+        let asks = |i: &usize| {
+            demands.demand_of_app_container(*i).any || demands.is_unread(*i) && named.binary_search(i).is_ok()
+        };
         let asking = apps.filter(asks).map(target).collect();
         return Ok(weigh(&named, asking));
     }
     let found: Vec<Target> = apps
         .clone()
-        .filter(|index| demands.app(*index).any && !is_mesh_proxy(names(*index)))
+        .filter(|index| demands.demand_of_app_container(*index).any && !is_mesh_proxy(names(*index)))
         .map(target)
         .collect();
     if !found.is_empty() {

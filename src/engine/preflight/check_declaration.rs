@@ -4,8 +4,8 @@ use super::check_outcome::{Outcome, Verdict};
 use super::expectation_document::{Expectation, Policy, Transport};
 use super::nccl_conf_lines_from_readings::Conf;
 use super::readings::{Device, Interface, Port, Readings, USER_CONF};
-pub(super) use super::usable_devices::read;
-use super::usable_devices::{ports, usable};
+pub(super) use super::usable_devices::value_or_outcome;
+use super::usable_devices::{ports_of_usable_devices_or_outcome, usable_devices_or_outcome};
 use crate::nccl::numbers_as_nccl_reads::leading_number;
 use crate::rdma::Unreadable;
 use crate::rdma::port::LinkLayer;
@@ -42,7 +42,7 @@ impl Check {
 
     /// Runs the check under the profile's policy.
     #[must_use]
-    pub fn run(&self, seen: &Readings) -> Outcome {
+    pub fn judge_with_policy(&self, seen: &Readings) -> Outcome {
         let nothing = Expectation::default();
         let expected = match &seen.expectation {
             Ok(expected) => expected.as_ref().unwrap_or(&nothing),
@@ -57,7 +57,7 @@ impl Check {
                 Outcome::off(format!("transport {} needs no RDMA device", transport.word()))
             }
             // Without an expectation, a pod that sees no RDMA device may be one that needs none.
-            None if self.rdma_only && expected.devices.is_none() => match usable(seen) {
+            None if self.rdma_only && expected.devices.is_none() => match usable_devices_or_outcome(seen) {
                 Ok(devices) if devices.is_empty() => Outcome::unknown(
                     "no usable RDMA device, and nothing shows whether the pod should have one",
                 ),
@@ -83,12 +83,12 @@ impl Check {
 impl<'a> Context<'a> {
     /// Devices that programs of this container can open, or why they are not known.
     pub(super) fn usable(&self) -> Result<Vec<&'a Device>, Outcome> {
-        usable(self.seen)
+        usable_devices_or_outcome(self.seen)
     }
 
     /// Every port of the usable devices.
     pub(super) fn ports(&self) -> Result<Vec<(&'a Device, &'a Port)>, Outcome> {
-        ports(self.seen)
+        ports_of_usable_devices_or_outcome(self.seen)
     }
 
     pub(super) fn transport(&self) -> Option<Transport> {
@@ -98,16 +98,16 @@ impl<'a> Context<'a> {
     /// The value that NCCL takes for a variable, and where it comes from: the environment, the user's file, then
     /// `/etc/nccl.conf`, which is the file of preflight or that of the image.
     pub(super) fn effective_setting(&self, name: &str) -> Result<Option<(String, &'static str)>, Outcome> {
-        read(&self.seen.environment, "environment")?;
+        value_or_outcome(&self.seen.environment, "environment")?;
         if let Some((value, place)) = self.seen.set_by_user(name) {
             return Ok(Some((value.to_owned(), place)));
         }
-        read(&self.seen.user_conf, USER_CONF)?;
+        value_or_outcome(&self.seen.user_conf, USER_CONF)?;
         if self.expected.write.is_some() {
-            let conf = Conf::of(self.seen);
+            let conf = Conf::lines_from_readings(self.seen);
             return Ok(conf.value(name).map(|value| (value.to_owned(), "nccl.conf")));
         }
-        let conf = read(&self.seen.image_conf, "/etc/nccl.conf")?;
+        let conf = value_or_outcome(&self.seen.image_conf, "/etc/nccl.conf")?;
         Ok(conf.get(name).map(|value| (value.clone(), "/etc/nccl.conf")))
     }
 
@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
 
     /// An interface by its name.
     pub(super) fn interface(&self, name: &str) -> Result<Option<&'a Interface>, Outcome> {
-        let interfaces = read(&self.seen.interfaces, "/sys/class/net")?;
+        let interfaces = value_or_outcome(&self.seen.interfaces, "/sys/class/net")?;
         Ok(interfaces.iter().find(|interface| interface.name == name))
     }
 }

@@ -6,7 +6,7 @@ use super::device_of_interface::device_of;
 use super::nccl_conf_lines_from_readings::Conf;
 use super::preflight_report::Report;
 use super::readings::{Device, Port, Readings};
-use super::usable_devices::usable;
+use super::usable_devices::usable_devices_or_outcome;
 use crate::rdma::netlink::NamespaceMode;
 use crate::rdma::process_limits::Memlock;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub struct PortFacts {
 impl Facts {
     /// The facts of a run.
     #[must_use]
-    pub fn of(seen: &Readings, report: &Report, conf: &Conf, release: &str) -> Self {
+    pub fn facts_from_readings(seen: &Readings, report: &Report, conf: &Conf, release: &str) -> Self {
         let expected = seen.expectation.as_ref().ok().and_then(Option::as_ref);
         Self {
             version: VERSION,
@@ -89,7 +89,9 @@ impl Facts {
                 }
                 .to_owned()
             }),
-            devices: usable(seen).ok().map(|own| own.into_iter().map(|d| device(seen, d)).collect()),
+            devices: usable_devices_or_outcome(seen)
+                .ok()
+                .map(|own| own.into_iter().map(|d| device(seen, d)).collect()),
             memlock_bytes: match seen.limits.memlock {
                 Ok(Memlock::Bytes(bytes)) => Some(bytes),
                 _ => None,

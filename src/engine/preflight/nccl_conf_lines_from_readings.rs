@@ -7,7 +7,7 @@ use super::expectation_document::{Expectation, Transport};
 use super::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
 use super::gid_rows::own_rows;
 use super::readings::{Port, Readings, USER_CONF};
-use super::usable_devices::ports;
+use super::usable_devices::ports_of_usable_devices_or_outcome;
 use crate::nccl::NcclVersion;
 use crate::rdma::gid::{Gid, GidType};
 use crate::rdma::port::{LinkLayer, State};
@@ -32,13 +32,13 @@ pub struct Conf {
 impl Conf {
     /// The lines for a pod.
     #[must_use]
-    pub fn of(seen: &Readings) -> Self {
+    pub fn lines_from_readings(seen: &Readings) -> Self {
         let nothing = Expectation::default();
         let expected = seen.expectation.as_ref().ok().and_then(Option::as_ref).unwrap_or(&nothing);
         let mut conf = Self::default();
         for line in &expected.conf {
             match line.split_once('=') {
-                Some((name, value)) => conf.add(seen, name, value, "the profile sets it"),
+                Some((name, value)) => conf.add_line_unless_set(seen, name, value, "the profile sets it"),
                 None => conf.left_out.push((line.clone(), "is not NAME=value".to_owned())),
             }
         }
@@ -69,7 +69,7 @@ impl Conf {
         self.lines.iter().find(|(known, ..)| known == name).map(|(_, value, _)| value.as_str())
     }
 
-    fn add(&mut self, seen: &Readings, name: &str, value: &str, why: &str) {
+    fn add_line_unless_set(&mut self, seen: &Readings, name: &str, value: &str, why: &str) {
         let plain = |text: &str| !text.is_empty() && !text.contains(['\n', '\r', '\0']);
         let left_out = if let Some((_, place)) = seen.set_by_user(name) {
             if place == USER_CONF { "the user's file sets it" } else { "the environment sets it" }
@@ -85,7 +85,7 @@ impl Conf {
     }
 
     fn add_hca_line(&mut self, seen: &Readings, layer: LinkLayer) {
-        let Ok(ports) = ports(seen) else { return };
+        let Ok(ports) = ports_of_usable_devices_or_outcome(seen) else { return };
         let fits = |port: &Port| port.link_layer == Ok(layer) && port.state == Ok(State::Active);
         let names: Vec<String> = ports
             .iter()
@@ -94,13 +94,15 @@ impl Conf {
             .collect();
         if !names.is_empty() {
             let value = format!("={}", names.join(","));
-            self.add(seen, "NCCL_IB_HCA", &value, "the active ports that this pod can use");
+            self.add_line_unless_set(seen, "NCCL_IB_HCA", &value, "the active ports that this pod can use");
         }
     }
 
     fn add_gid_lines(&mut self, seen: &Readings) {
         const INDEX: &str = "NCCL_IB_GID_INDEX";
-        let (Ok(ports), Ok(addresses)) = (ports(seen), &seen.addresses) else { return };
+        let (Ok(ports), Ok(addresses)) = (ports_of_usable_devices_or_outcome(seen), &seen.addresses) else {
+            return;
+        };
         let roce = ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet));
         let roce: Vec<&Port> = roce.map(|(_, port)| *port).collect();
         let v2 = |port: &Port| -> Vec<(u32, Gid)> {
@@ -115,10 +117,15 @@ impl Conf {
         let chooses = version.is_none_or(|version| version >= CHOOSES_ROWS_UP_TO_GAP_SINCE);
         let ipv4 = |rows: &Vec<(u32, Gid)>| rows.iter().any(|(_, gid)| gid.address().is_ipv4());
         if chooses && !own.iter().all(ipv4) {
-            self.add(seen, FAMILY, "AF_INET6", "a port has no IPv4 GID, and NCCL looks for IPv4 by default");
+            self.add_line_unless_set(
+                seen,
+                FAMILY,
+                "AF_INET6",
+                "a port has no IPv4 GID, and NCCL looks for IPv4 by default",
+            );
         }
         // An index switches the other three variables off, so it must be a row that they allow.
-        let wanted = self.wanted(seen);
+        let wanted = self.wanted_lines(seen);
         let is_own = |port: &&Port, rows: &Vec<(u32, Gid)>| {
             let row = row_nccl_chooses(port.gids.as_deref().unwrap_or_default(), &wanted);
             rows.iter().any(|(index, _)| row.as_ref() == Ok(index))
@@ -149,7 +156,7 @@ impl Conf {
                     None => "the version of NCCL is not known, and older versions do not find the GID row"
                         .to_owned(),
                 };
-                self.add(seen, INDEX, &index.to_string(), &why);
+                self.add_line_unless_set(seen, INDEX, &index.to_string(), &why);
             }
             None => self.left_out.push((
                 INDEX.to_owned(),
@@ -159,7 +166,7 @@ impl Conf {
     }
 
     /// What NCCL looks for, by the environment and the lines so far.
-    fn wanted(&self, seen: &Readings) -> Wanted {
+    fn wanted_lines(&self, seen: &Readings) -> Wanted {
         let value = |name: &str| seen.set_by_user(name).map(|(value, _)| value).or_else(|| self.value(name));
         Wanted::new(value(FAMILY), value(RANGE), value(VERSION))
     }

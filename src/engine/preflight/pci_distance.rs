@@ -15,7 +15,7 @@ pub(super) enum Distance {
 
 impl Distance {
     /// The distance between `/sys/devices/pci0000:15/0000:15:01.0/…/0000:18:00.0` and another.
-    pub(super) fn between(one: &str, other: &str) -> Self {
+    pub(super) fn between_pci_paths(one: &str, other: &str) -> Self {
         let (one, other) = (parts(one), parts(other));
         let common = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
         let longest = one.len().max(other.len());
@@ -66,7 +66,7 @@ mod tests {
             ("/sys/devices/pci0000:15/0000:15:05.0/0000:1f:00.0", Distance::RootComplex),
             ("/sys/devices/pci0000:97/0000:97:01.0/0000:98:00.0", Distance::Across),
         ] {
-            assert_eq!(Distance::between(gpu, nic), distance, "{nic}");
+            assert_eq!(Distance::between_pci_paths(gpu, nic), distance, "{nic}");
         }
         assert!(Distance::is_flat(
             "/sys/devices/pci0000:00/0000:00:05.0",

@@ -6,12 +6,13 @@ use super::readings::{Device, Port, Readings};
 use crate::rdma::Reading;
 
 /// Devices that programs of this container can open, in the order of their names; or why they are not known.
-pub(super) fn usable(seen: &Readings) -> Result<Vec<&Device>, Outcome> {
-    let devices = read(&seen.devices, "/sys/class/infiniband")?;
-    let nodes = read(&seen.nodes, "/sys/class/infiniband_verbs")?;
+pub(super) fn usable_devices_or_outcome(seen: &Readings) -> Result<Vec<&Device>, Outcome> {
+    let devices = value_or_outcome(&seen.devices, "/sys/class/infiniband")?;
+    let nodes = value_or_outcome(&seen.nodes, "/sys/class/infiniband_verbs")?;
     let mut names = Vec::new();
     for node in nodes {
-        let name = read(&node.device, &format!("/sys/class/infiniband_verbs/{}/ibdev", node.name))?;
+        let name =
+            value_or_outcome(&node.device, &format!("/sys/class/infiniband_verbs/{}/ibdev", node.name))?;
         if node.opens.is_ok() {
             names.push(name.as_str());
         }
@@ -20,20 +21,20 @@ pub(super) fn usable(seen: &Readings) -> Result<Vec<&Device>, Outcome> {
 }
 
 /// Every port of the usable devices; at least one.
-pub(super) fn ports(seen: &Readings) -> Result<Vec<(&Device, &Port)>, Outcome> {
-    let usable = usable(seen)?;
+pub(super) fn ports_of_usable_devices_or_outcome(seen: &Readings) -> Result<Vec<(&Device, &Port)>, Outcome> {
+    let usable = usable_devices_or_outcome(seen)?;
     if usable.is_empty() {
         return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
     }
     let mut ports = Vec::new();
     for device in usable {
-        let of = read(&device.ports, &format!("ports of {}", device.name))?;
+        let of = value_or_outcome(&device.ports, &format!("ports of {}", device.name))?;
         ports.extend(of.iter().map(|port| (device, port)));
     }
     if ports.is_empty() { Err(Outcome::unknown("no usable RDMA device has a port")) } else { Ok(ports) }
 }
 
 /// A value, or the outcome that it is unknown, with place and reason.
-pub(super) fn read<'a, T>(reading: &'a Reading<T>, place: &str) -> Result<&'a T, Outcome> {
+pub(super) fn value_or_outcome<'a, T>(reading: &'a Reading<T>, place: &str) -> Result<&'a T, Outcome> {
     reading.as_ref().map_err(|why| Outcome::unknown(format!("{place}: {why}")))
 }

@@ -21,7 +21,7 @@ const MOST: usize = 256;
 ///
 /// # Errors
 /// Any other form.
-pub fn interfaces(content: &[u8]) -> Reading<Vec<InterfaceBytes>> {
+pub fn parse_interface_bytes(content: &[u8]) -> Reading<Vec<InterfaceBytes>> {
     let text = std::str::from_utf8(content).map_err(|_| Unreadable::unexpected_form(content))?;
     if !text.starts_with("Inter-|") {
         return Err(Unreadable::unexpected_form(content));
@@ -48,12 +48,12 @@ mod tests {
     lo: 1000      10    0    0    0     0          0         0     1000      10    0    0    0     0       0          0
   eth0:123456789012 3 0 0 0 0 0 0 98765 4 0 0 0 0 0 0
 ";
-        let found = interfaces(text.as_bytes()).unwrap();
+        let found = parse_interface_bytes(text.as_bytes()).unwrap();
         let eth0 = InterfaceBytes { interface: "eth0".to_owned(), received: 123_456_789_012, sent: 98765 };
         assert_eq!(found.get(1), Some(&eth0));
         assert_eq!(found.len(), 2);
         for junk in [&b""[..], b"eth0: 1 2 3", b"Inter-|\n face |\neth0: 1 2 3\n", b"Inter-|\n\nnonsense\n"] {
-            assert!(interfaces(junk).is_err(), "{junk:?}");
+            assert!(parse_interface_bytes(junk).is_err(), "{junk:?}");
         }
     }
 }

@@ -61,7 +61,7 @@ pub fn addresses_request() -> Vec<u8> {
 ///
 /// # Errors
 /// The kernel's error, or an answer without the attribute.
-pub fn mode(answer: &[u8]) -> Reading<NamespaceMode> {
+pub fn parse_namespace_mode(answer: &[u8]) -> Reading<NamespaceMode> {
     for message in messages(answer) {
         if let Some(error) = message.error() {
             return Err(error);
@@ -89,7 +89,7 @@ pub type Found = (u32, IpAddr, u8);
 ///
 /// # Errors
 /// The kernel's error.
-pub fn addresses(answer: &[u8]) -> Reading<(Vec<Found>, bool)> {
+pub fn parse_addresses(answer: &[u8]) -> Reading<(Vec<Found>, bool)> {
     let mut found = Vec::new();
     for message in messages(answer) {
         if let Some(error) = message.error() {
@@ -197,12 +197,19 @@ mod tests {
         assert_eq!(mode_request(), [16, 0, 0, 0, 6, 20, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         let of = |value| {
             let body = [encode_attribute(74, &[1]), encode_attribute(NETNS_MODE, &[value])].concat();
-            mode(&of_kernel(SYS_GET, &body))
+            parse_namespace_mode(&of_kernel(SYS_GET, &body))
         };
         assert_eq!(of(1), Ok(NamespaceMode::Shared));
         assert_eq!(of(0), Ok(NamespaceMode::Exclusive));
-        assert!(of(2).is_err() && mode(b"").is_err() && mode(&of_kernel(SYS_GET, &[])).is_err());
-        assert_eq!(mode(&of_kernel(ERROR, &(-95_i32).to_ne_bytes())), Err(Unreadable::Unsupported));
+        assert!(
+            of(2).is_err()
+                && parse_namespace_mode(b"").is_err()
+                && parse_namespace_mode(&of_kernel(SYS_GET, &[])).is_err()
+        );
+        assert_eq!(
+            parse_namespace_mode(&of_kernel(ERROR, &(-95_i32).to_ne_bytes())),
+            Err(Unreadable::Unsupported)
+        );
     }
 
     #[test]
@@ -216,13 +223,13 @@ mod tests {
             .concat()
         };
         let parts = [of_kernel(NEW_ADDRESS, &body(3, &[10, 1, 0, 5])), of_kernel(DONE, &[0; 4])].concat();
-        let (found, last) = addresses(&parts).unwrap();
+        let (found, last) = parse_addresses(&parts).unwrap();
         assert!(last);
         assert_eq!(found, [(3, "10.1.0.5".parse().unwrap(), 24)]);
         let names = [(3, "rail0".to_owned())];
         assert_eq!(with_interface_names(found, &names).first().map(|a| a.interface.as_str()), Some("rail0"));
         for cut in 0..parts.len() {
-            let _ = addresses(&parts[..cut]);
+            let _ = parse_addresses(&parts[..cut]);
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn devices_request() -> Vec<u8> {
 ///
 /// # Errors
 /// The kernel's error.
-pub fn devices(answer: &[u8]) -> Reading<(Vec<(u32, String)>, bool)> {
+pub fn parse_devices(answer: &[u8]) -> Reading<(Vec<(u32, String)>, bool)> {
     let mut found = Vec::new();
     for message in messages(answer) {
         if let Some(error) = message.error() {
@@ -65,7 +65,7 @@ pub fn counters_request(device: u32, port: u32) -> Vec<u8> {
 ///
 /// # Errors
 /// The kernel's error, such as EINVAL for a driver without counters, or an answer without counters.
-pub fn counters(answer: &[u8]) -> Reading<Vec<(String, u64)>> {
+pub fn parse_counters(answer: &[u8]) -> Reading<Vec<(String, u64)>> {
     for message in messages(answer) {
         if let Some(error) = message.error() {
             return Err(error);
@@ -132,10 +132,10 @@ mod tests {
         };
         let answer = [device(0, "mlx5_0\0"), device(7, "mlx5_1\0"), of_kernel(DONE, &[0; 4])].concat();
         let expected = vec![(0, "mlx5_0".to_owned()), (7, "mlx5_1".to_owned())];
-        assert_eq!(devices(&answer), Ok((expected, true)));
-        assert_eq!(devices(&device(0, "a/b\0")), Ok((vec![], false)));
+        assert_eq!(parse_devices(&answer), Ok((expected, true)));
+        assert_eq!(parse_devices(&device(0, "a/b\0")), Ok((vec![], false)));
         for cut in 0..answer.len() {
-            let _ = devices(&answer[..cut]);
+            let _ = parse_devices(&answer[..cut]);
         }
     }
 
@@ -148,11 +148,11 @@ mod tests {
             nested(COUNTERS, &[counter("np_cnp_sent", 7), counter("out_of_buffer", u64::MAX)].concat());
         let answer = of_kernel(STAT_GET, &[encode_attribute(DEVICE_INDEX, &[7, 0, 0, 0]), table].concat());
         let expected = vec![("np_cnp_sent".to_owned(), 7), ("out_of_buffer".to_owned(), u64::MAX)];
-        assert_eq!(counters(&answer), Ok(expected));
-        assert_eq!(counters(&of_kernel(2, &(-22_i32).to_ne_bytes())), Err(Unreadable::Invalid));
-        assert!(counters(b"").is_err());
+        assert_eq!(parse_counters(&answer), Ok(expected));
+        assert_eq!(parse_counters(&of_kernel(2, &(-22_i32).to_ne_bytes())), Err(Unreadable::Invalid));
+        assert!(parse_counters(b"").is_err());
         for cut in 0..answer.len() {
-            let _ = counters(&answer[..cut]);
+            let _ = parse_counters(&answer[..cut]);
         }
     }
 

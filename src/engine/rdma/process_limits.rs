@@ -19,7 +19,7 @@ fn text(content: &[u8]) -> Reading<&str> {
 ///
 /// # Errors
 /// A file without this line, or with another form of it.
-pub fn memlock(content: &[u8]) -> Reading<Memlock> {
+pub fn parse_memlock(content: &[u8]) -> Reading<Memlock> {
     let line = text(content)?.lines().find_map(|line| line.strip_prefix("Max locked memory"));
     let mut words = line.ok_or_else(|| Unreadable::unexpected_form(content))?.split_whitespace();
     match (words.next(), words.next(), words.next()) {
@@ -70,10 +70,10 @@ mod tests {
                 "Limit                     Soft Limit           Hard Limit           Units\nMax processes             1                    1                    processes\nMax locked memory         {value}\n"
             )
         };
-        let read = |value| memlock(limits(value).as_bytes());
+        let read = |value| parse_memlock(limits(value).as_bytes());
         assert_eq!(read("8388608              8388608              bytes"), Ok(Memlock::Bytes(8 << 20)));
         assert_eq!(read("unlimited            unlimited            bytes"), Ok(Memlock::Unlimited));
-        assert!(read("").is_err() && read("many many bytes").is_err() && memlock(b"").is_err());
+        assert!(read("").is_err() && read("many many bytes").is_err() && parse_memlock(b"").is_err());
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn subject<'a>(
     request: PodRequest<'a>,
     snapshot: &'a Snapshot,
 ) -> Option<(Subject<'a>, Scope)> {
-    let demands = Demands::of(pod, request.namespace, snapshot);
+    let demands = Demands::demands_of_pod(pod, request.namespace, snapshot);
     let scope = scope(pod, &demands, request, snapshot)?;
     let known = Subject::with_demands(pod, demands, request.namespace, snapshot);
     let subject = Subject {

@@ -97,7 +97,8 @@ fn meant(context: &ObjectContext<'_>, at: &str, key: &str, here: &Field) -> Opti
     if let Some((_, _, fix)) = retired {
         return Some(Meant::Otherwise((*fix).to_owned()));
     }
-    let places = || schemas::places(key).iter().filter(|p| !p.at.is_empty() && p.group == context.group);
+    let places =
+        || schemas::places_with_key(key).iter().filter(|p| !p.at.is_empty() && p.group == context.group);
     let own: Vec<&str> = places().filter(|p| p.kind == context.kind).map(|p| p.at.as_str()).collect();
     let given = |at: &&&str| context.value().and_then(|v| v.pointer(at)).is_some_and(Value::is_object);
     let mut used = own.iter().filter(given);
@@ -134,7 +135,7 @@ fn effect_of_missing_key(context: &ObjectContext<'_>, at: &str, key: &str, here:
 
 /// The values that the CRD of an object does not accept.
 fn misfits_with_crd<'c>(context: &'c ObjectContext<'_>) -> Vec<Misfit<'static, 'c>> {
-    let Some(schema) = schemas::crd(context.group, context.kind) else { return Vec::new() };
+    let Some(schema) = schemas::schema_of_crd(context.group, context.kind) else { return Vec::new() };
     let Some(object) = context.value().and_then(Value::as_object) else { return Vec::new() };
     misfits(&schema.whole, object, Reader::ApiServer, MAX_PER_RULE)
 }
@@ -216,7 +217,7 @@ pub(super) fn refused_by_plugin(
     cni_type: &str,
     configuration: &Map<String, Value>,
 ) -> Vec<(String, String, String)> {
-    let Some(field) = schemas::plugin("cni", cni_type) else { return Vec::new() };
+    let Some(field) = schemas::fields_of_plugin("cni", cni_type) else { return Vec::new() };
     let found = misfits(field, configuration, Reader::Go, MAX_PER_RULE);
     let reported = found.iter().map(|misfit| {
         let (subject, expected) = (subject(misfit), expected_instead(misfit));
@@ -462,7 +463,7 @@ mod tests {
             ("device-plugin", "sriov", DEVICE_PLUGIN),
             ("device-plugin", "sriov-selector", DEVICE_PLUGIN),
         ] {
-            let unknown: Vec<_> = schemas::plugin(family, name).unwrap().keys().collect();
+            let unknown: Vec<_> = schemas::fields_of_plugin(family, name).unwrap().keys().collect();
             let unknown = unknown.into_iter().filter(|key| !fields.contains(key));
             assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&str>::new(), "{name}");
         }

@@ -150,7 +150,7 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn is_target(&self, index: usize) -> bool {
         match self.plan.targets.is_empty() {
-            true => self.subject.demands.app(index).any,
+            true => self.subject.demands.demand_of_app_container(index).any,
             false => self.plan.target(index).is_some(),
         }
     }

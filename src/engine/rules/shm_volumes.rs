@@ -30,7 +30,7 @@ pub(super) fn mounted<'a>(overlay: Overlay<'a>, subject: &Subject<'a>, plan: &'a
     let none = pod.volumes().len();
     let mut users: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, container) in pod.containers().iter().enumerate() {
-        if !subject.demands.app(index).any && plan.target(index).is_none() {
+        if !subject.demands.demand_of_app_container(index).any && plan.target(index).is_none() {
             continue;
         }
         let own = container.mount_at(SHM_PATH).and_then(|(_, m)| m.name.as_deref());

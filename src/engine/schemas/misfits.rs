@@ -143,18 +143,18 @@ fn text_fault(field: &Field, text: &str) -> Option<MisfitKind> {
     if !field.words.is_empty() && !field.words.iter().any(same) {
         return Some(MisfitKind::Word);
     }
-    field.pattern.is_some_and(|pattern| !pattern.fits(text)).then_some(MisfitKind::Form)
+    field.pattern.is_some_and(|pattern| !pattern.does_text_fit(text)).then_some(MisfitKind::Form)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schemas::{crd, plugin};
+    use crate::schemas::{fields_of_plugin, schema_of_crd};
     use serde_json::json;
 
     fn policy(spec: &Value) -> Vec<(String, MisfitKind)> {
         let object = json!({"apiVersion": "v1", "metadata": {"name": 1}, "spec": spec});
-        let schema = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
+        let schema = schema_of_crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
         let found = misfits(&schema.whole, object.as_object().unwrap(), Reader::ApiServer, 50);
         found.into_iter().map(|m| (m.pointer, m.fault)).collect()
     }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn values_that_go_refuses() {
-        let sriov = plugin("cni", "sriov").unwrap();
+        let sriov = fields_of_plugin("cni", "sriov").unwrap();
         let found = |value: &Value| {
             let found = misfits(sriov, value.as_object().unwrap(), Reader::Go, 50);
             found.into_iter().map(|m| m.pointer).collect::<Vec<_>>()
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn no_more_than_asked() {
         let many = json!({"spec": {"nicSelector": {"pfNames": vec![1; 1000]}}});
-        let schema = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
+        let schema = schema_of_crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap();
         assert_eq!(misfits(&schema.whole, many.as_object().unwrap(), Reader::ApiServer, 7).len(), 7);
     }
 }

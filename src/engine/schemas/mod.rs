@@ -8,4 +8,4 @@ mod table;
 
 pub use misfits::{Misfit, MisfitKind, Reader, misfits};
 pub use pattern::Pattern;
-pub use table::{Field, Place, Schema, Takes, crd, places, plugin};
+pub use table::{Field, Place, Schema, Takes, fields_of_plugin, places_with_key, schema_of_crd};

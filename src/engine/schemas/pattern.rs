@@ -32,7 +32,7 @@ impl Pattern {
 
     /// Whether a text has the form.
     #[must_use]
-    pub fn fits(self, text: &str) -> bool {
+    pub fn does_text_fit(self, text: &str) -> bool {
         match self {
             Self::Quantity => {
                 let rest = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -107,9 +107,9 @@ mod tests {
             (Repository, &["nvcr.io/nvidia"], &["", ":"]),
         ];
         for (pattern, fit, misfit) in cases {
-            assert!(fit.iter().all(|t| pattern.fits(t)), "{pattern:?}");
+            assert!(fit.iter().all(|t| pattern.does_text_fit(t)), "{pattern:?}");
             for text in misfit {
-                assert!(!pattern.fits(text), "{pattern:?}: {text:?}");
+                assert!(!pattern.does_text_fit(text), "{pattern:?}: {text:?}");
             }
         }
     }

@@ -234,19 +234,19 @@ static PLUGINS: LazyLock<ByName> = LazyLock::new(|| by_name(parse(include_str!("
 
 /// The CRD of a kind.
 #[must_use]
-pub fn crd(group: &str, kind: &str) -> Option<&'static Schema> {
+pub fn schema_of_crd(group: &str, kind: &str) -> Option<&'static Schema> {
     CRDS.by_name.get(group)?.get(kind)
 }
 
 /// Where CRDs have a key, whatever its case.
 #[must_use]
-pub fn places(key: &str) -> &'static [Place] {
+pub fn places_with_key(key: &str) -> &'static [Place] {
     CRDS.places.get(&key.to_ascii_lowercase()).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The configuration of a plugin: `cni` and its type, or `device-plugin` and its name.
 #[must_use]
-pub fn plugin(family: &str, name: &str) -> Option<&'static Field> {
+pub fn fields_of_plugin(family: &str, name: &str) -> Option<&'static Field> {
     PLUGINS.get(family)?.get(name).map(|schema| &schema.whole)
 }
 
@@ -301,11 +301,12 @@ mod tests {
 
     #[test]
     fn kinds_and_plugins_are_found() {
-        let spec = crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap().whole.field("spec");
+        let spec =
+            schema_of_crd("sriovnetwork.openshift.io", "SriovNetworkNodePolicy").unwrap().whole.field("spec");
         assert_eq!(spec.unwrap().field("deviceType").unwrap().words, ["netdevice", "vfio-pci"]);
-        assert!(crd("", "Pod").is_none());
-        assert_eq!(plugin("cni", "sriov").unwrap().field("vlan").unwrap().most, Some(4094));
-        let found: Vec<_> = places("PFNAMES").iter().map(|p| (p.kind, p.at.as_str())).collect();
+        assert!(schema_of_crd("", "Pod").is_none());
+        assert_eq!(fields_of_plugin("cni", "sriov").unwrap().field("vlan").unwrap().most, Some(4094));
+        let found: Vec<_> = places_with_key("PFNAMES").iter().map(|p| (p.kind, p.at.as_str())).collect();
         assert_eq!(found, [("SriovNetworkNodePolicy", "/spec/nicSelector")]);
     }
 }

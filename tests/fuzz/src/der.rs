@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fabric_admission::certificates::{common_name, common_names, fields};
+use fabric_admission::certificates::{common_name, common_names, parse_fields};
 use x509_parser::prelude::{FromDer, GeneralName, ParsedExtension, X509Certificate};
 
 /// A certificate as base64 text, or as it is.
@@ -16,7 +16,7 @@ pub fn certificate(data: &[u8]) {
 /// a certificate.
 pub fn agree(der: &[u8]) -> bool {
     let (_, _) = (common_name(der), common_names(der));
-    let Some(ours) = fields(der) else { return false };
+    let Some(ours) = parse_fields(der) else { return false };
     let names = common_names(ours.subject);
     assert!(common_name(ours.subject).is_none_or(|name| names == [name]), "{names:?}");
     let Ok((_, theirs)) = X509Certificate::from_der(der) else { return false };

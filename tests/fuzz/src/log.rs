@@ -1,6 +1,6 @@
 //! The reader of NCCL's logs.
 
-use fabric_admission::nccl_log::{Lines, Log, Place, judge};
+use fabric_admission::nccl_log::{Lines, Log, Place, findings_of_log};
 use fabric_admission::report::verify_log::{json::Document, text};
 
 /// The whole log in chunks of `size` bytes, as JSON.
@@ -9,15 +9,15 @@ fn json(data: &[u8], size: usize) -> String {
     for chunk in data.chunks(size) {
         lines.push(chunk, |cut| {
             line += 1;
-            log.add(cut, Place { input: 0, line });
+            log.add_line(cut, Place { input: 0, line });
         });
     }
     lines.end_with_unfinished_line(|cut| {
         line += 1;
-        log.add(cut, Place { input: 0, line });
+        log.add_line(cut, Place { input: 0, line });
     });
     // A log that shows no use of the network is not a pass.
-    let found = judge(&log, &[]);
+    let found = findings_of_log(&log, &[]);
     let crosses = log.communicators().iter().any(|c| log.does_use_network(c));
     assert!(crosses || found.iter().any(|f| f.kind.is_unknown()), "a pass of nothing");
     let document = Document::new(&log, &["log".to_owned()], &[], Vec::new());

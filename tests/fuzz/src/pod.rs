@@ -46,7 +46,7 @@ pub fn sysfs(data: &[u8]) {
     if let Ok(found) = interface_addresses::parse_recorded_addresses(data) {
         assert!(found.len() <= data.len());
     }
-    match net_dev::interfaces(data) {
+    match net_dev::parse_interface_bytes(data) {
         Ok(found) => assert!(found.len() <= 256),
         Err(why) => short(&why),
     }
@@ -59,7 +59,7 @@ pub fn sysfs(data: &[u8]) {
     let _ = (port::link_layer(data), port::hexadecimal(data), port::decimal(data), gid::gid_type(data));
     let _ = (read_counter_file::port_counter("link_downed", data), read_counter_file::hardware_counter(data));
     let _ = (
-        process_limits::memlock(data),
+        process_limits::parse_memlock(data),
         process_limits::ipc_lock(data),
         process_limits::initial_user_namespace(data),
     );
@@ -68,16 +68,16 @@ pub fn sysfs(data: &[u8]) {
 /// Answers of netlink: no more addresses, devices and counters than there can be in the bytes.
 pub fn netlink(data: &[u8]) {
     let data = bytes(data);
-    let _ = netlink::mode(&data);
-    if let Ok((found, _)) = netlink::addresses(&data) {
+    let _ = netlink::parse_namespace_mode(&data);
+    if let Ok((found, _)) = netlink::parse_addresses(&data) {
         assert!(found.len() <= data.len() / 24);
         assert!(netlink::with_interface_names(found, &[]).is_empty());
     }
-    if let Ok((found, _)) = netlink_counters::devices(&data) {
+    if let Ok((found, _)) = netlink_counters::parse_devices(&data) {
         assert!(found.len() <= data.len() / 24);
         assert!(found.iter().all(|(_, name)| !name.is_empty() && !name.contains(['/', '\0'])));
     }
-    if let Ok(found) = netlink_counters::counters(&data) {
+    if let Ok(found) = netlink_counters::parse_counters(&data) {
         assert!(found.len() <= 512 && found.len() <= data.len() / 16);
     }
 }
@@ -94,8 +94,8 @@ pub fn library(data: &[u8]) {
             .is_none_or(|f| f.starts_with('/') && f.ends_with("/libibverbs.d"))
     );
     let is_blank = |name: &String| name.is_empty() || name.contains([' ', '\t', '\n']);
-    assert!(!driver_file::drivers(&data).iter().any(is_blank));
-    assert!(loader_cache::paths(&data, "libibverbs.so.1").len() <= data.len() / 24);
+    assert!(!driver_file::driver_names(&data).iter().any(is_blank));
+    assert!(loader_cache::paths_of_library(&data, "libibverbs.so.1").len() <= data.len() / 24);
 }
 
 /// The expectation and the facts: what is read has our version, and is read back as it is written.

@@ -89,7 +89,7 @@ fn account(plane: &Plane, namespace: &str) -> Result<String, String> {
 
 /// A kubeconfig of an account with the roles of docs/doctor.md.
 fn reader(plane: &Plane, namespace: &str) -> Result<String, String> {
-    let roles = fabric_admission::doctor::doctor_page::roles(&crate::cli::doctor::kinds_of_facts())
+    let roles = fabric_admission::doctor::doctor_page::roles_yaml(&crate::cli::doctor::kinds_of_facts())
         .replace("namespace: training", &format!("namespace: {namespace}"));
     plane.apply(&roles)?;
     let mut bindings = Vec::new();

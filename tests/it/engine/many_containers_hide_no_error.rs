@@ -95,8 +95,9 @@ fn crowded(world: &World, targets: bool) -> Option<Value> {
     let idle = |at: usize| json!({"name": format!("idle-{at}"), "image": "example.com/idle:1", "env": env});
     let mut all: Vec<Value> = (0..CROWD).map(idle).chain(containers.iter().cloned()).collect();
     let text = pod.to_string();
-    let demands = Demands::of(&serde_json::from_str(&text).ok()?, &world.namespace, &world.snapshot);
-    if !(0..containers.len()).any(|index| demands.app(index).any) {
+    let demands =
+        Demands::demands_of_pod(&serde_json::from_str(&text).ok()?, &world.namespace, &world.snapshot);
+    if !(0..containers.len()).any(|index| demands.demand_of_app_container(index).any) {
         all.rotate_left(CROWD);
     }
     if targets {

@@ -283,7 +283,7 @@ fn claims(corpus: &Path) -> Result<(), String> {
     for (template, expected) in [("nccl-test-all-mrdma", Some(0)), ("elsewhere", None)] {
         let json = pod(template);
         let pod: PodView<'_> = serde_json::from_str(&json).map_err(|e| e.to_string())?;
-        same(template, expected, Demands::of(&pod, "default", &facts).whole())?;
+        same(template, expected, Demands::demands_of_pod(&pod, "default", &facts).whole())?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::support::file_trees::{Entry, Tree, path};
 use crate::support::round_trip::same;
 use crate::support::suite::{Outcome, Suite};
 use crate::support::{Scratch, golden, names, root, run};
-use fabric_admission::pod_agent::{Options, Root, look};
+use fabric_admission::pod_agent::{Options, Root, read_everything};
 use fabric_admission::preflight::check_outcome::Verdict;
 use fabric_admission::preflight::checks::CHECKS;
 use fabric_admission::preflight::preflight_report::Report;
@@ -136,7 +136,7 @@ fn json(name: &str) -> Outcome {
 }
 
 fn verdicts(directory: &Path) -> BTreeMap<String, Verdict> {
-    let seen = look(&Options { root: Root::new(directory), expect: None });
+    let seen = read_everything(&Options { root: Root::new(directory), expect: None });
     Report::run_all_checks(&seen).checks.into_iter().map(|check| (check.id, check.verdict)).collect()
 }
 

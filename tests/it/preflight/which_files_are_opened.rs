@@ -3,7 +3,7 @@
 use crate::support::file_trees::Tree;
 use crate::support::suite::Suite;
 use crate::support::{Scratch, names, root, run};
-use fabric_admission::pod_agent::{Counters, Options, Root, look};
+use fabric_admission::pod_agent::{Counters, Options, Root, read_everything};
 use rustix::fs::inotify;
 use std::fs;
 use std::mem::MaybeUninit;
@@ -85,7 +85,7 @@ fn unopened(mode: &str) -> Result<(), String> {
         let mut buffer = [const { MaybeUninit::uninit() }; 1024];
         inotify::Reader::new(&watch, &mut buffer).next().is_ok()
     };
-    let seen_of_preflight = look(&Options { root: Root::new(scratch.path()), expect: None });
+    let seen_of_preflight = read_everything(&Options { root: Root::new(scratch.path()), expect: None });
     let readings = Counters::new(Root::new(scratch.path()), None).read();
     if seen_of_preflight.devices.is_err() || readings.ports.is_empty() {
         return Err("nothing was read".to_owned());

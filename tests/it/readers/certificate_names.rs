@@ -2,7 +2,7 @@
 
 use crate::readers::kept_fuzz_inputs::checks::agree;
 use crate::support::suite::Suite;
-use fabric_admission::certificates::fields;
+use fabric_admission::certificates::parse_fields;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::Index;
 use rcgen::{
@@ -19,7 +19,7 @@ pub(crate) fn add(suite: &mut Suite) {
             2000,
             made(),
             |made| {
-                let read = fields(&made.0).ok_or("not read")?;
+                let read = parse_fields(&made.0).ok_or("not read")?;
                 let expected = made.1.as_slice();
                 if read.alternatives != expected {
                     return Err(format!("{:?} instead of {expected:?}", read.alternatives));

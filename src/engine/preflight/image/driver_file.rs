@@ -3,7 +3,7 @@
 
 /// Names in the lines `driver NAME`.
 #[must_use]
-pub fn drivers(content: &[u8]) -> Vec<String> {
+pub fn driver_names(content: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(content);
     let name = |line: &str| {
         let (word, rest) = line.trim_start_matches(BLANK).split_once(BLANK)?;
@@ -37,7 +37,7 @@ mod tests {
             ("driver mlx5\r\n", vec!["mlx5\r"]),
             ("", vec![]),
         ] {
-            assert_eq!(drivers(content.as_bytes()), names, "{content:?}");
+            assert_eq!(driver_names(content.as_bytes()), names, "{content:?}");
         }
         for (own, is) in
             [("mlx5", true), ("/opt/lib/libmlx5", true), ("libmlx5", false), ("/opt/mlx5", false)]

@@ -7,7 +7,7 @@ const ENTRY: usize = 24;
 
 /// Paths of a library by its name, in the order of the cache.
 #[must_use]
-pub fn paths(cache: &[u8], name: &str) -> Vec<String> {
+pub fn paths_of_library(cache: &[u8], name: &str) -> Vec<String> {
     let Some(start) = memchr::memmem::find(cache, MAGIC) else { return Vec::new() };
     let cache = cache.get(start..).unwrap_or_default();
     let count = cache.get(20..24).and_then(number).unwrap_or(0);
@@ -43,10 +43,12 @@ mod tests {
         cache.extend((texts_at + 10).to_ne_bytes());
         cache.resize(HEADER + ENTRY, 0);
         cache.extend(strings);
-        assert_eq!(paths(&cache, "liba.so.1"), ["/lib/liba.so.1"]);
-        assert!(paths(&cache, "libb.so.1").is_empty() && paths(b"", "liba.so.1").is_empty());
+        assert_eq!(paths_of_library(&cache, "liba.so.1"), ["/lib/liba.so.1"]);
+        assert!(
+            paths_of_library(&cache, "libb.so.1").is_empty() && paths_of_library(b"", "liba.so.1").is_empty()
+        );
         for cut in 0..cache.len() {
-            let _ = paths(&cache[..cut], "liba.so.1");
+            let _ = paths_of_library(&cache[..cut], "liba.so.1");
         }
     }
 }

@@ -2,7 +2,8 @@
 //! absent.
 
 use crate::nccl_log::{
-    Communicator, Finding, Level, Log, Rank, Transport, judge, nics_of_list, number_ranges, transport,
+    Communicator, Finding, Level, Log, Rank, Transport, findings_of_log, nics_of_list, number_ranges,
+    transport,
 };
 use crate::report::Unread;
 use crate::rules::Severity;
@@ -198,7 +199,7 @@ impl<'a> Document<'a> {
     /// Judges a log. `files` are the names of the inputs.
     #[must_use]
     pub fn new(log: &'a Log, files: &[String], expected: &[String], errors: Vec<Unread>) -> Self {
-        let found = judge(log, expected);
+        let found = findings_of_log(log, expected);
         let unknown = found.iter().any(|f| f.kind.is_unknown());
         let failed = found.iter().any(|f| f.kind.level() == Level::Error && !f.kind.is_unknown());
         let findings: Vec<FindingEntry> = found.into_iter().map(|f| finding(log, files, f)).collect();
@@ -251,7 +252,7 @@ fn finding(log: &Log, files: &[String], finding: Finding) -> FindingEntry {
             Level::Warning => Severity::Warning,
             Level::Info => Severity::Info,
         },
-        communicator: at.map(|c| log.shown(c)),
+        communicator: at.map(|c| log.communicator_in_words(c)),
         message: finding.message,
         fix: finding.fix,
         file: finding.place.and_then(|place| files.get(place.input).cloned()),
@@ -274,7 +275,7 @@ fn communicator_entry_within_room<'a>(
     let more_groups = groups.len() - listed;
     groups.truncate(listed);
     CommunicatorEntry {
-        id: log.shown(communicator),
+        id: log.communicator_in_words(communicator),
         size: communicator.size,
         nodes: communicator.nodes,
         mnnvl: communicator.mnnvl,

@@ -5,7 +5,7 @@ use crate::rules::pod_context::PodContext;
 /// Accelerators that an app container drives (count), its own or those it was named for; `None` where it is not known
 /// how many.
 pub(super) fn accelerators_of_container(context: &PodContext<'_>, index: usize) -> Option<u32> {
-    let demand = context.subject.demands.app(index);
+    let demand = context.subject.demands.demand_of_app_container(index);
     if demand.unknown {
         return None;
     }

@@ -58,7 +58,7 @@ fn prefix(entry: &Map<String, Value>, at: &str) -> Option<ConfigFault> {
 
 /// Values of a type or range that a plugin does not decode.
 fn undecodable(plugin: &str, config: &Map<String, Value>) -> Vec<ConfigFault> {
-    let Some(field) = schemas::plugin("device-plugin", plugin) else { return Vec::new() };
+    let Some(field) = schemas::fields_of_plugin("device-plugin", plugin) else { return Vec::new() };
     let fault = |misfit: &Misfit<'_, '_>| ConfigFault {
         pointer: misfit.pointer.clone(),
         severity: Severity::Error,
@@ -306,7 +306,7 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
 /// Selectors that the plugin cannot decode. It logs a warning and starts without the resource (cmd/sriovdp/manager.go,
 /// readConfig).
 fn dropped(at: &str, name: &str, selectors: &[(String, &Map<String, Value>)]) -> Vec<ConfigFault> {
-    let Some(field) = schemas::plugin("device-plugin", "sriov-selector") else { return Vec::new() };
+    let Some(field) = schemas::fields_of_plugin("device-plugin", "sriov-selector") else { return Vec::new() };
     let mut faults = Vec::new();
     for (place, selector) in selectors {
         for misfit in misfits(field, selector, Reader::Go, MAX_PER_RULE) {

@@ -16,7 +16,7 @@ pub(super) fn proportionate() -> Outcome {
         let text: String = (1..lines).map(begin).collect();
         let once = || {
             let (mut cut, mut log, before) = (Lines::default(), Log::default(), now());
-            cut.push(text.as_bytes(), |line| log.add(line, Place { input: 0, line: 1 }));
+            cut.push(text.as_bytes(), |line| log.add_line(line, Place { input: 0, line: 1 }));
             now() - before
         };
         once().min(once())

@@ -1,6 +1,6 @@
 //! PF101: RDMA devices that programs of this container can open.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::text::count;
 
@@ -30,8 +30,8 @@ fn usable(context: &Context<'_>) -> Result<Outcome, Outcome> {
 
 /// Fewer devices than the pod needs, and why.
 fn few(context: &Context<'_>, usable: &[&str], needs: &str) -> Result<Outcome, Outcome> {
-    let all = read(&context.seen.devices, "/sys/class/infiniband")?;
-    let nodes = read(&context.seen.nodes, "/sys/class/infiniband_verbs")?;
+    let all = value_or_outcome(&context.seen.devices, "/sys/class/infiniband")?;
+    let nodes = value_or_outcome(&context.seen.nodes, "/sys/class/infiniband_verbs")?;
     let has = if usable.is_empty() {
         "no usable RDMA device".to_owned()
     } else {

@@ -1,6 +1,6 @@
 //! PF105: mode of RDMA network namespaces.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::netlink::NamespaceMode;
 
@@ -11,8 +11,8 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn mode(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let mode = read(&context.seen.namespace_mode, "netlink, RDMA system")?;
-    let devices = read(&context.seen.devices, "/sys/class/infiniband")?;
+    let mode = value_or_outcome(&context.seen.namespace_mode, "netlink, RDMA system")?;
+    let devices = value_or_outcome(&context.seen.devices, "/sys/class/infiniband")?;
     Ok(match mode {
         NamespaceMode::Shared if devices.is_empty() => {
             Outcome::unknown("the mode is shared, but the kernel shows no RDMA device")

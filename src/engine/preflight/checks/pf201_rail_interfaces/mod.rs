@@ -1,6 +1,8 @@
 //! PF201: the rails' interfaces.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, read};
+use crate::preflight::check_declaration::{
+    Check, Context, Found, Tally, either_outcome, listed, value_or_outcome,
+};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 use crate::rdma::interface_addresses::Address;
@@ -48,7 +50,7 @@ fn rails(context: &Context<'_>) -> Result<Outcome, Outcome> {
         tally.add(name, judge());
     }
     if !missing.is_empty() {
-        let all = read(&context.seen.interfaces, "/sys/class/net")?;
+        let all = value_or_outcome(&context.seen.interfaces, "/sys/class/net")?;
         let present: Vec<&str> = all.iter().map(|i| i.name.as_str()).filter(|name| *name != "lo").collect();
         return Ok(Outcome::fail(
             WhoCanFix::Configuration,

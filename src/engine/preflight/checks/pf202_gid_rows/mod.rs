@@ -1,7 +1,7 @@
 //! PF202: a GID of RoCE version 2 that belongs to this pod, on each RoCE port.
 
 use crate::preflight::check_declaration::{
-    Check, Context, Found, Tally, either_outcome, listed, port_name, read,
+    Check, Context, Found, Tally, either_outcome, listed, port_name, value_or_outcome,
 };
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::gid_rows::{self, Owner};
@@ -19,7 +19,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn rows(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let ports = context.ports()?;
-    let addresses = read(&context.seen.addresses, "addresses of the interfaces")?;
+    let addresses = value_or_outcome(&context.seen.addresses, "addresses of the interfaces")?;
     let mut tally = Tally::default();
     let mut other_layer = 0;
     for (device, port) in ports {
@@ -55,7 +55,7 @@ fn own_row(port: &Port, addresses: &[Address]) -> Result<(), Found> {
     let (mut first_version, mut link_local, mut foreign, mut unknown) = (false, false, None, None);
     for row in filled {
         all += 1;
-        match gid_rows::owner(row, addresses) {
+        match gid_rows::owner_of_gid_row(row, addresses) {
             Err(why) => unknown = Some(format!("GID row {}: {why}", row.index)),
             Ok(Owner::Other(name)) => foreign = Some(name),
             Ok(Owner::Pod) => match (&row.kind, &row.gid) {

@@ -2,7 +2,7 @@
 
 use crate::nccl::NcclVersion;
 use crate::preflight::check_declaration::{
-    Check, Context, Found, Tally, either_outcome, listed, port_name, read,
+    Check, Context, Found, Tally, either_outcome, listed, port_name, value_or_outcome,
 };
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::gid_choice::{FAMILY, RANGE, VERSION, Wanted, row_nccl_chooses};
@@ -42,7 +42,7 @@ enum Reach {
 
 fn row(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let ports = context.ports()?;
-    let addresses = read(&context.seen.addresses, "addresses of the interfaces")?;
+    let addresses = value_or_outcome(&context.seen.addresses, "addresses of the interfaces")?;
     let roce = ports.iter().filter(|(_, port)| port.link_layer == Ok(LinkLayer::Ethernet));
     let mut roce = roce.peekable();
     if roce.peek().is_none() {
@@ -92,7 +92,7 @@ fn way(context: &Context<'_>) -> Result<(Way, String), Outcome> {
         let words = format!("NCCL_IB_GID_INDEX={index} ({place})");
         return Ok((Way::Set(u32::try_from(index).unwrap_or(u32::MAX)), words));
     }
-    let version: NcclVersion = read(&context.seen.image.nccl, "version of NCCL")?.0;
+    let version: NcclVersion = value_or_outcome(&context.seen.image.nccl, "version of NCCL")?.0;
     if version < CHOOSES_ROWS_UP_TO_GAP_SINCE {
         return Ok((Way::First, format!("NCCL {version} uses GID row 0")));
     }
@@ -143,7 +143,7 @@ fn found(port: &Port, addresses: &[Address], way: &Way) -> Result<Reach, Found> 
     if row.gid.as_ref()?.is_empty() {
         return Err(Found::Bad(format!("row {index} is empty")));
     }
-    match gid_rows::owner(row, addresses) {
+    match gid_rows::owner_of_gid_row(row, addresses) {
         Err(why) => Err(Found::from(&why)),
         Ok(Owner::Other(name)) => {
             Err(Found::Bad(format!("row {index} (interface {name}) is not an address of this pod")))

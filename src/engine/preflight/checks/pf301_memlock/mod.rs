@@ -1,6 +1,6 @@
 //! PF301: locked memory.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::rdma::process_limits::Memlock;
 
@@ -16,12 +16,12 @@ fn judge(context: &Context<'_>) -> Outcome {
 
 fn memlock(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let limits = &context.seen.limits;
-    let bytes = match read(&limits.memlock, "/proc/self/limits")? {
+    let bytes = match value_or_outcome(&limits.memlock, "/proc/self/limits")? {
         Memlock::Unlimited => return Ok(Outcome::pass("no limit")),
         Memlock::Bytes(bytes) => *bytes,
     };
-    let capable = *read(&limits.ipc_lock, "/proc/self/status")?;
-    let initial = *read(&limits.initial_user_namespace, "/proc/self/uid_map")?;
+    let capable = *value_or_outcome(&limits.ipc_lock, "/proc/self/status")?;
+    let initial = *value_or_outcome(&limits.initial_user_namespace, "/proc/self/uid_map")?;
     if capable && initial {
         return Ok(Outcome::pass("with IPC_LOCK, the limit does not apply"));
     }

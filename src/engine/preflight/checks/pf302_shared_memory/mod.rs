@@ -1,6 +1,6 @@
 //! PF302: /dev/shm.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
@@ -16,7 +16,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn shared_memory(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let found = read(&context.seen.shm.filesystem, "/dev/shm")?;
+    let found = value_or_outcome(&context.seen.shm.filesystem, "/dev/shm")?;
     let visible = context.seen.gpu.devices.as_ref().map(|gpus| gpus.len() as u64).unwrap_or(0);
     let ranks = context.expected.gpus.map_or(visible, u64::from);
     let (size, free) = (found.size >> 20, found.free >> 20);

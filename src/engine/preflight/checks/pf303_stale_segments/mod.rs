@@ -1,6 +1,6 @@
 //! PF303: old files of NCCL in /dev/shm.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::readings::TMPFS;
 use crate::text::count;
@@ -13,9 +13,9 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn stale(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let (files, bytes) = *read(&context.seen.shm.stale, "/dev/shm")?;
+    let (files, bytes) = *value_or_outcome(&context.seen.shm.stale, "/dev/shm")?;
     // An empty folder of another file system, such as one of the image, proves nothing.
-    let kind = || read(&context.seen.shm.filesystem, "/dev/shm").map(|found| found.kind);
+    let kind = || value_or_outcome(&context.seen.shm.filesystem, "/dev/shm").map(|found| found.kind);
     Ok(match files {
         0 if kind()? != TMPFS => Outcome::unknown("/dev/shm is not in memory (see PF302)"),
         0 => Outcome::pass("no old files of NCCL"),

@@ -1,6 +1,6 @@
 //! PF401: conditions of GPUDirect RDMA.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 
 pub(super) static CHECK: Check = Check { id: "PF401", page: include_str!("page.md"), rdma_only: true, judge };
@@ -13,13 +13,13 @@ fn gpudirect(context: &Context<'_>) -> Result<Outcome, Outcome> {
     if context.seen.gpu.peermem == Ok(true) {
         return Ok(Outcome::pass("the node has nvidia_peermem"));
     }
-    let driver = read(&context.seen.gpu.driver, "/proc/driver/nvidia/version")?;
+    let driver = value_or_outcome(&context.seen.gpu.driver, "/proc/driver/nvidia/version")?;
     if driver.contains("Open Kernel Module") {
         return Ok(Outcome::pass(
             "the open kernel modules of NVIDIA support DMA-BUF; sysfs does not show whether the NIC's driver supports DMA-BUF too",
         ));
     }
-    read(&context.seen.gpu.peermem, "/sys/module/nvidia_peermem")?;
+    value_or_outcome(&context.seen.gpu.peermem, "/sys/module/nvidia_peermem")?;
     Ok(Outcome::warn(
         WhoCanFix::Node,
         "the node has neither nvidia_peermem nor the open kernel modules of NVIDIA: NCCL copies through host memory",

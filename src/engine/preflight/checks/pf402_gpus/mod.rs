@@ -1,6 +1,6 @@
 //! PF402: number of GPUs.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::text::count;
 
@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn gpus(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let found = read(&context.seen.gpu.devices, "/dev")?.len();
+    let found = value_or_outcome(&context.seen.gpu.devices, "/dev")?.len();
     let has = count(found, "GPU");
     Ok(match context.expected.gpus.map(|wanted| wanted as usize) {
         None if found == 0 => {

@@ -1,6 +1,6 @@
 //! PF403: distance between GPUs and NICs.
 
-use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::pci_distance::Distance;
 use crate::text::count;
@@ -12,7 +12,7 @@ fn judge(context: &Context<'_>) -> Outcome {
 }
 
 fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
-    let gpus = read(&context.seen.gpu.devices, "/dev")?;
+    let gpus = value_or_outcome(&context.seen.gpu.devices, "/dev")?;
     let usable = context.usable()?;
     if gpus.is_empty() || usable.is_empty() {
         return Err(Outcome::unknown("this check needs a GPU and a usable RDMA device"));
@@ -22,16 +22,19 @@ fn distances(context: &Context<'_>) -> Result<Outcome, Outcome> {
     }
     let mut nics = Vec::new();
     for device in usable {
-        nics.push(read(&device.pci_path, &format!("/sys/class/infiniband/{}/device", device.name))?);
+        nics.push(value_or_outcome(
+            &device.pci_path,
+            &format!("/sys/class/infiniband/{}/device", device.name),
+        )?);
     }
     let mut far = Vec::new();
     let mut flat = true;
     for (minor, address) in gpus {
-        let address = read(address, &format!("PCI address of nvidia{minor}"))?;
+        let address = value_or_outcome(address, &format!("PCI address of nvidia{minor}"))?;
         let path = context.seen.gpu.pci_paths.get(address);
         let path = path.ok_or_else(|| Outcome::unknown(format!("{address} is not in sysfs")))?;
-        let path = read(path, &format!("/sys/bus/pci/devices/{address}"))?;
-        let nearest = nics.iter().map(|nic| Distance::between(path, nic)).min();
+        let path = value_or_outcome(path, &format!("/sys/bus/pci/devices/{address}"))?;
+        let nearest = nics.iter().map(|nic| Distance::between_pci_paths(path, nic)).min();
         flat &= nics.iter().all(|nic| Distance::is_flat(path, nic));
         match nearest {
             Some(distance) if distance > Distance::SwitchTree => {

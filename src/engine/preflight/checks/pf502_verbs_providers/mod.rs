@@ -1,6 +1,8 @@
 //! PF502: the provider of each usable device in the image.
 
-use crate::preflight::check_declaration::{Check, Context, Found, Tally, either_outcome, listed, read};
+use crate::preflight::check_declaration::{
+    Check, Context, Found, Tally, either_outcome, listed, value_or_outcome,
+};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::ibverbs_providers::provider;
 use crate::preflight::image::driver_file;
@@ -19,7 +21,7 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
         return Err(Outcome::unknown("no usable RDMA device (see PF101)"));
     }
     let image = &context.seen.image;
-    let abi = *read(&image.private_abi, "provider number in libibverbs")?;
+    let abi = *value_or_outcome(&image.private_abi, "provider number in libibverbs")?;
     let mut names = Vec::new();
     let mut tally = Tally::default();
     for device in usable {
@@ -30,7 +32,7 @@ fn providers(context: &Context<'_>) -> Result<Outcome, Outcome> {
                 .add(&device.name, Err(Found::Unknown("the driver of this device is not known".to_owned()))),
         }
     }
-    let environment = read(&context.seen.environment, "environment")?;
+    let environment = value_or_outcome(&context.seen.environment, "environment")?;
     // libibverbs reads the second variable only without the first.
     let variable = environment.get("RDMAV_DRIVERS").or_else(|| environment.get("IBV_DRIVERS"));
     let mut undeclared = 0;

@@ -1,7 +1,7 @@
 //! PF602: `NCCL_SOCKET_IFNAME` against the interfaces.
 
 use crate::nccl::name_lists::NameList;
-use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 
 pub(super) static CHECK: Check =
@@ -15,8 +15,10 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let Some((value, place)) = context.effective_setting("NCCL_SOCKET_IFNAME")? else {
         return Ok(Outcome::off("NCCL_SOCKET_IFNAME is not set"));
     };
-    let names: Vec<&str> =
-        read(&context.seen.interfaces, "/sys/class/net")?.iter().map(|i| i.name.as_str()).collect();
+    let names: Vec<&str> = value_or_outcome(&context.seen.interfaces, "/sys/class/net")?
+        .iter()
+        .map(|i| i.name.as_str())
+        .collect();
     let list = NameList::parse(&value);
     let setting = format!("NCCL_SOCKET_IFNAME={value} ({place})");
     let taken: Vec<&str> = names.iter().copied().filter(|name| list.chooses(name)).collect();
@@ -28,7 +30,7 @@ fn interfaces(context: &Context<'_>) -> Result<Outcome, Outcome> {
         ));
     }
     // NCCL takes only interfaces with an address (NVIDIA/nccl src/misc/socket.cc, findInterfaces).
-    let addresses = read(&context.seen.addresses, "addresses of the interfaces")?;
+    let addresses = value_or_outcome(&context.seen.addresses, "addresses of the interfaces")?;
     let with = |name: &&str| addresses.iter().any(|address| address.interface == **name);
     let usable: Vec<&str> = taken.iter().copied().filter(with).collect();
     if usable.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::nccl::NcclVersion;
 use crate::nccl::name_lists::NameList;
-use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, read};
+use crate::preflight::check_declaration::{Check, Context, either_outcome, listed, value_or_outcome};
 use crate::preflight::check_outcome::{Outcome, WhoCanFix};
 use crate::preflight::expectation_document::Transport;
 
@@ -30,9 +30,10 @@ fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
             let usable = context.usable()?.into_iter().map(|device| device.name.as_str());
             usable.filter(|name| NameList::parse(&hcas).chooses_device(name)).collect()
         }
-        Some(Transport::Ethernet) => {
-            read(&context.seen.interfaces, "/sys/class/net")?.iter().map(|i| i.name.as_str()).collect()
-        }
+        Some(Transport::Ethernet) => value_or_outcome(&context.seen.interfaces, "/sys/class/net")?
+            .iter()
+            .map(|i| i.name.as_str())
+            .collect(),
         _ => {
             return Err(Outcome::unknown(format!(
                 "{setting}: the names of the plugin's devices are not known"
@@ -49,7 +50,7 @@ fn devices(context: &Context<'_>) -> Result<Outcome, Outcome> {
     let fix =
         "Remove NCCL_OOB_NET_IFNAME, or set a prefix of the names of NCCL's network devices, such as mlx5.";
     let none = format!("{setting} matches none of {}", listed(&names));
-    Ok(match read(&context.seen.image.nccl, "version of NCCL") {
+    Ok(match value_or_outcome(&context.seen.image.nccl, "version of NCCL") {
         Ok((version, _)) if *version >= FAILS_WITHOUT_MATCH_SINCE => {
             Outcome::fail(WhoCanFix::Configuration, format!("{none}: NCCL {version} fails at start"), fix)
         }

@@ -83,7 +83,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether NCCL is likely to connect several accelerators of a container over shared memory. Neuron devices have
 /// collectives of their own.
 fn needs_shm(context: &PodContext<'_>, index: usize) -> bool {
-    let demand = context.subject.demands.app(index);
+    let demand = context.subject.demands.demand_of_app_container(index);
     accelerators_of_container(context, index).is_none_or(|n| n >= 2)
         && (demand.nccl || !demand.any)
         && context.pod().containers().get(index).is_some_and(|container| !runs_tool(container))

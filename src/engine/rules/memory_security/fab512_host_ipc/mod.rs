@@ -13,8 +13,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if !pod.host_ipc() {
         return;
     }
-    let mut asking =
-        pod.containers().iter().enumerate().filter(|(index, _)| context.subject.demands.app(*index).any);
+    let mut asking = pod
+        .containers()
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| context.subject.demands.demand_of_app_container(*index).any);
     let Some((_, first)) = asking.next() else { return };
     let own = first.mount_at(SHM_PATH).is_some() && asking.all(|(_, c)| c.mount_at(SHM_PATH).is_some());
     let message = match own {

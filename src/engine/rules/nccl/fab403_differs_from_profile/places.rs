@@ -36,18 +36,20 @@ pub(super) fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Pl
         // A claim that cannot be read may be for accelerators, whatever the container's name.
         let unread = demands.is_unread(index);
         let target = context.is_target(index);
-        let computes = target || demands.app(index).any;
+        let computes = target || demands.demand_of_app_container(index).any;
         let only_unread = !computes && !nobody;
         (computes || unread).then_some(Place { container, app: Some(index), index, target, only_unread })
     });
     let inits = pod.init_containers().iter().enumerate();
-    let inits = inits.filter(move |(index, _)| demands.init(*index).any || demands.is_init_unread(*index));
+    let inits = inits.filter(move |(index, _)| {
+        demands.demand_of_init_container(*index).any || demands.is_init_unread(*index)
+    });
     let inits = inits.map(move |(index, container)| Place {
         container,
         app: None,
         index,
         target: false,
-        only_unread: !demands.init(index).any,
+        only_unread: !demands.demand_of_init_container(index).any,
     });
     apps.chain(inits)
 }

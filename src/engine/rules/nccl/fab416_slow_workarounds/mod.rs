@@ -23,8 +23,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             variables.own_setting_that_counts(name).filter(|_| !planned)
         };
         let is = |name: &str, wanted: i64| own(name).filter(|g| number(g) == Some(wanted));
-        if let Some(given) =
-            is("NCCL_P2P_DISABLE", 1).filter(|_| context.subject.demands.app(variables.index).whole > 1)
+        if let Some(given) = is("NCCL_P2P_DISABLE", 1)
+            .filter(|_| context.subject.demands.demand_of_app_container(variables.index).whole > 1)
         {
             findings.add(
                 variables.path(given),

@@ -49,7 +49,9 @@ fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn check((group, kind): (&str, &str), api_version: &str, at: &str, findings: &mut Findings<'_>) {
-    let Some(known) = schemas::crd(group, kind).map(|schema| schema.versions.as_slice()) else { return };
+    let Some(known) = schemas::schema_of_crd(group, kind).map(|schema| schema.versions.as_slice()) else {
+        return;
+    };
     let version = api_version.rsplit('/').next().unwrap_or_default();
     if known.contains(&version) {
         return;

@@ -140,7 +140,8 @@ struct Ranks<'a> {
 impl<'a> Ranks<'a> {
     fn of(asked: Asked<'a>) -> Option<Self> {
         let mut containers = asked.overlay.pod().containers().iter().enumerate();
-        let (index, container) = containers.find(|(index, _)| asked.subject.demands.app(*index).any)?;
+        let (index, container) =
+            containers.find(|(index, _)| asked.subject.demands.demand_of_app_container(*index).any)?;
         let long = has_long_commands(asked.overlay.pod());
         let texts = container.shell_text().filter(|_| !long);
         let set = texts.flat_map(assigned).filter(|name| is_shared(name)).collect();
