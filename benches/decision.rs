@@ -8,7 +8,7 @@ mod shapes;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
-use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
 use fabric_admission::review::{admission_response, admission_review};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{pod, review};
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// The answer of the mutating webhook.
 fn decide(body: &[u8], snapshot: &Snapshot) -> Answer {
-    handle(body, WebhookEntry::Mutate, snapshot).unwrap()
+    decide_body_for_anyone(body, WebhookEntry::Mutate, snapshot).unwrap()
 }
 
 fn main() {
@@ -38,7 +38,7 @@ fn training_pod(criterion: &mut Criterion) {
     let snapshot = snapshot(1, 10);
     let outcome = decide(&body, &snapshot);
     assert!(!outcome.decision.denied, "{:?}", outcome.decision.findings);
-    assert_eq!(outcome.decision.patch.operations().len(), 11);
+    assert_eq!(outcome.decision.patch.read_operations().len(), 11);
     let mut idle = pod(0, false);
     // Variables of NCCL are a sign of a fabric, for which a pod is decoded.
     let variables = idle["spec"]["containers"][0]["env"].as_array_mut().unwrap();
@@ -96,7 +96,7 @@ fn worst(criterion: &mut Criterion) {
         // Some of them are refused as they are read; that must cost little as well.
         group.bench_function(name, |b| {
             b.iter(|| {
-                handle(black_box(&body), entry, &snapshot)
+                decide_body_for_anyone(black_box(&body), entry, &snapshot)
                     .map(|outcome| admission_response::render(&outcome))
                     .is_ok()
             })
@@ -185,7 +185,7 @@ fn hostile(criterion: &mut Criterion) {
             group.throughput(Throughput::Bytes(u64::try_from(body.len()).unwrap()));
             // Some of them are refused as they are read; that must cost little as well.
             group.bench_function(id, |b| {
-                b.iter(|| handle(black_box(&body), WebhookEntry::Mutate, &snapshot).is_ok())
+                b.iter(|| decide_body_for_anyone(black_box(&body), WebhookEntry::Mutate, &snapshot).is_ok())
             });
         }
     }

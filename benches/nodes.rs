@@ -17,9 +17,9 @@ use fabric_admission::facts::{Kind, Mode};
 use fabric_admission::json::decode_with_place;
 use fabric_admission::nodes::{NodeBuilder, NodeObject};
 use fabric_admission::pod::PodView;
-use fabric_admission::resolve::{Resolution, resolve};
-use fabric_admission::review::decide_object;
-use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
+use fabric_admission::resolve::{Resolution, resolve_profile_of_pod};
+use fabric_admission::review::decide_object_that_makes_no_pods;
+use fabric_admission::review::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
 use fabric_admission::rules::{Event, ObjectContext};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use scene::{pod, review};
@@ -44,7 +44,7 @@ const COUNTED: usize = 20;
 
 /// The answer of the mutating webhook.
 fn decide(body: &[u8], snapshot: &Snapshot) -> Answer {
-    handle(body, WebhookEntry::Mutate, snapshot).unwrap()
+    decide_body_for_anyone(body, WebhookEntry::Mutate, snapshot).unwrap()
 }
 
 fn main() {
@@ -120,7 +120,7 @@ fn count(nodes: usize, profiles: usize, networks: usize) {
         counted_decision(&body, &snapshot);
         counted_candidates(&view, &snapshot);
     }
-    println!("{COUNTED} decisions, {} classes", snapshot.nodes().classes().all().count_ones(..));
+    println!("{COUNTED} decisions, {} classes", snapshot.nodes_for_audience().classes().all().count_ones(..));
 }
 
 #[inline(never)]
@@ -194,7 +194,7 @@ fn policies(nodes: usize) {
         .to_string();
         let start = Instant::now();
         let context = ObjectContext::new((group, "SriovNetworkNodePolicy"), &policy, Event::Given, &snapshot);
-        let findings = decide_object(&context, Mode::Enforce).findings;
+        let findings = decide_object_that_makes_no_pods(&context, Mode::Enforce).findings;
         let rules: Vec<_> = findings.iter().map(|f| f.rule).collect();
         println!("a policy that {what}: {:.2?} {rules:?}", start.elapsed());
     }
@@ -211,7 +211,7 @@ fn resident() -> (usize, usize) {
 }
 
 fn candidates(pod: &PodView<'_>, snapshot: &Snapshot) -> Resolution {
-    resolve(&Subject::of(pod, "team", snapshot), None)
+    resolve_profile_of_pod(&Subject::of(pod, "team", snapshot), None)
 }
 
 /// The training pod of the other bench, without annotation, for one pool.

@@ -3,7 +3,7 @@
 use super::scene::{builder, networks, pod, review};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response;
-use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use fabric_admission::snapshot::{Layer, Snapshot};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ impl Review {
     /// Decides on the review and writes the answer, as a request does. Returns the length of the answer in bytes.
     #[inline(never)] // callgrind counts what happens within
     pub(crate) fn answer(&self, snapshot: &Snapshot) -> usize {
-        let answer = handle(&self.body, self.entry, snapshot).unwrap();
+        let answer = decide_body_for_anyone(&self.body, self.entry, snapshot).unwrap();
         admission_response::render(&answer).len()
     }
 

@@ -3,7 +3,7 @@
 
 use super::scene::{pod, review};
 use fabric_admission::facts::Mode;
-use fabric_admission::review::webhook_body::WebhookEntry;
+use fabric_admission::review::decide_webhook_request::WebhookEntry;
 use serde_json::{Value, json};
 
 /// Name, body, the entry it comes to, and how long it must be (MiB).

@@ -174,7 +174,9 @@ pub(super) async fn replace_kind_by_list(
             shared.metrics.watch_listed(kind.name());
             shared.metrics.watch_objects(kind.name(), listed.len());
             let kept = listed.into_kept();
-            shared.change_builder_and_publish(|builder| builder.retain(Layer::Live, kind.kind, kept));
+            shared.change_builder_and_publish(|builder| {
+                builder.remove_objects_not_listed(Layer::Live, kind.kind, kept)
+            });
             return Ok(version);
         }
     }
@@ -205,7 +207,7 @@ pub(super) fn add_object(kind: &'static Watched, shared: &Shared, object: &RawVa
 fn report_object_not_stored(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {
     shared.metrics.watch_left_out(kind.name());
     let (namespace, name) = (identity.namespace.as_str(), identity.name.as_str());
-    tracing::warn!(kind = kind.name(), namespace, name, %error, "an object is not kept in memory, because its namespace uses too much; the server treats the object as unknown");
+    tracing::warn!(kind = kind.name(), namespace, name, %error, "an object is not kept, because the objects of its namespace use too much of the server's memory; the server treats the object as unknown");
 }
 
 fn report_unreadable_object(kind: &'static Watched, shared: &Shared, identity: &Identity, error: &FactError) {

@@ -39,7 +39,7 @@ pub(super) async fn publish_when_facts_change(
         };
         let took = match tokio::task::spawn_blocking(build).await {
             Ok((snapshot, took)) => {
-                shared.metrics.watch_ignored(snapshot.ignored());
+                shared.metrics.watch_ignored(snapshot.ignored_objects_by_kind());
                 publish(snapshot);
                 shared.sync.mark_published();
                 shared.metrics.snapshot_published();

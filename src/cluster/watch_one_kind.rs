@@ -78,7 +78,7 @@ pub(super) async fn list_and_watch(kind: &'static Watched, client: Client, share
                 shared.record_contact(kind.name());
                 // Without its CRD a kind has no objects.
                 shared.change_builder_and_publish(|builder| {
-                    builder.retain(Layer::Live, kind.kind, |_, _| false);
+                    builder.remove_objects_not_listed(Layer::Live, kind.kind, |_, _| false);
                     builder.set_listed(kind.kind, false);
                 });
                 shared.metrics.watch_objects(kind.name(), 0);

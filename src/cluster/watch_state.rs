@@ -31,7 +31,8 @@ impl Shared {
 
     /// Changes the builder, and requests a new Snapshot if a fact has changed.
     pub(super) fn change_builder_and_publish<T>(&self, work: impl FnOnce(&mut Builder) -> T) -> T {
-        let (done, changed) = self.with_builder_unpublished(|builder| (work(builder), builder.changed()));
+        let (done, changed) =
+            self.with_builder_unpublished(|builder| (work(builder), builder.has_changed_since_build()));
         if changed {
             self.changed.notify_one();
         }

@@ -243,7 +243,7 @@ impl Writer {
 /// Current and wanted statuses of the objects of a list. Objects without a name or with another shape of status are
 /// skipped.
 fn wanted(pages: &[String], snapshot: &Snapshot) -> Vec<Wanted> {
-    let statuses = Statuses::of(snapshot);
+    let statuses = Statuses::index_namespaces_for_statuses(snapshot);
     let items = pages.iter().filter_map(|page| serde_json::from_str::<Page<'_>>(page).ok()?.items).flatten();
     items
         .filter_map(|object| {

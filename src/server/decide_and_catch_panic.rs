@@ -7,9 +7,9 @@ use super::metrics::{RequestResult, Shed};
 use super::shared_state::State;
 use crate::deadline::Deadline;
 use crate::review::Verdict;
-use crate::review::admission_response::{self, Noted};
-use crate::review::admission_review::EnvelopeError;
-use crate::review::webhook_body::{Answer, SnapshotForAudience, WebhookEntry};
+use crate::review::admission_response::{self, OwnerAndDuration};
+use crate::review::admission_review::RequestError;
+use crate::review::decide_webhook_request::{Answer, SnapshotForAudience, WebhookEntry};
 use crate::text::{printable, replace_bytes_that_are_not_utf8};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// Makes a decision on a body, within a time.
 pub(super) type Decide =
-    fn(&[u8], WebhookEntry, SnapshotForAudience<'_>, &Deadline<'_>) -> Result<Answer, EnvelopeError>;
+    fn(&[u8], WebhookEntry, SnapshotForAudience<'_>, &Deadline<'_>) -> Result<Answer, RequestError>;
 
 /// Decides and answers; the body again when the time is over. A panic is a bug: it is counted and answered with 500, and the
 /// process continues.
@@ -36,21 +36,23 @@ pub(super) fn decide_log_and_render(
         let outcome = match decide(body.bytes(), looked_at, known, deadline) {
             // The API server sends some JSON of an object as its author wrote it. Go's decoder reads U+FFFD there; an error
             // would let the object past the entries that fail open.
-            Err(EnvelopeError::Encoding) => {
+            Err(RequestError::Encoding) => {
                 body.change_bytes_in_place(replace_bytes_that_are_not_utf8);
                 decide(body.bytes(), looked_at, known, deadline)?
             }
             decided => decided?,
         };
         let owner = outcome.names.as_ref().map_or("", |names| &names.owner);
-        let text =
-            admission_response::render_noted(&outcome, &Noted { owner, took: Some(started.elapsed()) });
+        let text = admission_response::render_with_owner_and_duration(
+            &outcome,
+            &OwnerAndDuration { owner, took: Some(started.elapsed()) },
+        );
         let (verdict, took) = (Verdict::of(&outcome), started.elapsed());
         decision_log::log(state.log_decisions, &outcome, body.bytes(), verdict, took);
-        Ok::<_, EnvelopeError>((outcome, text, verdict, took))
+        Ok::<_, RequestError>((outcome, text, verdict, took))
     }));
     Ok(match decided {
-        Ok(Err(EnvelopeError::Late)) => return Err(body),
+        Ok(Err(RequestError::Late)) => return Err(body),
         Ok(Ok((outcome, text, verdict, took))) => {
             state.metrics.decided(&outcome, verdict, &snapshot, took);
             match body.replace_by_answer(text) {

@@ -2,8 +2,8 @@
 
 use super::metrics::{entry_name, mode_name};
 use crate::plan::ChangeKind;
-use crate::review::admission_response::{MAX_EVIDENCE, MAX_PROFILES};
-use crate::review::webhook_body::{Answer, WebhookEntry};
+use crate::review::admission_response::{MAX_EVIDENCE_LENGTH, MAX_PROFILE_NAMES_LENGTH};
+use crate::review::decide_webhook_request::{Answer, WebhookEntry};
 use crate::review::{RequestNames, Verdict};
 use crate::rules::Severity;
 use crate::telemetry::DecisionLines;
@@ -65,9 +65,9 @@ pub(super) fn log(which: LogDecisions, answer: &Answer, body: &[u8], verdict: Ve
         name,
         owner,
         user,
-        profile = text(decision.profile.as_deref(), MAX_PROFILES),
-        evidence = text(decision.evidence.as_deref(), MAX_EVIDENCE),
-        also_held = text(Some(&decision.also_held.join(" ")), MAX_PROFILES),
+        profile = text(decision.profile.as_deref(), MAX_PROFILE_NAMES_LENGTH),
+        evidence = text(decision.evidence.as_deref(), MAX_EVIDENCE_LENGTH),
+        also_held = text(Some(&decision.also_held.join(" ")), MAX_PROFILE_NAMES_LENGTH),
         rules = rules(Severity::Error),
         warnings = rules(Severity::Warning),
         changes = %ChangeKind::counts(changes),

@@ -16,7 +16,7 @@ use super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
 use super::which_thread::{ON_READING_THREAD, ON_SMALL_THREAD};
 use crate::deadline::Deadline;
-use crate::review::webhook_body::WebhookEntry;
+use crate::review::decide_webhook_request::WebhookEntry;
 use axum::response::Response;
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
@@ -180,29 +180,29 @@ async fn on_a_thread(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::admission_review::EnvelopeError;
-    use crate::review::webhook_body::Answer;
-    use crate::review::webhook_body::SnapshotForAudience;
+    use crate::review::admission_review::RequestError;
+    use crate::review::decide_webhook_request::Answer;
+    use crate::review::decide_webhook_request::SnapshotForAudience;
     use axum::http::StatusCode;
     use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Mutex;
     use std::thread::{self, ThreadId};
     use std::time::Duration;
 
-    type Decided = Result<Answer, EnvelopeError>;
+    type Decided = Result<Answer, RequestError>;
 
     /// Stops when it is asked to.
     fn yielding(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
         while !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        Err(EnvelopeError::Late)
+        Err(RequestError::Late)
     }
 
     /// Does not ask for a second.
     fn stubborn(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, _: &Deadline<'_>) -> Decided {
         std::thread::sleep(Duration::from_secs(1));
-        Err(EnvelopeError::NoUid)
+        Err(RequestError::NoUid)
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
     fn looking(_: &[u8], _: WebhookEntry, _: SnapshotForAudience<'_>, deadline: &Deadline<'_>) -> Decided {
         let may = deadline.take_looks(1 << 17);
         LOOKED.lock().unwrap().push((thread::current().id(), may));
-        Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
+        Err(if deadline.is_over() { RequestError::Late } else { RequestError::NoUid })
     }
 
     /// Other connections wait for the thread that read the body.
@@ -298,7 +298,7 @@ mod tests {
         while tries < 3 && !deadline.is_over() {
             std::hint::spin_loop();
         }
-        Err(if deadline.is_over() { EnvelopeError::Late } else { EnvelopeError::NoUid })
+        Err(if deadline.is_over() { RequestError::Late } else { RequestError::NoUid })
     }
 
     /// Whatever the length of its body, a decision that takes long makes way for others twice.

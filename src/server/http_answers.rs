@@ -3,7 +3,7 @@
 use super::memory_of_request_bodies::Held;
 use super::metrics::Shed;
 use super::shared_state::State;
-use crate::review::webhook_body::WebhookEntry;
+use crate::review::decide_webhook_request::WebhookEntry;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;

@@ -1,6 +1,6 @@
 //! The webhook server: an accept loop with its own deadlines, TLS that reloads, a router, an admin port, supervised
 //! background tasks, and an orderly end. Only what serves requests: the API server is watched in `cluster`,
-//! and the decision on a request is `review::webhook_body`.
+//! and the decision on a request is `review::decide_webhook_request`.
 
 mod accept_loop;
 mod admin_port;

@@ -10,7 +10,9 @@ use super::request_body;
 use super::shared_state::State;
 use super::which_thread::{self, Thread};
 use crate::facts::Mode;
-use crate::review::webhook_body::{WebhookEntry, acknowledge, handle_within};
+use crate::review::decide_webhook_request::{
+    WebhookEntry, admit_without_decision, decide_body_within_deadline,
+};
 use axum::Router;
 use axum::extract::{Request, State as Shared};
 use axum::http::StatusCode;
@@ -83,7 +85,11 @@ async fn admit(state: Arc<State>, called: fn(&State) -> Called, request: Request
         );
     };
     let Called { entry, off } = called(&state);
-    let decide: Decide = if off { |body, entry, _, _| acknowledge(body, entry) } else { handle_within };
+    let decide: Decide = if off {
+        |body, entry, _, _| admit_without_decision(body, entry)
+    } else {
+        decide_body_within_deadline
+    };
     match which_thread::of(&state, entry, held.bytes(), off) {
         Thread::OfItsOwn(beside) => {
             decision_threads::decide_on_other_threads(&state, entry, (held, beside), decide, until).await

@@ -4,8 +4,8 @@
 use super::decoded_size::DecodedSize;
 use super::share_of_requests_and_body_bytes::MAX_SMALL_BODY_BYTES;
 use super::shared_state::State;
-use crate::review::webhook_body::WebhookEntry;
-use crate::review::{read_beside, templates};
+use crate::review::decide_webhook_request::WebhookEntry;
+use crate::review::{most_templates_in_body, stored_runtimes_of_train_job};
 use std::time::Duration;
 
 /// The largest body that is decided on the thread that read it (bytes): a hand-over costs more than most decisions. The
@@ -49,8 +49,10 @@ fn weight_beside_body(state: &State, entry: WebhookEntry, body: &[u8]) -> Decode
     let mut beside = DecodedSize::default();
     if body.len() <= MAX_SMALL_BODY_BYTES {
         let snapshot = state.snapshot.load();
-        read_beside(body, entry, &snapshot).iter().for_each(|text| beside.add(text.as_bytes()));
-        let templates = templates(body, entry);
+        stored_runtimes_of_train_job(body, entry, &snapshot)
+            .iter()
+            .for_each(|text| beside.add(text.as_bytes()));
+        let templates = most_templates_in_body(body, entry);
         if templates > MAX_TEMPLATES_ON_READING_THREAD {
             beside.add_work(templates.saturating_mul(WEIGHT_OF_TEMPLATE));
         }

@@ -10,7 +10,9 @@ use crate::pod::workload_kinds;
 use crate::profile::{INJECTED_ANNOTATION, Profile, injected_mark_of};
 use crate::report::audit::sums_per_workload::{Decided, Seen, Tallies};
 use crate::report::finding_identity_for_baselines::ObjectName;
-use crate::review::{Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
+use crate::review::{
+    Decision, PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload,
+};
 use crate::rules::{Event, ObjectContext, does_any_rule_check_kind};
 use crate::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,7 +138,7 @@ impl Judge<'_> {
         let name = (object.group(), object.kind.as_str());
         let deadline = Deadline::without_clock();
         let context = ObjectContext::new(name, json, Event::Given, self.snapshot).within(&deadline);
-        let decision = decide_object(&context, Mode::Enforce);
+        let decision = decide_object_that_makes_no_pods(&context, Mode::Enforce);
         if !decision.findings.is_empty() || !decision.suppressed.is_empty() {
             self.add(&name_of_result_line(object.clone()), Seen::ClusterObject, json, &decision, into);
         }
@@ -160,7 +162,7 @@ impl Judge<'_> {
             profile: self.profile,
             gang: top.gang.as_ref(),
             deadline: &deadline,
-            ..PodRequest::new(namespace)
+            ..PodRequest::in_enforcing_namespace(namespace)
         };
         match decide_pod(&json, request, self.snapshot) {
             Ok(decision) => self.add(&name, Seen::Pod, &json, &decision, into),

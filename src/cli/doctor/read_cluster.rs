@@ -8,7 +8,7 @@ use crate::doctor::probe_pods_and_their_answers::{pod_to_be_changed, pod_to_be_r
 use crate::doctor::what_is_read::{CONFIG_MAPS, Form, MUTATING_CONFIGURATIONS, PROFILES, Pick, Source};
 use crate::doctor::{CHECKS, Facts, MUTATING, NAME, NotTried, Tried, doctor_page as page};
 use crate::facts::Mode;
-use crate::resolve::users;
+use crate::resolve::namespaces_that_use;
 use crate::review::{PodRequest, decide_pod};
 use crate::snapshot::{Builder, Snapshot};
 use kube::Client;
@@ -221,10 +221,10 @@ fn choose(facts: &Facts) -> Result<(String, String), NotTried> {
     for profile in snapshot.profiles() {
         let pod = pod_to_be_changed(&profile.name).to_string();
         let changed = |namespace: &str| {
-            let decision = decide_pod(&pod, PodRequest::new(namespace), snapshot);
+            let decision = decide_pod(&pod, PodRequest::in_enforcing_namespace(namespace), snapshot);
             decision.is_ok_and(|decision| !decision.denied && !decision.patch.is_empty())
         };
-        let place = users(profile, snapshot)
+        let place = namespaces_that_use(profile, snapshot)
             .into_iter()
             .filter(|namespace| enforces(namespace))
             .take(MAX_PLACES)

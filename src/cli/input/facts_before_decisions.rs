@@ -184,7 +184,7 @@ pub(in crate::cli) fn facts_from_files(
     }
     write_unread_facts(&problems, err)?;
     let snapshot = builder.build();
-    for (kind, ignored) in snapshot.ignored() {
+    for (kind, ignored) in snapshot.ignored_objects_by_kind() {
         let objects = crate::text::count(ignored, "object");
         writeln!(
             err,

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     };
     let mut entries = Vec::new();
     if arguments.source.is_given() {
-        let statuses = Statuses::of(&known.snapshot);
+        let statuses = Statuses::index_namespaces_for_statuses(&known.snapshot);
         known.show_each_profile(&mut |given| entries.push(entry(given, &statuses, &known)));
     } else {
         known.each_base(&mut |given| entries.push(base(given)));

@@ -15,7 +15,8 @@ use crate::pod::templates_by_shape;
 use crate::report::ci::log_text;
 use crate::report::{Located, Repeated, Reviewed, Skipped, Unread};
 use crate::review::{
-    Decision, PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload, gang_of, why_pod,
+    Decision, PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload,
+    explain_profile_of_pod, gang_of,
 };
 use crate::rules::{
     Event, Finding, ObjectContext, does_any_rule_check_kind, does_any_rule_judge_fields_of_kind,
@@ -57,7 +58,7 @@ pub(in crate::cli) fn decide_all_documents(
     err: &mut dyn Write,
 ) -> io::Result<(Vec<DocumentReview>, Problems)> {
     let (mut reviews, mut problems) = (Vec::new(), Problems::default());
-    let snapshot = &snapshot.for_several_decisions();
+    let snapshot = &snapshot.sharing_answers_between_decisions();
     for batch in loaded.batches() {
         report_unread(&batch.problems.unread, err)?;
         problems.append(batch.problems);
@@ -150,7 +151,7 @@ fn add_results_of_workload_pod_or_object(
         let context = ObjectContext::new(name, object.json, Event::Given, snapshot).within(&deadline);
         // Network objects are checked cluster-wide, whatever the namespace's label.
         let mode = setting.mode.unwrap_or(Mode::Enforce);
-        let decision = decide_object(&context, mode);
+        let decision = decide_object_that_makes_no_pods(&context, mode);
         // A readable fact that no rule checks, and a usable profile, have nothing to report.
         has_result = !decision.findings.is_empty()
             || !decision.suppressed.is_empty()
@@ -196,7 +197,7 @@ fn add_result_of_pod(
         opted_in,
         profile: setting.profile.as_ref(),
         deadline: &deadline,
-        ..PodRequest::new(namespace)
+        ..PodRequest::in_enforcing_namespace(namespace)
     };
     let decision = decide_pod(object.json, request, snapshot);
     add_result_of_template(given, ("", object.json), request, decision, setting, snapshot, review);
@@ -228,7 +229,7 @@ fn add_results_of_workload(
     for (found, decision) in decided.templates {
         let maker = found.maker.pointer.clone();
         let gang = gangs.entry(maker).or_insert_with(|| gang_of(request, &found));
-        let of_pod = request.of_template(&found, gang.as_ref());
+        let of_pod = request.pod_request_of_template(&found, gang.as_ref());
         add_result_of_template(
             given,
             (&found.pointer, found.json),
@@ -270,7 +271,11 @@ fn add_result_of_template(
             let (opted_in, mode) = (request.opted_in, request.mode);
             let of_object =
                 reviewed(given, json, Some(pointer.to_owned()), namespace, opted_in, mode, decision);
-            let why = if setting.why { why_pod(json, request, snapshot).ok().flatten() } else { None };
+            let why = if setting.why {
+                explain_profile_of_pod(json, request, snapshot).ok().flatten()
+            } else {
+                None
+            };
             review.results.push(Reviewed { containers: names(json), why, ..of_object });
         }
         Err(error) => {

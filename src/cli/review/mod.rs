@@ -111,7 +111,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write, err: &mut dyn Writ
     let mut fails = false;
     for Review { mut prepared, setting, fail_on, baseline } in reviews {
         let unread = std::mem::take(&mut prepared.unread);
-        let snapshot = prepared.snapshot.for_several_decisions();
+        let snapshot = prepared.snapshot.sharing_answers_between_decisions();
         let part = Part {
             loaded: &prepared.loaded,
             snapshot: &snapshot,

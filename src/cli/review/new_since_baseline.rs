@@ -130,7 +130,7 @@ fn gaps(snapshot: &Snapshot) -> BTreeSet<Unseen> {
         ("v1", "Node", snapshot.knows_nodes()),
         ("v1", "Namespace", !snapshot.namespaces().is_empty()),
         ("fabric-admission.dev/v1alpha1", "FabricProfile", snapshot.profiles().next().is_some()),
-        ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", snapshot.lists_networks_of("default")),
+        ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", snapshot.knows_all_networks_of("default")),
     ];
     let missing = kinds.into_iter().filter(|(.., known)| !known);
     missing

@@ -1,6 +1,6 @@
 //! How many accelerators each container of a pod requests, by resources and by claims.
 
-use super::claimed_devices::{Claimed, FabricClaims, claimed_devices_of_pod};
+use super::claimed_devices::{Claimed, FabricClaims, devices_claimed_by_containers};
 use crate::facts::device_class::is_accelerator;
 use crate::pod::accelerator_resources::{Accelerators, Demand};
 use crate::pod::pod_fields::PodView;
@@ -8,7 +8,7 @@ use crate::snapshot::Snapshot;
 
 /// The demands of one pod.
 #[derive(Debug, Default)]
-pub struct Demands {
+pub struct AcceleratorDemands {
     apps: Vec<Demand>,
     /// Init containers, and whether each is a native sidecar.
     inits: Vec<(Demand, bool)>,
@@ -16,16 +16,16 @@ pub struct Demands {
     fabric_claims: FabricClaims,
 }
 
-impl Demands {
+impl AcceleratorDemands {
     /// Reads them.
     #[must_use]
     pub fn demands_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Self {
         let names: &Accelerators = &snapshot.settings().accelerators;
         let backed = |resource: &str| {
-            let class = snapshot.facts().class_behind(resource);
+            let class = snapshot.cluster_facts_for_audience().class_behind(resource);
             class.is_some_and(|class| is_accelerator(class, snapshot.device_class(class)))
         };
-        let Claimed { demands, unread, fabric } = claimed_devices_of_pod(pod, namespace, snapshot);
+        let Claimed { demands, unread, fabric } = devices_claimed_by_containers(pod, namespace, snapshot);
         let first = pod.containers().len();
         let demand = |index: usize, container| {
             let mut demand = names.demand(container, &backed);
@@ -44,43 +44,43 @@ impl Demands {
 
     /// Whether any container requests accelerators, slices and shares included.
     #[must_use]
-    pub fn any(&self) -> bool {
+    pub fn requests_any_accelerator(&self) -> bool {
         self.apps.iter().chain(self.inits.iter().map(|(d, _)| d)).any(|d| d.any)
     }
 
     /// The demand of an app container.
     #[must_use]
-    pub fn demand_of_app_container(&self, index: usize) -> Demand {
+    pub fn of_app_container(&self, index: usize) -> Demand {
         self.apps.get(index).copied().unwrap_or_default()
     }
 
     /// The demand of an init container.
     #[must_use]
-    pub fn demand_of_init_container(&self, index: usize) -> Demand {
+    pub fn of_init_container(&self, index: usize) -> Demand {
         self.inits.get(index).map(|(demand, _)| *demand).unwrap_or_default()
     }
 
     /// Whether an app container uses a claim with unknown devices.
     #[must_use]
-    pub fn is_unread(&self, index: usize) -> bool {
+    pub fn has_unknown_claim(&self, index: usize) -> bool {
         self.unread.binary_search(&index).is_ok()
     }
 
     /// Whether an init container uses a claim with unknown devices.
     #[must_use]
-    pub fn is_init_unread(&self, index: usize) -> bool {
-        self.is_unread(self.apps.len() + index)
+    pub fn init_has_unknown_claim(&self, index: usize) -> bool {
+        self.has_unknown_claim(self.apps.len() + index)
     }
 
     /// Whether any container uses a claim with unknown devices: the pod may request more accelerators than are counted.
     #[must_use]
-    pub fn any_unread(&self) -> bool {
+    pub fn any_unknown_claim(&self) -> bool {
         !self.unread.is_empty()
     }
 
     /// Whether a claim of the pod brings network devices.
     #[must_use]
-    pub fn network_claim(&self) -> bool {
+    pub fn claims_network_devices(&self) -> bool {
         self.fabric_claims.nic.is_some()
     }
 
@@ -94,9 +94,9 @@ impl Demands {
     /// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753). `None` if a
     /// number is unknown.
     #[must_use]
-    pub fn whole(&self) -> Option<u32> {
+    pub fn whole_accelerators_taken_from_node(&self) -> Option<u32> {
         let unknown = self.apps.iter().chain(self.inits.iter().map(|(d, _)| d)).any(|d| d.unknown);
-        if unknown || !self.unread.is_empty() && !self.any() {
+        if unknown || !self.unread.is_empty() && !self.requests_any_accelerator() {
             return None;
         }
         let (mut sidecars, mut most) = (0_u32, 0_u32);
@@ -116,13 +116,13 @@ mod tests {
     use super::*;
     use crate::snapshot::{Builder, Layer};
 
-    fn of(spec: &str) -> Demands {
+    fn of(spec: &str) -> AcceleratorDemands {
         let mut builder = Builder::default();
         let class = r#"{"metadata":{"name":"ours"},"spec":{"extendedResourceName":"example.com/gpu",
             "selectors":[{"cel":{"expression":"device.driver == 'gpu.nvidia.com'"}}]}}"#;
         builder.add(Layer::Input, "resource.k8s.io", "DeviceClass", class, "t").unwrap();
         let json = format!(r#"{{"spec":{{{spec}}}}}"#);
-        Demands::demands_of_pod(&serde_json::from_str(&json).unwrap(), "t", &builder.build())
+        AcceleratorDemands::demands_of_pod(&serde_json::from_str(&json).unwrap(), "t", &builder.build())
     }
 
     fn limits(name: &str, units: u32) -> String {
@@ -143,7 +143,7 @@ mod tests {
             (format!("{{{}}},{{{always}{}}}", gpus(4), gpus(1)), format!("{{{}}}", gpus(2)), 4),
         ] {
             let spec = format!(r#""initContainers":[{inits}],"containers":[{apps}]"#);
-            assert_eq!(of(&spec).whole(), Some(whole), "{spec}");
+            assert_eq!(of(&spec).whole_accelerators_taken_from_node(), Some(whole), "{spec}");
         }
     }
 
@@ -152,12 +152,19 @@ mod tests {
         for name in ["example.com/gpu", "deviceclass.resource.kubernetes.io/ours"] {
             let demands = of(&format!(r#""containers":[{{{}}}]"#, limits(name, 8)));
             assert_eq!(
-                (demands.any(), demands.whole(), demands.demand_of_app_container(0).whole),
+                (
+                    demands.requests_any_accelerator(),
+                    demands.whole_accelerators_taken_from_node(),
+                    demands.of_app_container(0).whole
+                ),
                 (true, Some(8), 8),
                 "{name}"
             );
         }
-        assert!(!of(&format!(r#""containers":[{{{}}}]"#, limits("example.com/nic", 8))).any());
+        assert!(
+            !of(&format!(r#""containers":[{{{}}}]"#, limits("example.com/nic", 8)))
+                .requests_any_accelerator()
+        );
     }
 
     #[test]
@@ -165,9 +172,12 @@ mod tests {
         let claims = r#""resourceClaims":[{"name":"c","resourceClaimTemplateName":"x"}]"#;
         let used = r#"{"resources":{"claims":[{"name":"c"}]}}"#;
         let demands = of(&format!(r#"{claims},"containers":[{{}},{used}]"#));
-        assert_eq!((demands.whole(), demands.any()), (None, false));
-        assert!(demands.is_unread(1) && !demands.is_unread(0));
+        assert_eq!(
+            (demands.whole_accelerators_taken_from_node(), demands.requests_any_accelerator()),
+            (None, false)
+        );
+        assert!(demands.has_unknown_claim(1) && !demands.has_unknown_claim(0));
         let beside = of(&format!(r#"{claims},"containers":[{{{}}},{used}]"#, limits("nvidia.com/gpu", 8)));
-        assert_eq!(beside.whole(), Some(8));
+        assert_eq!(beside.whole_accelerators_taken_from_node(), Some(8));
     }
 }

@@ -1,6 +1,6 @@
 //! What a pod requests by claims on devices (DRA), which its resources do not show: accelerators, and NICs of the fabric.
 
-use super::worked_out_once::PerFact;
+use super::answers_per_fact::PerFact;
 use crate::facts::{Ask, DeviceClaim, DeviceRequest, DriverKind};
 use crate::pod::accelerator_resources::Demand;
 use crate::pod::list_length_limits::compared_claims;
@@ -53,7 +53,7 @@ impl FabricClaims {
                 claim: claim.name.as_deref().unwrap_or_default().to_owned(),
                 class: class.to_owned(),
             };
-            let Some(known) = look_up(claim, namespace, snapshot) else {
+            let Some(known) = find_known_claim_or_template(claim, namespace, snapshot) else {
                 found.unread.get_or_insert_with(|| on(""));
                 continue;
             };
@@ -92,14 +92,14 @@ impl<'a> FirstOf<'a> {
 const MAX_ASKS: usize = 2_048;
 
 /// The claims of a pod whose devices are classified, and those beyond the limit.
-fn within_limit<'c, 'p>(
+fn split_claims_at_device_limit<'c, 'p>(
     claims: &'c [PodClaim<'p>],
     namespace: &str,
     snapshot: &Snapshot,
 ) -> (&'c [PodClaim<'p>], &'c [PodClaim<'p>]) {
     let mut asks = 0;
     let within = claims.iter().take_while(|claim| {
-        let known = look_up(claim, namespace, snapshot);
+        let known = find_known_claim_or_template(claim, namespace, snapshot);
         asks += known.map_or(0, |known| known.requests.iter().map(|r| r.options.len()).sum());
         asks <= MAX_ASKS
     });
@@ -107,12 +107,12 @@ fn within_limit<'c, 'p>(
 }
 
 /// The claims of a pod whose devices are classified.
-pub(crate) fn classified_claims<'p>(
+pub(crate) fn claims_within_device_limit<'p>(
     pod: &'p PodView<'_>,
     namespace: &str,
     snapshot: &Snapshot,
 ) -> &'p [PodClaim<'p>] {
-    within_limit(compared_claims(pod).0, namespace, snapshot).0
+    split_claims_at_device_limit(compared_claims(pod).0, namespace, snapshot).0
 }
 
 /// Which containers use which claim, by the request that they name; none is the whole claim. A container may name one of
@@ -124,13 +124,13 @@ type Users<'a> = BTreeMap<Option<&'a str>, BTreeSet<usize>>;
 /// (kubernetes/enhancements keps/sig-node/4381-dra-structured-parameters): each of those that run together counts its
 /// share, and at least one. An ordinary init container runs before them, with the whole set.
 #[must_use]
-pub fn claimed_devices_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
+pub fn devices_claimed_by_containers(pod: &PodView<'_>, namespace: &str, snapshot: &Snapshot) -> Claimed {
     let mut found = Claimed::default();
     let (claims, beyond) = compared_claims(pod);
     if claims.is_empty() {
         return found;
     }
-    let (claims, costly) = within_limit(claims, namespace, snapshot);
+    let (claims, costly) = split_claims_at_device_limit(claims, namespace, snapshot);
     found.fabric = FabricClaims::of(claims, namespace, snapshot);
     if let Some(first) = costly.first() {
         let claim = first.name.as_deref().unwrap_or_default().to_owned();
@@ -163,7 +163,7 @@ pub fn claimed_devices_of_pod(pod: &PodView<'_>, namespace: &str, snapshot: &Sna
             found.count_users_as_accelerated(users);
             continue;
         }
-        match known.get(name).and_then(|claim| look_up(claim, namespace, snapshot)) {
+        match known.get(name).and_then(|claim| find_known_claim_or_template(claim, namespace, snapshot)) {
             None => found.unread.extend(users.values().flatten()),
             Some(claim) => found.add_devices_of_claim_to_users(claim, users, &ordinary, snapshot),
         }
@@ -269,7 +269,7 @@ fn both(one: Demand, other: Demand) -> Demand {
 }
 
 /// The known facts about a claim that a pod names.
-pub(crate) fn look_up<'s>(
+pub(crate) fn find_known_claim_or_template<'s>(
     claim: &PodClaim<'_>,
     namespace: &str,
     snapshot: &'s Snapshot,
@@ -319,7 +319,7 @@ mod tests {
             used.iter().map(|u| format!(r#"{{"resources":{{"claims":[{u}]}}}}"#)).collect();
         let json =
             format!(r#"{{"spec":{{"resourceClaims":[{claims}],"containers":[{}]}}}}"#, containers.join(","));
-        claimed_devices_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot())
+        devices_claimed_by_containers(&serde_json::from_str(&json).unwrap(), "t", &snapshot())
     }
 
     fn whole(claims: &str, used: &[&str]) -> Vec<u32> {
@@ -353,7 +353,8 @@ mod tests {
             let json = format!(
                 r#"{{"spec":{{"resourceClaims":[{{"name":"c","resourceClaimTemplateName":"four"}}],"initContainers":[{inits}],"containers":[{apps}]}}}}"#
             );
-            let found = claimed_devices_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot());
+            let found =
+                devices_claimed_by_containers(&serde_json::from_str(&json).unwrap(), "t", &snapshot());
             let demands: Vec<(usize, u32)> = found.demands.iter().map(|(i, d)| (*i, d.whole)).collect();
             assert_eq!(demands, whole, "{json}");
             assert!(found.demands.values().all(|d| d.any && d.nccl));
@@ -378,7 +379,7 @@ mod tests {
                 listed.join(","),
                 claims - 1
             );
-            let found = claimed_devices_of_pod(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
+            let found = devices_claimed_by_containers(&serde_json::from_str(&json).unwrap(), "t", &snapshot);
             assert_eq!(found.fabric.unread.map(|on| on.index), unread, "{claims}");
             assert_eq!(found.demands.values().any(|d| d.any && d.unknown), unread.is_some(), "{claims}");
         }

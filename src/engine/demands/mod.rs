@@ -3,9 +3,9 @@
 //! `multus`, what is added to `plan`.
 
 mod accelerators_of_containers;
+pub(crate) mod answers_per_fact;
 pub mod claimed_devices;
 mod subject;
-pub(crate) mod worked_out_once;
 
-pub use accelerators_of_containers::Demands;
+pub use accelerators_of_containers::AcceleratorDemands;
 pub use subject::Subject;

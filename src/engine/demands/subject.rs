@@ -1,6 +1,6 @@
 //! The known facts about one pod: assembled once, then lent to resolution, planning, rules and the response.
 
-use super::Demands;
+use super::AcceleratorDemands;
 use crate::deadline::{Deadline, NEVER};
 use crate::facts::NamespaceFacts;
 use crate::multus::{self, AnnotationError, Networks};
@@ -24,7 +24,7 @@ pub struct Subject<'a> {
     /// Its networks annotation; an error where it cannot be read, `None` where there is none.
     pub networks: Option<Result<Networks<'a>, AnnotationError>>,
     /// The accelerators that its containers request.
-    pub demands: Demands,
+    pub demands: AcceleratorDemands,
     /// Whole accelerators that it takes of a node (count); `None` where a number is unknown.
     pub accelerators: Option<u32>,
     /// Whether its ranks are known to be started over ssh.
@@ -58,14 +58,19 @@ impl<'a> Subject<'a> {
     /// Assembles the facts about a pod whose workload is not known.
     #[must_use]
     pub fn of(pod: &'a PodView<'a>, namespace: &'a str, snapshot: &'a Snapshot) -> Self {
-        Self::with_demands(pod, Demands::demands_of_pod(pod, namespace, snapshot), namespace, snapshot)
+        Self::with_demands(
+            pod,
+            AcceleratorDemands::demands_of_pod(pod, namespace, snapshot),
+            namespace,
+            snapshot,
+        )
     }
 
     /// The same for a pod whose demands are read already.
     #[must_use]
     pub fn with_demands(
         pod: &'a PodView<'a>,
-        demands: Demands,
+        demands: AcceleratorDemands,
         namespace: &'a str,
         snapshot: &'a Snapshot,
     ) -> Self {
@@ -74,7 +79,7 @@ impl<'a> Subject<'a> {
             namespace,
             namespace_facts: snapshot.namespace(namespace),
             networks: pod.annotation(multus::NETWORKS_ANNOTATION).map(multus::parse),
-            accelerators: demands.whole(),
+            accelerators: demands.whole_accelerators_taken_from_node(),
             demands,
             ranks_over_ssh: how_ranks_start::over_ssh(pod),
             gang: None,
@@ -98,7 +103,7 @@ impl<'a> Subject<'a> {
 
     /// Whether it is one of several pods that work together, where it or its workload says so.
     #[must_use]
-    pub fn multi_node(&self) -> Option<&Gang> {
+    pub fn gang_of_pod_or_workload(&self) -> Option<&Gang> {
         self.read_once.multi_node.get_or_init(|| multi_node(self.pod)).as_ref().or(self.gang)
     }
 

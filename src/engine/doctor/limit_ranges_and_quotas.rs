@@ -5,7 +5,7 @@ use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{LIMIT_RANGES, NAMESPACES, RESOURCE_QUOTAS, Source};
 use crate::pod::Quantity;
 use crate::profile::{Profile, fixed_units};
-use crate::resolve::users;
+use crate::resolve::namespaces_that_use;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ fn objects_with_profiles_of_their_namespace<'a>(
     }
     let mut pairs = Vec::new();
     for profile in facts.snapshot.profiles() {
-        for namespace in users(profile, &facts.snapshot) {
+        for namespace in namespaces_that_use(profile, &facts.snapshot) {
             let objects = by_namespace.get(namespace).into_iter().flatten();
             pairs.extend(objects.map(|object| (*object, &**profile)));
         }

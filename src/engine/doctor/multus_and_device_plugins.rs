@@ -3,7 +3,7 @@
 use super::check_outcome::Outcome;
 use super::facts_that_were_read::{Facts, list_at_pointer, text_at_pointer};
 use super::what_is_read::{DAEMON_SETS, NETWORKS, NODES};
-use crate::resolve::{Missing, missing_anywhere};
+use crate::resolve::{MissingNetworkOrResource, missing_for_every_namespace};
 use crate::text::count;
 use serde_json::Value;
 
@@ -62,9 +62,9 @@ pub(super) fn check_multus_runs(facts: &Facts) -> Result<Outcome, Outcome> {
     ))
 }
 
-fn profiles_that_lack(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String> {
+fn profiles_that_lack(facts: &Facts, wanted: fn(&MissingNetworkOrResource) -> bool) -> Vec<String> {
     let of_profile = |profile: &crate::profile::Profile| {
-        let missing = missing_anywhere(profile, &facts.snapshot);
+        let missing = missing_for_every_namespace(profile, &facts.snapshot);
         missing
             .into_iter()
             .filter(wanted)
@@ -78,10 +78,11 @@ fn profiles_that_lack(facts: &Facts, wanted: fn(&Missing) -> bool) -> Vec<String
 pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NETWORKS)?;
-    let problems: Vec<String> = profiles_that_lack(facts, |what| matches!(what, Missing::Network(_)))
-        .into_iter()
-        .map(|what| format!("{what} does not exist: the webhook does not inject the profile"))
-        .collect();
+    let problems: Vec<String> =
+        profiles_that_lack(facts, |what| matches!(what, MissingNetworkOrResource::Network(_)))
+            .into_iter()
+            .map(|what| format!("{what} does not exist: the webhook does not inject the profile"))
+            .collect();
     Ok(Outcome::error_if_any(
         &problems,
         "Create the NetworkAttachmentDefinition, or the object of the operator that creates it, or correct \
@@ -93,10 +94,13 @@ pub(super) fn check_networks_of_profiles_exist(facts: &Facts) -> Result<Outcome,
 pub(super) fn check_resources_of_profiles_are_on_nodes(facts: &Facts) -> Result<Outcome, Outcome> {
     facts.skip_if_profiles_unread()?;
     facts.skip_if_unread(&NODES)?;
-    let problems: Vec<String> = profiles_that_lack(facts, |what| matches!(what, Missing::Resource(_)))
-        .into_iter()
-        .map(|what| format!("{what} is on none of the profile's nodes: pods with the profile stay Pending"))
-        .collect();
+    let problems: Vec<String> =
+        profiles_that_lack(facts, |what| matches!(what, MissingNetworkOrResource::Resource(_)))
+            .into_iter()
+            .map(|what| {
+                format!("{what} is on none of the profile's nodes: pods with the profile stay Pending")
+            })
+            .collect();
     Ok(Outcome::error_if_any(
         &problems,
         "Check the device plugin on these nodes (kubectl describe node shows allocatable resources), and the \

@@ -5,7 +5,7 @@ use super::facts_that_were_read::{Facts, text_at_pointer};
 use super::what_is_read::NAMESPACES;
 use crate::facts::{MODE_LABEL, Mode, PROFILE_ANNOTATION, PodSecurity};
 use crate::profile::Memlock;
-use crate::resolve::users;
+use crate::resolve::namespaces_that_use;
 use crate::rules::{Event, ObjectContext, check_object};
 use crate::text::{count, name_meant_by_misspelt};
 use serde_json::Value;
@@ -84,7 +84,7 @@ pub(super) fn check_pod_security_admits_ipc_lock(facts: &Facts) -> Result<Outcom
         if !matches!(profile.memlock, Some(Memlock::IpcLock | Memlock::Nri)) {
             continue;
         }
-        for namespace in users(profile, snapshot) {
+        for namespace in namespaces_that_use(profile, snapshot) {
             let labelled = snapshot.namespace(namespace).and_then(|found| found.pod_security());
             let level = labelled.unwrap_or(snapshot.settings().pod_security_default);
             if level != PodSecurity::Privileged {

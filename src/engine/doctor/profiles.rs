@@ -12,7 +12,7 @@ use crate::text::count;
 fn compute_statuses(facts: &Facts) -> Result<Vec<(String, FabricProfileStatus, ProfileUse)>, Outcome> {
     facts.skip_if_profiles_unread()?;
     let objects = facts.objects_or_skip(&PROFILES)?.iter();
-    let statuses = Statuses::of(&facts.snapshot);
+    let statuses = Statuses::index_namespaces_for_statuses(&facts.snapshot);
     let status = |object: &serde_json::Value| {
         let (status, used) = statuses.of_object(&object.to_string());
         (text_at_pointer(object, "/metadata/name").to_owned(), status, used)

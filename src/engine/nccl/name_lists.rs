@@ -48,7 +48,7 @@ impl<'a> NameList<'a> {
         self.names().next().is_none()
     }
 
-    /// Names, without empty ones: the first [`MAX_NAMES`].
+    /// Names, without empty ones: the first 64.
     pub fn names(self) -> impl Iterator<Item = &'a str> {
         self.items.split(',').filter(|item| !item.is_empty()).take(MAX_NAMES)
     }

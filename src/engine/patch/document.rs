@@ -33,7 +33,7 @@ impl Patch {
 
     /// The operations one by one, for reports. They are read from the text again.
     #[must_use]
-    pub fn operations(&self) -> Vec<Operation<'_>> {
+    pub fn read_operations(&self) -> Vec<Operation<'_>> {
         serde_json::from_str(self.text()).unwrap_or_default()
     }
 }
@@ -59,11 +59,11 @@ pub struct Operation<'p> {
 
 /// Writes operations.
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct PatchWriter {
     text: String,
 }
 
-impl Writer {
+impl PatchWriter {
     /// Adds an operation. `path` writes what stands between the quotes.
     pub(super) fn push(
         &mut self,

@@ -7,4 +7,4 @@ mod document;
 mod plan_as_json_patch;
 
 pub use document::{Operation, Patch};
-pub use plan_as_json_patch::operations;
+pub use plan_as_json_patch::write_plan_as_json_patch;

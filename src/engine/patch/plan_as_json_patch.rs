@@ -1,9 +1,9 @@
 //! The operations of a plan, edit by edit.
 
 use super::document::Patch;
-use super::document::Writer;
+use super::document::PatchWriter;
 use crate::json::write::{array, object, push_format, push_list, push_object, string};
-use crate::plan::{Change, Edit, Plan, ResourceList, TERMS_PATH, file_field_path};
+use crate::plan::{Change, Edit, NODE_AFFINITY_TERMS_PATH, Plan, ResourceList, file_field_path};
 use crate::pod::Bytes;
 use crate::pod::pod_fields::{Container, PodView};
 use crate::profile::schema::Requirement;
@@ -15,9 +15,9 @@ const IN_POD_SIZE: &str = "64Mi";
 
 /// Operations for a plan over the object it was made for. Empty where the plan is.
 #[must_use]
-pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Patch {
-    let mut out = Writer::default();
-    let edits = || plan.of_pod().iter().map(|change| &change.edit);
+pub fn write_plan_as_json_patch(pod: &PodView<'_>, plan: &Plan) -> Patch {
+    let mut out = PatchWriter::default();
+    let edits = || plan.changes_of_pod_itself().iter().map(|change| &change.edit);
     write_annotation_operations(pod, plan, &mut out);
     let has = pod.spec.as_ref().is_some_and(|s| s.volumes.is_some());
     append(&mut out, has, at("/spec/volumes"), edits().filter(|e| is_volume(e)), write_volume);
@@ -27,12 +27,12 @@ pub fn operations(pod: &PodView<'_>, plan: &Plan) -> Patch {
     });
     let has = pod.spec.as_ref().is_some_and(|s| s.init_containers.is_some());
     append(&mut out, has, at("/spec/initContainers"), init, |out, text| out.push_str(text));
-    node_selector(pod, plan, &mut out);
-    node_affinity(pod, plan, &mut out);
+    write_node_selector_operations(pod, plan, &mut out);
+    write_node_affinity_operations(pod, plan, &mut out);
     for (index, container) in pod.containers().iter().enumerate() {
-        let changes = plan.of_container(index);
+        let changes = plan.changes_of_container(index);
         if !changes.is_empty() {
-            container_operations(index, container, changes, &mut out);
+            write_container_operations(index, container, changes, &mut out);
         }
     }
     out.finish()
@@ -77,8 +77,8 @@ fn write_volume(out: &mut String, edit: &Edit) {
     });
 }
 
-fn write_annotation_operations(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
-    let planned = || plan.of_pod().iter().filter_map(|c| c.edit.annotation());
+fn write_annotation_operations(pod: &PodView<'_>, plan: &Plan, out: &mut PatchWriter) {
+    let planned = || plan.changes_of_pod_itself().iter().filter_map(|c| c.edit.annotation_that_it_sets());
     if planned().next().is_none() {
         return;
     }
@@ -102,9 +102,9 @@ fn write_annotation_operations(pod: &PodView<'_>, plan: &Plan, out: &mut Writer)
     }
 }
 
-fn node_selector(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
+fn write_node_selector_operations(pod: &PodView<'_>, plan: &Plan, out: &mut PatchWriter) {
     let labels = || {
-        plan.of_pod().iter().filter_map(|c| match &c.edit {
+        plan.changes_of_pod_itself().iter().filter_map(|c| match &c.edit {
             Edit::NodeSelector { key, value } => Some((key, value)),
             _ => None,
         })
@@ -124,9 +124,9 @@ fn node_selector(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
 }
 
 /// Requirements of the node affinity: below the deepest object that is there, the rest is made whole.
-fn node_affinity(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
+fn write_node_affinity_operations(pod: &PodView<'_>, plan: &Plan, out: &mut PatchWriter) {
     let mut terms: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for change in plan.of_pod() {
+    for change in plan.changes_of_pod_itself() {
         if let Edit::NodeRequirement { term, requirement, .. } = &change.edit {
             terms.entry(*term).or_default().push(node_requirement(requirement));
         }
@@ -138,12 +138,12 @@ fn node_affinity(pod: &PodView<'_>, plan: &Plan, out: &mut Writer) {
     for (index, requirements) in terms {
         if let Some(own) = list.and_then(|l| l.get(index)) {
             let (has, requirements) = (own.match_expressions.is_some(), requirements.iter());
-            let path = format!("{TERMS_PATH}/{index}/matchExpressions");
+            let path = format!("{NODE_AFFINITY_TERMS_PATH}/{index}/matchExpressions");
             append(out, has, at(&path), requirements, |out, requirement| out.push_str(requirement));
             continue;
         }
         let mut value = object(&[("matchExpressions", array(&requirements))]);
-        let mut path = format!("{TERMS_PATH}/-");
+        let mut path = format!("{NODE_AFFINITY_TERMS_PATH}/-");
         for there in [list.is_some(), required.is_some(), node.is_some(), affinity.is_some()] {
             if there {
                 break;
@@ -167,7 +167,12 @@ fn node_requirement(requirement: &Requirement) -> String {
     object(&members)
 }
 
-fn container_operations(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
+fn write_container_operations(
+    index: usize,
+    container: &Container<'_>,
+    changes: &[Change],
+    out: &mut PatchWriter,
+) {
     write_quantity_operations(index, container, changes, out);
     if changes.iter().any(|c| matches!(c.edit, Edit::Capability { .. })) {
         write_capability_operations(index, container, out);
@@ -189,7 +194,7 @@ fn container_operations(index: usize, container: &Container<'_>, changes: &[Chan
 }
 
 /// `IPC_LOCK`, below the deepest object that is there.
-fn write_capability_operations(index: usize, container: &Container<'_>, out: &mut Writer) {
+fn write_capability_operations(index: usize, container: &Container<'_>, out: &mut PatchWriter) {
     let context = container.security_context.as_ref();
     let capabilities = context.and_then(|s| s.capabilities.as_ref());
     let (path, value) = if capabilities.is_some_and(|c| c.add.is_some()) {
@@ -204,7 +209,12 @@ fn write_capability_operations(index: usize, container: &Container<'_>, out: &mu
     out.push("add", of_container(index, path), |out| out.push_str(value));
 }
 
-fn write_quantity_operations(index: usize, container: &Container<'_>, changes: &[Change], out: &mut Writer) {
+fn write_quantity_operations(
+    index: usize,
+    container: &Container<'_>,
+    changes: &[Change],
+    out: &mut PatchWriter,
+) {
     for list in [ResourceList::Limits, ResourceList::Requests] {
         let items = || {
             changes.iter().filter_map(move |c| match &c.edit {
@@ -282,7 +292,7 @@ fn of_container(index: usize, field: &'static str) -> impl Fn(&mut String) + Cop
 
 /// Appends to a list, or creates it whole.
 fn append<T>(
-    out: &mut Writer,
+    out: &mut PatchWriter,
     exists: bool,
     path: impl Fn(&mut String),
     values: impl Iterator<Item = T>,

@@ -1,10 +1,10 @@
 //! The networks annotation: the profile's rails merged with the pod's own networks.
 
-use super::namespaces_of_usable_networks::serves_namespace;
+use super::own_or_default_namespace::is_own_or_default_namespace;
 use super::planned_attachment::Attachment;
-use super::user_fabric::{of_rails, visible};
-use super::which_rails_pod_gets::{ToAdd, to_add};
-use super::{Change, Edit, Kept, RAILS_ANNOTATION};
+use super::user_fabric::{network_that_plan_may_read, rail_resource_that_network_takes};
+use super::which_rails_pod_gets::{RailsToAdd, rails_to_add};
+use super::{Change, Edit, OwnFieldKept, RAILS_ANNOTATION};
 use crate::demands::Subject;
 use crate::multus::which_resource_network_needs::is_extended;
 use crate::multus::{Networks, Selection};
@@ -24,11 +24,11 @@ pub(super) struct PlannedNetworks<'a> {
     /// The annotation, where it changes.
     pub(super) change: Option<Change>,
     /// Rails that the pod has no devices for, if there are any.
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<OwnFieldKept>,
 }
 
 /// The attachments of the pod. `complete`: its own ones stand for all of the rails.
-pub(super) fn plan<'a>(
+pub(super) fn plan_networks_annotation<'a>(
     subject: &'a Subject<'a>,
     profile: &'a Profile,
     rails: &[Rail],
@@ -38,7 +38,7 @@ pub(super) fn plan<'a>(
 ) -> PlannedNetworks<'a> {
     let existing: Option<&Networks<'_>> = subject.readable_networks();
     let items: &[Selection<'_>] = existing.map(|n| n.items.as_slice()).unwrap_or_default();
-    let ToAdd { missing, have } = to_add(subject, profile, rails, items, room, complete);
+    let RailsToAdd { missing, have } = rails_to_add(subject, profile, rails, items, room, complete);
     let left_out = if complete { 0 } else { rails.len() - have - missing.len() };
     // A rail keeps its own interface; if the user gave that name to another network, the rail gets a name that no
     // rail has.
@@ -61,7 +61,7 @@ pub(super) fn plan<'a>(
         .collect();
     let networks = || items.iter().chain(&added);
     let attached: Vec<Attachment<'a>> =
-        networks().map(|item| attached(subject, profile, item, complete)).collect();
+        networks().map(|item| resource_that_attachment_takes(subject, profile, item, complete)).collect();
     let is_rail = |item: &&Selection<'_>| {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
         profile.inject == Inject::Networks
@@ -74,7 +74,7 @@ pub(super) fn plan<'a>(
     let is_there = |name: &str| there.binary_search(&name).is_ok();
     let unused = profile.rails.iter().map(|r| &r.interface).filter(|name| !is_there(name));
     let unused_interfaces = unused.cloned().collect();
-    let kept = (left_out > 0).then_some(Kept::Rails { left_out, rails: rails.len() });
+    let kept = (left_out > 0).then_some(OwnFieldKept::Rails { left_out, rails: rails.len() });
     if missing.is_empty() {
         return PlannedNetworks { attached, unused_interfaces, change: None, kept };
     }
@@ -98,7 +98,7 @@ pub(super) fn plan<'a>(
 /// The resource whose unit an attachment takes. A network that is not the profile's may take units of a rail's
 /// resource too; then it counts, or one of the rails would be left without a device. Where such attachments stand in
 /// for the rails, their units are distributed over the containers like those of rails.
-fn attached<'a>(
+fn resource_that_attachment_takes<'a>(
     subject: &'a Subject<'a>,
     profile: &'a Profile,
     item: &Selection<'_>,
@@ -110,12 +110,12 @@ fn attached<'a>(
     }
     let fact = subject.snapshot.network(namespace, &item.name);
     if profile.inject == Inject::Networks {
-        let fact = fact.filter(|_| serves_namespace(subject.namespace, namespace));
+        let fact = fact.filter(|_| is_own_or_default_namespace(subject.namespace, namespace));
         let resource = fact.and_then(|f| f.resource.as_ref()?.full());
         return Attachment { resource: resource.filter(|name| is_extended(name)), rail: true };
     }
-    let fact = visible(subject, profile, namespace, &item.name);
-    let resource = fact.and_then(|fact| of_rails(profile, fact));
+    let fact = network_that_plan_may_read(subject, profile, namespace, &item.name);
+    let resource = fact.and_then(|fact| rail_resource_that_network_takes(profile, fact));
     Attachment { resource, rail: complete && resource.is_some() }
 }
 

@@ -11,9 +11,9 @@ pub const NCCL_CONF_PATH: &str = "/etc/nccl.conf";
 /// Directory of a profile's other files.
 pub const FILES_PATH: &str = "/etc/fabric-admission";
 /// Names for our volumes, in order of preference.
-pub(super) const VOLUME_NAMES: [&str; 2] = ["fabric-files", "fabric-admission-files"];
+pub(super) const FILES_VOLUME_NAMES: [&str; 2] = ["fabric-files", "fabric-admission-files"];
 /// Path of the terms in a pod.
-pub const TERMS_PATH: &str =
+pub const NODE_AFFINITY_TERMS_PATH: &str =
     "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
 /// Where processes expect POSIX shared memory.
 pub const SHM_PATH: &str = "/dev/shm";

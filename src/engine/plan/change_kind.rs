@@ -97,7 +97,7 @@ pub struct ChangeCounts([usize; ChangeKind::ALL.len()]);
 
 impl ChangeCounts {
     /// Writes them.
-    pub(crate) fn push(&self, out: &mut String) {
+    pub(crate) fn write_to(&self, out: &mut String) {
         let found = ChangeKind::ALL.iter().zip(self.0).filter(|(_, count)| *count > 0);
         for (nth, (kind, count)) in found.enumerate() {
             out.push_str(if nth == 0 { "" } else { " " });
@@ -111,7 +111,7 @@ impl ChangeCounts {
 impl fmt::Display for ChangeCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
-        self.push(&mut text);
+        self.write_to(&mut text);
         f.write_str(&text)
     }
 }

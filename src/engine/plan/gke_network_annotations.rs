@@ -1,6 +1,6 @@
 //! GKE's own annotations for networks: set where the pod has neither of them.
 
-use super::{Change, Edit, Kept, Reason};
+use super::{Change, Edit, OwnFieldKept, Reason};
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::resolve::Evidence;
@@ -9,12 +9,16 @@ use crate::text::count;
 /// Prefix of the keys; no other GKE annotation is ever set.
 pub(crate) const GKE_DOMAIN: &str = "networking.gke.io/";
 
-pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> (Vec<Change>, Vec<Kept>) {
+pub(super) fn plan(
+    pod: &PodView<'_>,
+    profile: &Profile,
+    evidence: &Evidence,
+) -> (Vec<Change>, Vec<OwnFieldKept>) {
     let Some(gke) = &profile.gke_networks else { return Default::default() };
     let annotations = gke.annotations();
     if annotations.iter().any(|(key, _)| pod.annotation(key).is_some()) {
         let differs = |(key, value): &(&'static str, String)| {
-            pod.annotation(key).is_some_and(|own| own != value).then_some(Kept::GkeNetworks(key))
+            pod.annotation(key).is_some_and(|own| own != value).then_some(OwnFieldKept::GkeNetworks(key))
         };
         return (Vec::new(), annotations.iter().find_map(differs).into_iter().collect());
     }

@@ -15,7 +15,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, planned: &[Change]) -> 
         return None;
     }
     let edit = Edit::Annotation { key: INJECTED_ANNOTATION.into(), value, present: own.is_some() };
-    if !annotation_size_limit::fit(pod, planned.iter().map(|c| &c.edit).chain([&edit])) {
+    if !annotation_size_limit::do_annotations_fit(pod, planned.iter().map(|c| &c.edit).chain([&edit])) {
         return None;
     }
     Some(Change { edit, reason: "the profile and the fingerprint of its settings".into() })

@@ -43,12 +43,12 @@ pub(super) fn plan(
         return Err(IpcLockRefusal::PodSecurity(level));
     }
     Ok(Some(Change {
-        edit: Edit::Capability { container: target.index, index: added(container) },
+        edit: Edit::Capability { container: target.index, index: index_after_own_capabilities(container) },
         reason: "RDMA pins memory beyond the runtime's memlock limit".into(),
     }))
 }
 
-fn added(container: &Container<'_>) -> usize {
+fn index_after_own_capabilities(container: &Container<'_>) -> usize {
     let capabilities = container.security_context.as_ref().and_then(|s| s.capabilities.as_ref());
     capabilities.and_then(|c| c.add.as_deref()).map_or(0, <[_]>::len)
 }

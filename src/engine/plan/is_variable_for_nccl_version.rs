@@ -15,22 +15,34 @@ pub(super) enum Applies {
 }
 
 /// The version of NCCL in a container, and its source.
-pub(super) fn version(container: &Container<'_>, profile: &Profile) -> Option<(NcclVersion, &'static str)> {
+pub(super) fn known_nccl_version_and_source(
+    container: &Container<'_>,
+    profile: &Profile,
+) -> Option<(NcclVersion, &'static str)> {
     let named = container.nccl_version().map(|v| (v, "from the image's name"));
     named.or_else(|| profile.nccl_version.map(|v| (v, "from the profile")))
 }
 
 /// Whether a variable is for the NCCL of a container: by the name of its image, else by the profile.
-pub(super) fn applies(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> Applies {
-    within(entry, || version(container, profile).map(|(version, _)| version))
+pub(super) fn applies_to_nccl_of_container(
+    entry: &EnvEntry,
+    container: &Container<'_>,
+    profile: &Profile,
+) -> Applies {
+    within(entry, || known_nccl_version_and_source(container, profile).map(|(version, _)| version))
 }
 
 /// Whether a container is checked for a variable. Whoever writes the pod chooses the image's name, so what a profile
 /// requires or forbids goes by the profile's own version first.
-pub(crate) fn is_checked(entry: &EnvEntry, container: &Container<'_>, profile: &Profile) -> bool {
+pub(crate) fn is_checked_by_nccl_version(
+    entry: &EnvEntry,
+    container: &Container<'_>,
+    profile: &Profile,
+) -> bool {
     let stated = profile.nccl_version.filter(|_| entry.policy != EnvPolicy::Default);
-    within(entry, || stated.or_else(|| version(container, profile).map(|(version, _)| version)))
-        == Applies::Yes
+    within(entry, || {
+        stated.or_else(|| known_nccl_version_and_source(container, profile).map(|(version, _)| version))
+    }) == Applies::Yes
 }
 
 fn within(entry: &EnvEntry, version: impl FnOnce() -> Option<NcclVersion>) -> Applies {

@@ -2,7 +2,7 @@
 //! `nccl_conf_and_small_files`, `which_rails_pod_gets` and `preflight_and_monitor` find the reasons. Findings word them:
 //! FAB502 to FAB504 for IPC_LOCK, FAB821 for containers of our own, FAB819 and FAB805 for the rest.
 
-use super::annotation_names_and_paths::VOLUME_NAMES;
+use super::annotation_names_and_paths::FILES_VOLUME_NAMES;
 use crate::facts::PodSecurity;
 use crate::pod::which_containers_webhook_added::MONITOR;
 
@@ -62,7 +62,10 @@ impl FileRefusal {
             Self::Shared => "is shared with containers that must not get the variables".to_owned(),
             Self::TooLarge => "would exceed 64 KiB, or make the pod's annotations exceed 256 KiB".to_owned(),
             Self::NoName => {
-                format!("needs a volume, but the pod already uses the names {}", VOLUME_NAMES.join(" and "))
+                format!(
+                    "needs a volume, but the pod already uses the names {}",
+                    FILES_VOLUME_NAMES.join(" and ")
+                )
             }
         }
     }
@@ -118,7 +121,7 @@ pub enum OwnSetting {
 
 /// A part of a profile in whose place the pod's own field counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum OwnFieldKept {
     /// The pod requests devices for fewer rails than the profile has.
     Rails {
         /// Rails that are not attached (count).
@@ -154,7 +157,7 @@ pub enum Kept {
 
 /// Why a pod does not get one of our containers, or not all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InPodRefusal {
+pub enum AddedContainerRefusal {
     /// A container of the pod has the name of our container and is not our container.
     Name(&'static str),
     /// Volumes of the pod have every name that our volume may have.
@@ -186,7 +189,7 @@ pub enum InPodRefusal {
     NoRoom,
 }
 
-impl InPodRefusal {
+impl AddedContainerRefusal {
     /// Whether the pod gets no monitor, or no annotations for it.
     #[must_use]
     pub fn is_of_monitor(&self) -> bool {

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 63 - "container.".len();
 
 /// The annotations, and the targets whose limit is lifted: by ours or by the pod's own. Where the pod has an
 /// annotation that says nothing of memlock, and where the name of the container is too long for a key, it is not.
-pub(super) fn plan(
+pub(super) fn plan_and_list_lifted_targets(
     pod: &PodView<'_>,
     profile: &Profile,
     targets: &[Target],
@@ -29,7 +29,7 @@ pub(super) fn plan(
         return (Vec::new(), lifted);
     }
     let mut named: BTreeSet<&str> = BTreeSet::new();
-    let mut own = Own::default();
+    let mut own = OwnMemlockAnnotations::default();
     for target in targets {
         let Some(container) = pod.containers().get(target.index) else { continue };
         let name = container.name();
@@ -54,13 +54,13 @@ pub(super) fn plan(
 }
 
 /// App containers whose limit the plugin sets, by the planned changes of the pod or by its own annotations.
-pub(super) fn set(pod: &PodView<'_>, planned: &[Change]) -> BTreeSet<usize> {
+pub(super) fn containers_with_lifted_memlock(pod: &PodView<'_>, planned: &[Change]) -> BTreeSet<usize> {
     let named = |change: &'_ Change| match &change.edit {
         Edit::Annotation { key, .. } => key.strip_prefix(ULIMITS_ANNOTATION).map(str::to_owned),
         _ => None,
     };
     let planned: BTreeSet<String> = planned.iter().filter_map(named).collect();
-    let mut own = Own::default();
+    let mut own = OwnMemlockAnnotations::default();
     let apps = pod.containers().iter().enumerate();
     apps.filter(|(_, c)| {
         planned.contains(c.name()) || own.has_memlock_annotation(pod, c.name()) == Some(true)
@@ -71,9 +71,9 @@ pub(super) fn set(pod: &PodView<'_>, planned: &[Change]) -> BTreeSet<usize> {
 
 /// The pod's own annotations, each read once, however many containers have its name.
 #[derive(Default)]
-struct Own<'p>(BTreeMap<&'p str, Option<bool>>);
+struct OwnMemlockAnnotations<'p>(BTreeMap<&'p str, Option<bool>>);
 
-impl<'p> Own<'p> {
+impl<'p> OwnMemlockAnnotations<'p> {
     /// Whether the annotation of a container has memlock; `None` without an annotation.
     fn has_memlock_annotation(&mut self, pod: &'p PodView<'_>, name: &'p str) -> Option<bool> {
         let keys = [NEWER_ANNOTATION, ULIMITS_ANNOTATION];

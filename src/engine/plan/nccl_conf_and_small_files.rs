@@ -2,10 +2,10 @@
 //! needed, nothing is read, and the dump of a pod has its files when it is created again.
 
 use super::annotation_names_and_paths::{
-    CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, VOLUME_NAMES,
+    CONF_ANNOTATION, FILE_ANNOTATION, FILES_PATH, FILES_VOLUME_NAMES, NCCL_CONF, NCCL_CONF_PATH,
 };
-use super::variables_to_add_type::Variables;
-use super::which_lines_nccl_conf_gets::{self, ConfFile};
+use super::nccl_conf_format::{self, ConfFile};
+use super::variables_to_add_type::VariablesOfTarget;
 use super::{Change, Edit, FileRefusal, Reason, Target, annotation_size_limit};
 use crate::pod::PodView;
 use crate::pod::pod_fields::{Container, DownwardApi, Volume, VolumeMount};
@@ -27,7 +27,7 @@ pub(super) struct PreflightConf<'p> {
 
 /// The files of a pod.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct PlannedFiles {
     /// Volume that has `nccl.conf`, and its path there.
     conf: Option<(String, String)>,
     /// Containers that read `nccl.conf` even without a line for them: preflight writes the facts of the pod there.
@@ -53,7 +53,7 @@ fn volume_of<'p>(pod: &'p PodView<'_>, mount: &VolumeMount<'_>) -> Option<&'p Vo
 }
 
 /// Whether a container has our `/etc/nccl.conf`, however its mounts are written.
-pub(super) fn has_conf(pod: &PodView<'_>, container: &Container<'_>) -> bool {
+pub(super) fn mounts_our_nccl_conf(pod: &PodView<'_>, container: &Container<'_>) -> bool {
     let find = || container.volume_mounts().iter().any(|mount| shows_conf(pod, mount));
     *container.read_once.has_conf.get_or_init(find)
 }
@@ -104,7 +104,7 @@ fn conf_paths<'v>(api: &'v DownwardApi<'_>) -> &'v BTreeSet<String> {
     api.conf_paths.get_or_init(paths)
 }
 
-fn has_directory(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
+fn mounts_all_profile_files(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
     container.mount_at(FILES_PATH).is_some_and(|(_, mount)| {
         mount.sub_path.is_none()
             && volume_of(pod, mount)
@@ -126,7 +126,7 @@ fn clean(path: &str) -> String {
 }
 
 /// A mount of the container at a path, above it or below it.
-fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
+fn refusal_by_own_mount(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
@@ -141,7 +141,7 @@ fn in_the_way(container: &Container<'_>, path: &str) -> Option<FileRefusal> {
 
 /// The path of a mount of the container at a path, above it or below it.
 pub(super) fn mount_in_the_way(container: &Container<'_>, path: &str) -> Option<String> {
-    match in_the_way(container, path)? {
+    match refusal_by_own_mount(container, path)? {
         FileRefusal::Mounted(path) => Some(path),
         _ => None,
     }
@@ -156,16 +156,20 @@ pub(super) fn conf_refusal(
     if profile.nccl_conf == NcclConf::Image {
         return Some(FileRefusal::Image);
     }
-    if has_conf(pod, container) { None } else { in_the_way(container, NCCL_CONF_PATH) }
+    if mounts_our_nccl_conf(pod, container) { None } else { refusal_by_own_mount(container, NCCL_CONF_PATH) }
 }
 
 /// Whether a container has the profile's files, or can get them.
-pub(super) fn reach(pod: &PodView<'_>, container: &Container<'_>, profile: &Profile) -> bool {
-    has_directory(pod, container, profile) || in_the_way(container, FILES_PATH).is_none()
+pub(super) fn can_profile_files_reach(
+    pod: &PodView<'_>,
+    container: &Container<'_>,
+    profile: &Profile,
+) -> bool {
+    mounts_all_profile_files(pod, container, profile) || refusal_by_own_mount(container, FILES_PATH).is_none()
 }
 
 /// The file annotation of a pod.
-pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
+pub(super) fn file_annotation_of_pod<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
     match name {
         NCCL_CONF => pod.annotation(CONF_ANNOTATION),
         name => pod.annotation(&format!("{FILE_ANNOTATION}{name}")),
@@ -174,37 +178,38 @@ pub(super) fn text<'p>(pod: &'p PodView<'_>, name: &str) -> Option<&'p str> {
 
 /// The annotations and the volume. `planned`: the changes so far, which take room and places among the volumes. `own`: the
 /// pod's own `nccl.conf`.
-pub(super) fn plan(
+pub(super) fn plan_file_annotations_and_volume(
     pod: &PodView<'_>,
     profile: &Profile,
     targets: &[Target],
-    variables: &[Variables<'_>],
+    variables: &[VariablesOfTarget<'_>],
     planned: &[Change],
     (own, preflight): (&ConfFile, Option<PreflightConf<'_>>),
-) -> (Vec<Change>, Files) {
+) -> (Vec<Change>, PlannedFiles) {
     let container = |index: usize| pod.containers().get(index);
     // Whether some container needs the files and does not have them yet.
     let carried = || variables.iter().filter(|v| !v.by_file.is_empty());
-    let wants_conf =
-        preflight.is_none() && carried().any(|v| container(v.container).is_some_and(|c| !has_conf(pod, c)));
+    let wants_conf = preflight.is_none()
+        && carried().any(|v| container(v.container).is_some_and(|c| !mounts_our_nccl_conf(pod, c)));
     let wants_directory = !profile.files.is_empty()
-        && targets
-            .iter()
-            .filter_map(|t| container(t.index))
-            .any(|c| !has_directory(pod, c, profile) && in_the_way(c, FILES_PATH).is_none());
+        && targets.iter().filter_map(|t| container(t.index)).any(|c| {
+            !mounts_all_profile_files(pod, c, profile) && refusal_by_own_mount(c, FILES_PATH).is_none()
+        });
     let mut edits = Vec::new();
-    let present = text(pod, NCCL_CONF);
+    let present = file_annotation_of_pod(pod, NCCL_CONF);
     let lacking = |name: &str| carried().any(|v| v.by_file.iter().any(|e| *e.name == *name));
     let lines = || profile.env.iter().filter(|e| own.value(&e.name).is_none() && lacking(&e.name));
     if lines().next().is_some() {
         edits.push(Edit::File {
             name: NCCL_CONF.to_owned(),
-            text: which_lines_nccl_conf_gets::with_lines(present.unwrap_or_default(), lines()),
+            text: nccl_conf_format::conf_text_with_lines(present.unwrap_or_default(), lines()),
             present: present.is_some(),
             variables: lines().map(|e| (e.name.to_string(), e.value.to_string())).collect(),
         });
     }
-    for file in profile.files.iter().filter(|f| wants_directory && text(pod, &f.name).is_none()) {
+    for file in
+        profile.files.iter().filter(|f| wants_directory && file_annotation_of_pod(pod, &f.name).is_none())
+    {
         edits.push(Edit::File {
             name: file.name.clone(),
             text: file.content.clone(),
@@ -212,14 +217,14 @@ pub(super) fn plan(
             variables: Vec::new(),
         });
     }
-    let mut files = Files {
+    let mut files = PlannedFiles {
         conf: preflight.map(|p| (p.volume.to_owned(), NCCL_CONF.to_owned())),
         readers: preflight.map(|p| p.readers.clone()).unwrap_or_default(),
-        ..Files::default()
+        ..PlannedFiles::default()
     };
     let long = |edit: &Edit| matches!(edit, Edit::File { text, .. } if text.len() > MAX_FILE);
     if edits.iter().any(long)
-        || !annotation_size_limit::fit(pod, planned.iter().map(|c| &c.edit).chain(&edits))
+        || !annotation_size_limit::do_annotations_fit(pod, planned.iter().map(|c| &c.edit).chain(&edits))
     {
         files.refusal = Some(FileRefusal::TooLarge);
         return (Vec::new(), files);
@@ -278,15 +283,15 @@ fn free_name(pod: &PodView<'_>) -> Option<&'static str> {
     let mounts = pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
     let named = pod.volumes().iter().map(|v| &v.name).chain(mounts.map(|m| &m.name));
     let taken: BTreeSet<&str> = named.filter_map(Option::as_deref).collect();
-    VOLUME_NAMES.into_iter().find(|name| !taken.contains(name))
+    FILES_VOLUME_NAMES.into_iter().find(|name| !taken.contains(name))
 }
 
 /// The mounts of a target container.
-pub(super) fn mounts(
+pub(super) fn plan_file_mounts(
     pod: &PodView<'_>,
     profile: &Profile,
-    variables: &Variables<'_>,
-    files: &Files,
+    variables: &VariablesOfTarget<'_>,
+    files: &PlannedFiles,
 ) -> Vec<Change> {
     let mut changes = Vec::new();
     let Some(container) = pod.containers().get(variables.container) else { return changes };
@@ -299,7 +304,7 @@ pub(super) fn mounts(
     };
     let reads_facts = files.readers.contains(&variables.container);
     if (reads_facts || !variables.by_file.is_empty())
-        && !has_conf(pod, container)
+        && !mounts_our_nccl_conf(pod, container)
         && let Some((volume, path)) = &files.conf
     {
         mount(
@@ -314,9 +319,9 @@ pub(super) fn mounts(
             },
         );
     }
-    if !has_directory(pod, container, profile)
+    if !mounts_all_profile_files(pod, container, profile)
         && let Some(volume) = &files.directory
-        && in_the_way(container, FILES_PATH).is_none()
+        && refusal_by_own_mount(container, FILES_PATH).is_none()
     {
         mount(volume, FILES_PATH, None, "files of the profile");
     }
@@ -328,10 +333,10 @@ pub(super) fn directory_refusal(
     pod: &PodView<'_>,
     profile: &Profile,
     container: &Container<'_>,
-    files: &Files,
+    files: &PlannedFiles,
 ) -> Option<FileRefusal> {
-    if profile.files.is_empty() || has_directory(pod, container, profile) {
+    if profile.files.is_empty() || mounts_all_profile_files(pod, container, profile) {
         return None;
     }
-    in_the_way(container, FILES_PATH).or_else(|| files.refusal.clone())
+    refusal_by_own_mount(container, FILES_PATH).or_else(|| files.refusal.clone())
 }

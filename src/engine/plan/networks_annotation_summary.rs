@@ -3,7 +3,7 @@
 use crate::multus::{Selection, parse_all};
 
 /// The networks of an annotation, with repetitions counted: `default/net x8 (rail0 to rail7)`.
-pub(super) fn networks(value: &str) -> String {
+pub(super) fn summary_of_networks_annotation(value: &str) -> String {
     let Ok(networks) = parse_all(value) else { return value.to_owned() };
     let name = |s: &Selection<'_>| match &s.namespace {
         Some(namespace) => format!("{namespace}/{}", s.name),

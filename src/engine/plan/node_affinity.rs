@@ -4,7 +4,7 @@
 //! scheduling/corev1/nodeaffinity/nodeaffinity.go), so the profile's requirements are added to each of the user's
 //! terms. A separate term would admit more nodes.
 
-use super::{Change, Edit, Kept, Reason};
+use super::{Change, Edit, OwnFieldKept, Reason};
 use crate::pod::PodView;
 use crate::pod::affinity_and_tolerations::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::profile::schema::Requirement;
@@ -17,7 +17,11 @@ const MAX_TERMS: usize = 256;
 
 /// The missing requirements. A pod is kept to the nodes of a profile that it gets for its priority even where the profile
 /// does not ask for it.
-pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) -> (Vec<Change>, Vec<Kept>) {
+pub(super) fn plan(
+    pod: &PodView<'_>,
+    profile: &Profile,
+    evidence: &Evidence,
+) -> (Vec<Change>, Vec<OwnFieldKept>) {
     let mut changes = Vec::new();
     let wanted = *evidence == Evidence::Priority || profile.node_affinity == NodeAffinity::Required;
     let Some(selector) = profile.node_selector.as_ref().filter(|_| wanted) else {
@@ -35,7 +39,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
         return (changes, Vec::new());
     }
     if let Some(many) = terms.map(<[_]>::len).filter(|many| *many > MAX_TERMS) {
-        return (changes, vec![Kept::NodeTerms(many)]);
+        return (changes, vec![OwnFieldKept::NodeTerms(many)]);
     }
     let terms = terms.unwrap_or_default();
     let empty = NodeSelectorTerm::default();
@@ -65,7 +69,7 @@ pub(super) fn plan(pod: &PodView<'_>, profile: &Profile, evidence: &Evidence) ->
     }
     // The scheduler never sees a pod that names its node, and the kubelet refuses it over an affinity that fails.
     if pod.node_name().is_some() && !changes.is_empty() {
-        return (Vec::new(), vec![Kept::NodeName]);
+        return (Vec::new(), vec![OwnFieldKept::NodeName]);
     }
     (changes, Vec::new())
 }

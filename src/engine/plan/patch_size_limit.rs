@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Most bytes that the variables and resources of a profile take in all targets together. The API server sends the pod
 /// to etcd, which refuses objects of more than 1.5 MiB (etcd `--max-request-bytes`), and the patch is in memory as
 /// changes, as operations and as the answer.
-const MOST: usize = 512 << 10;
+const MAX_BYTES_OF_ALL_TARGETS: usize = 512 << 10;
 /// A container's mounts, and the names of its fields (bytes).
 const CONTAINER: usize = 400;
 /// JSON around a variable or a quantity (bytes).
@@ -15,7 +15,7 @@ const AROUND: usize = 64;
 /// What the reason of a variable for some versions of NCCL says of the version (bytes).
 const VERSION: usize = 48;
 /// Targets that a pod may always have. A node has 16 accelerators or fewer, and a pod seldom more than one target.
-pub(super) const LEAST: usize = 16;
+pub(super) const TARGETS_ALWAYS_ALLOWED: usize = 16;
 
 /// Most containers with accelerators of a pod that gets a profile.
 pub(super) fn most_targets(profile: &Profile) -> usize {
@@ -31,5 +31,5 @@ pub(super) fn most_targets(profile: &Profile) -> usize {
     // In limits and in requests.
     let resources = names.into_iter().map(|name| 2 * (name.len() + AROUND));
     let each = CONTAINER + variables.sum::<usize>() + resources.sum::<usize>();
-    (MOST / each).max(LEAST)
+    (MAX_BYTES_OF_ALL_TARGETS / each).max(TARGETS_ALWAYS_ALLOWED)
 }

@@ -2,9 +2,9 @@
 //! accelerators.
 
 use super::planned_attachment::Attachment;
-use super::target_container::accelerators;
+use super::target_container_type::sum_of_accelerators;
 use super::user_fabric_counts::CountedUnits;
-use super::{Change, Edit, Kept, Plan, Reason, ResourceList, Target};
+use super::{Change, Edit, OwnFieldKept, Plan, Reason, ResourceList, Target};
 use crate::json::lists_too_long_to_decode::MAX_RESOURCES;
 use crate::pod::PodView;
 use crate::pod::Quantity;
@@ -16,7 +16,7 @@ use crate::text::{Count, count, formatted};
 use std::collections::{BTreeMap, HashMap};
 
 /// Units of one resource for one container.
-pub(super) struct Wanted<'n> {
+pub(super) struct WantedUnits<'n> {
     container: usize,
     name: &'n str,
     units: i64,
@@ -27,20 +27,20 @@ pub(super) struct Wanted<'n> {
 
 /// The units for each target, in the order of the containers. `attached` is each attachment of the final annotation,
 /// in its order.
-pub(super) fn wanted<'n>(
+pub(super) fn units_wanted_by_each_target<'n>(
     pod: &PodView<'_>,
     profile: &'n Profile,
     targets: &[Target],
     counted: &[CountedUnits],
     attached: &[Attachment<'n>],
-) -> Vec<Wanted<'n>> {
+) -> Vec<WantedUnits<'n>> {
     let mut wanted = Vec::new();
-    let dealt = deal(targets, attached);
+    let dealt = distribute_attachments_over_targets(targets, attached);
     let mut needs: BTreeMap<&'n str, i64> = BTreeMap::new();
     for name in attached.iter().filter_map(|a| a.resource) {
         *needs.entry(name).or_default() += 1;
     }
-    let held = held(pod, needs.keys().copied());
+    let held = units_held_by_running_containers(pod, needs.keys().copied());
     for (name, attachments) in needs {
         let held = held.get(name).copied().unwrap_or(0);
         push_wanted_units_of_targets(pod, targets, &dealt, &Need { name, attachments, held }, &mut wanted);
@@ -65,7 +65,7 @@ pub(super) fn wanted<'n>(
                     profile.name
                 ),
             };
-            wanted.push(Wanted {
+            wanted.push(WantedUnits {
                 container: target.index,
                 name: &resource.name,
                 units: fixed_units(resource, target.accelerators, rails),
@@ -91,8 +91,8 @@ struct Dealt<'a> {
 
 /// Distributes the attachments over the targets by their accelerators: with four accelerators each, the first target
 /// gets the first half of the rails, whether they share one resource or have one each.
-fn deal<'a>(targets: &[Target], attached: &[Attachment<'a>]) -> Dealt<'a> {
-    let total = u64::from(accelerators(targets).max(1));
+fn distribute_attachments_over_targets<'a>(targets: &[Target], attached: &[Attachment<'a>]) -> Dealt<'a> {
+    let total = u64::from(sum_of_accelerators(targets).max(1));
     let mut dealt = Dealt::default();
     let rails = || attached.iter().filter(|a| a.rail);
     let count = rails().count();
@@ -117,7 +117,10 @@ fn deal<'a>(targets: &[Target], attached: &[Attachment<'a>]) -> Dealt<'a> {
 
 /// Units that the running containers of the pod hold: Multus takes devices from all of them (multus-cni
 /// pkg/k8sclient).
-pub(super) fn held<'n>(pod: &PodView<'_>, names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, i64> {
+pub(super) fn units_held_by_running_containers<'n>(
+    pod: &PodView<'_>,
+    names: impl Iterator<Item = &'n str>,
+) -> HashMap<&'n str, i64> {
     let mut held: HashMap<&str, i64> = names.map(|name| (name, 0)).collect();
     if held.is_empty() {
         return held;
@@ -147,7 +150,7 @@ fn push_wanted_units_of_targets<'n>(
     targets: &[Target],
     dealt: &Dealt<'_>,
     need: &Need<'n>,
-    wanted: &mut Vec<Wanted<'n>>,
+    wanted: &mut Vec<WantedUnits<'n>>,
 ) {
     let apps = pod.containers();
     let name = need.name;
@@ -174,13 +177,23 @@ fn push_wanted_units_of_targets<'n>(
     for (container, own, give) in gives {
         if give > 0 {
             let reason = reason.clone();
-            wanted.push(Wanted { container, name, units: own.saturating_add(give), reason, raise: true });
+            wanted.push(WantedUnits {
+                container,
+                name,
+                units: own.saturating_add(give),
+                reason,
+                raise: true,
+            });
         }
     }
 }
 
 /// The quantities of a target.
-pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted<'_>]) -> (Vec<Change>, Vec<Kept>) {
+pub(super) fn plan_units_of_target(
+    pod: &PodView<'_>,
+    target: Target,
+    wanted: &[WantedUnits<'_>],
+) -> (Vec<Change>, Vec<OwnFieldKept>) {
     let (mut changes, mut kept) = (Vec::new(), Vec::new());
     let Some(container) = pod.containers().get(target.index) else { return (changes, kept) };
     let start = wanted.partition_point(|w| w.container < target.index);
@@ -204,7 +217,7 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted<'_>]) -> 
             (Some(Some(units)), request) => {
                 if !short(units) {
                     // Rules on attachments compare the units of rails with them.
-                    let differs = Kept::Units {
+                    let differs = OwnFieldKept::Units {
                         container: target.index,
                         resource: item.name.to_owned(),
                         own: units,
@@ -236,14 +249,14 @@ pub(super) fn plan(pod: &PodView<'_>, target: Target, wanted: &[Wanted<'_>]) -> 
 }
 
 /// Whether every container's lists can be read again once the plan is carried out.
-pub(super) fn fit(pod: &PodView<'_>, plan: &Plan) -> bool {
+pub(super) fn are_resource_lists_short_enough(pod: &PodView<'_>, plan: &Plan) -> bool {
     pod.containers().iter().enumerate().all(|(index, container)| {
         [ResourceList::Limits, ResourceList::Requests].into_iter().all(|wanted| {
             let own = match wanted {
                 ResourceList::Limits => container.limits(),
                 ResourceList::Requests => container.requests(),
             };
-            let added = plan.of_container(index).iter().filter(
+            let added = plan.changes_of_container(index).iter().filter(
                 |c| matches!(&c.edit, Edit::Quantity { list, present: false, .. } if *list == wanted),
             );
             own.map_or(0, |o| o.0.len()) + added.count() <= MAX_RESOURCES

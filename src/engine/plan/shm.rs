@@ -14,14 +14,18 @@ const FLOOR_PER_RANK: i64 = 64 << 20;
 /// Size of the container runtime's default mount at `/dev/shm` (bytes).
 const RUNTIME_DEFAULT: i64 = 64 << 20;
 /// Names for our volume, in order of preference.
-const VOLUME_NAMES: [&str; 3] = ["dshm", "fabric-dshm", "fabric-admission-dshm"];
+const SHM_VOLUME_NAMES: [&str; 3] = ["dshm", "fabric-dshm", "fabric-admission-dshm"];
 
 /// Size for a number of ranks (bytes): the profile's share for each; at most half the memory limit, since tmpfs pages
 /// are charged to the container (k8s.io/kubernetes pkg/volume/emptydir, KEP-1967), but not less than NCCL needs; and
 /// never more than the limit itself. `None` if the limit leaves less than the runtime's 64 MiB: a volume would make
 /// `/dev/shm` smaller.
 #[must_use]
-pub fn recommended(accelerators: u32, per_accelerator: i64, memory_limit: Option<i64>) -> Option<i64> {
+pub fn recommended_shm_size(
+    accelerators: u32,
+    per_accelerator: i64,
+    memory_limit: Option<i64>,
+) -> Option<i64> {
     let wanted = per_accelerator.saturating_mul(i64::from(accelerators));
     let capped = memory_limit.map_or(wanted, |limit| wanted.min(limit / 2));
     let size = capped.max(FLOOR_PER_RANK.saturating_mul(i64::from(accelerators)));
@@ -46,7 +50,7 @@ pub(super) struct ShmVolume {
 }
 
 /// The volume, where a target has nothing at `/dev/shm`.
-pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -> Option<ShmVolume> {
+pub(super) fn plan_shm_volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -> Option<ShmVolume> {
     // With hostIPC the container has the node's /dev/shm; a mount over it would take that away.
     if pod.host_ipc() {
         return None;
@@ -57,7 +61,7 @@ pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -
         return None;
     }
     let limit = memory_limit(pod, bare.filter_map(|t| pod.containers().get(t.index)));
-    let size = recommended(accelerators, profile.shm_per_accelerator, limit)?;
+    let size = recommended_shm_size(accelerators, profile.shm_per_accelerator, limit)?;
     // Another container has a large enough one already: a later webhook added this container, or half of them were
     // mounted.
     if let Some(shared) = shared_volume(pod, size) {
@@ -68,7 +72,7 @@ pub(super) fn volume(pod: &PodView<'_>, profile: &Profile, targets: &[Target]) -
     let mounts = || pod.containers().iter().chain(pod.init_containers()).flat_map(Container::volume_mounts);
     let named = || pod.volumes().iter().map(|v| &v.name).chain(mounts().map(|m| &m.name));
     let is_free = |name: &&&str| !named().any(|named| named.as_deref() == Some(**name));
-    let name = (*VOLUME_NAMES.iter().find(is_free)?).to_owned();
+    let name = (*SHM_VOLUME_NAMES.iter().find(is_free)?).to_owned();
     let each = Bytes(profile.shm_per_accelerator);
     let full = profile.shm_per_accelerator.saturating_mul(i64::from(accelerators));
     let accelerators = Count(accelerators as usize, "accelerator");
@@ -101,7 +105,12 @@ fn shared_volume<'a>(pod: &'a PodView<'_>, size: i64) -> Option<&'a str> {
 
 /// The mount of a volume in a container that has none: processes that share memory across containers of the pod then
 /// see the same files. `planned`: the changes of the container so far.
-pub(super) fn mount(pod: &PodView<'_>, index: usize, volume: &str, planned: &[Change]) -> Option<Change> {
+pub(super) fn plan_shm_mount(
+    pod: &PodView<'_>,
+    index: usize,
+    volume: &str,
+    planned: &[Change],
+) -> Option<Change> {
     let container = pod.containers().get(index).filter(|c| needs_mount(c))?;
     let before = planned.iter().filter(|c| matches!(c.edit, Edit::FileMount { .. })).count();
     let at = container.volume_mounts().len() + before;
@@ -119,13 +128,13 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(recommended(8, 8 * GI, None), Some(64 * GI));
-        assert_eq!(recommended(8, 8 * GI, Some(64 * GI)), Some(32 * GI));
-        assert_eq!(recommended(8, 8 * GI, Some(512 << 20)), Some(512 << 20));
+        assert_eq!(recommended_shm_size(8, 8 * GI, None), Some(64 * GI));
+        assert_eq!(recommended_shm_size(8, 8 * GI, Some(64 * GI)), Some(32 * GI));
+        assert_eq!(recommended_shm_size(8, 8 * GI, Some(512 << 20)), Some(512 << 20));
         // A volume smaller than NCCL needs is still larger than the runtime's, and stays within the container's
         // limit.
-        assert_eq!(recommended(8, 8 * GI, Some(400 << 20)), Some(400 << 20));
-        assert_eq!(recommended(1, 8 * GI, Some(64 << 20)), Some(64 << 20));
-        assert_eq!(recommended(1, 8 * GI, Some(63 << 20)), None);
+        assert_eq!(recommended_shm_size(8, 8 * GI, Some(400 << 20)), Some(400 << 20));
+        assert_eq!(recommended_shm_size(1, 8 * GI, Some(64 << 20)), Some(64 << 20));
+        assert_eq!(recommended_shm_size(1, 8 * GI, Some(63 << 20)), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::profile::EnvEntry;
 
 /// The variables that a target lacks.
 #[derive(Debug, Default)]
-pub(super) struct Variables<'p> {
+pub(super) struct VariablesOfTarget<'p> {
     pub(super) container: usize,
     /// Set in `env`.
     pub(super) by_env: Vec<&'p EnvEntry>,

@@ -18,32 +18,33 @@ pub(super) fn is_mesh_proxy(name: &str) -> bool {
 }
 
 /// Finds the targets, in the order of the list.
-pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Target>, WrongContainers> {
+pub(super) fn find_targets(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Target>, WrongContainers> {
     let (pod, demands) = (subject.pod, &subject.demands);
     let names = |index: usize| pod.containers().get(index).map(|c| c.name()).unwrap_or_default();
     let apps = 0..pod.containers().len();
     let target = |index: usize| {
-        let demand = demands.demand_of_app_container(index);
+        let demand = demands.of_app_container(index);
         // An unknown quantity, or a claim that cannot be read, may be for a whole node.
-        let unknown = demand.unknown || !demand.any && demands.is_unread(index);
+        let unknown = demand.unknown || !demand.any && demands.has_unknown_claim(index);
         let least = if unknown { profile.accelerators_per_node } else { 1 };
         Target { index, accelerators: demand.whole.max(least), nccl: demand.nccl || !demand.any }
     };
     if let Some(list) = pod.annotation(CONTAINERS_ANNOTATION) {
-        let named = named(subject, list)?;
-        let asks = demands.any() || profile.inject == Inject::Networks;
-        if !asks && !apps.clone().any(|index| demands.is_unread(index)) {
+        let named = indices_of_named_containers(subject, list)?;
+        let asks = demands.requests_any_accelerator() || profile.inject == Inject::Networks;
+        if !asks && !apps.clone().any(|index| demands.has_unknown_claim(index)) {
             return Err(WrongContainers::NoAccelerators);
         }
         let asks = |i: &usize| {
-            demands.demand_of_app_container(*i).any || demands.is_unread(*i) && named.binary_search(i).is_ok()
+            demands.of_app_container(*i).any
+                || demands.has_unknown_claim(*i) && named.binary_search(i).is_ok()
         };
         let asking = apps.filter(asks).map(target).collect();
-        return Ok(weigh(&named, asking));
+        return Ok(share_accelerators_among_named(&named, asking));
     }
     let found: Vec<Target> = apps
         .clone()
-        .filter(|index| demands.demand_of_app_container(*index).any && !is_mesh_proxy(names(*index)))
+        .filter(|index| demands.of_app_container(*index).any && !is_mesh_proxy(names(*index)))
         .map(target)
         .collect();
     if !found.is_empty() {
@@ -56,13 +57,13 @@ pub(super) fn find(subject: &Subject<'_>, profile: &Profile) -> Result<Vec<Targe
         return Ok(first.map(|index| Target { index, accelerators: 1, nccl: true }).into_iter().collect());
     }
     // A claim that cannot be read may be for a whole node; its container is the only one that may compute.
-    let unread = apps.filter(|index| demands.is_unread(*index) && !is_mesh_proxy(names(*index)));
+    let unread = apps.filter(|index| demands.has_unknown_claim(*index) && !is_mesh_proxy(names(*index)));
     let target = |index| Target { index, accelerators: profile.accelerators_per_node, nccl: true };
     Ok(unread.map(target).collect())
 }
 
 /// Indices of the containers of a comma list, in the order of the pod.
-fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
+fn indices_of_named_containers(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainers> {
     let index: BTreeMap<&str, usize> =
         subject.pod.containers().iter().enumerate().rev().map(|(i, c)| (c.name(), i)).collect();
     let mut found = BTreeSet::new();
@@ -89,7 +90,7 @@ fn named(subject: &Subject<'_>, list: &str) -> Result<Vec<usize>, WrongContainer
 /// The named containers with their own accelerators. The accelerators of other containers are shared equally between
 /// the named ones without any: a container may drive the NICs for another container's accelerators. Both are in the order
 /// of the pod.
-fn weigh(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
+fn share_accelerators_among_named(named: &[usize], asking: Vec<Target>) -> Vec<Target> {
     let is_named = |target: &&Target| named.binary_search(&target.index).is_ok();
     let others = asking.iter().filter(|t| !is_named(t)).map(|t| t.accelerators);
     let others = others.fold(0_u32, u32::saturating_add);

@@ -10,7 +10,11 @@ use crate::profile::{Profile, Rail};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rails of a pod with so many accelerators. `None`: it asks for a part that the profile does not have.
-pub(super) fn chosen<'p>(pod: &PodView<'_>, profile: &'p Profile, accelerators: u32) -> Option<&'p [Rail]> {
+pub(super) fn rails_chosen_for_pod<'p>(
+    pod: &PodView<'_>,
+    profile: &'p Profile,
+    accelerators: u32,
+) -> Option<&'p [Rail]> {
     match pod.annotation(RAILS_ANNOTATION) {
         Some(name) => profile.subset(name).map(|s| s.rails.as_slice()),
         None => Some(profile.rails_for(accelerators)),
@@ -18,7 +22,7 @@ pub(super) fn chosen<'p>(pod: &PodView<'_>, profile: &'p Profile, accelerators: 
 }
 
 /// The rails that are added to a pod.
-pub(super) struct ToAdd<'r> {
+pub(super) struct RailsToAdd<'r> {
     /// Each of them.
     pub(super) missing: Vec<&'r Rail>,
     /// Rails that the pod has by itself (count).
@@ -26,15 +30,15 @@ pub(super) struct ToAdd<'r> {
 }
 
 /// The rails that are added to a pod with these networks. `complete`: its own ones stand for all of the rails.
-pub(super) fn to_add<'r>(
+pub(super) fn rails_to_add<'r>(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &'r [Rail],
     items: &[Selection<'_>],
     mut room: BTreeMap<String, i64>,
     complete: bool,
-) -> ToAdd<'r> {
-    let mut missing = missing(rails, items, subject.namespace);
+) -> RailsToAdd<'r> {
+    let mut missing = rails_without_attachment(rails, items, subject.namespace);
     let have = rails.len() - missing.len();
     if complete {
         missing.clear();
@@ -48,14 +52,18 @@ pub(super) fn to_add<'r>(
         None => true,
     });
     if profile.inject == Inject::Annotations {
-        with_devices(subject, rails, items, &mut missing);
+        keep_rails_with_devices(subject, rails, items, &mut missing);
     }
-    ToAdd { missing, have }
+    RailsToAdd { missing, have }
 }
 
 /// The rails that no attachment of the pod serves. A network with the interface of a rail is that rail; beyond that,
 /// a network named n times serves n rails.
-fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) -> Vec<&'a Rail> {
+fn rails_without_attachment<'a>(
+    rails: &'a [Rail],
+    items: &[Selection<'_>],
+    pod_namespace: &str,
+) -> Vec<&'a Rail> {
     let mut left: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(pod_namespace);
@@ -87,9 +95,15 @@ fn missing<'a>(rails: &'a [Rail], items: &[Selection<'_>], pod_namespace: &str) 
 /// Keeps the rails that the pod has devices for. Where it asks units of a resource itself, and ours is not to raise
 /// them, an attachment beyond them gets no device and the pod never starts. Where it asks none, another webhook adds
 /// as many as there are attachments (k8snetworkplumbingwg/network-resources-injector pkg/webhook).
-fn with_devices(subject: &Subject<'_>, rails: &[Rail], items: &[Selection<'_>], missing: &mut Vec<&Rail>) {
+fn keep_rails_with_devices(
+    subject: &Subject<'_>,
+    rails: &[Rail],
+    items: &[Selection<'_>],
+    missing: &mut Vec<&Rail>,
+) {
     let named = rails.iter().filter_map(|r| r.resource.as_deref());
-    let mut room = super::rdma_resources_of_each_container::held(subject.pod, named);
+    let mut room =
+        super::rdma_resources_of_each_container::units_held_by_running_containers(subject.pod, named);
     room.retain(|_, held| *held > 0);
     for item in items {
         let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);

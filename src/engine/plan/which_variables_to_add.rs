@@ -2,14 +2,16 @@
 //! its command, by the carrier that reaches the ranks. Which it leaves out, and why.
 
 use super::annotation_names_and_paths::FILES_PATH;
-use super::is_variable_for_nccl_version::{Applies, applies, version};
+use super::does_variable_name_interface::name_or_value_has_interface;
+use super::is_variable_for_nccl_version::{
+    Applies, applies_to_nccl_of_container, known_nccl_version_and_source,
+};
 use super::nccl_conf_and_small_files;
-use super::variables_to_add_type::Variables;
-use super::which_lines_nccl_conf_gets::ConfFile;
-use super::which_variables_host_network_leaves_out::name_or_value_has_interface;
+use super::nccl_conf_format::ConfFile;
+use super::variables_to_add_type::VariablesOfTarget;
 use super::{
     Change, Edit, EnvRefusal, FileRefusal, OwnSetting, Target, VariableSetByPod, VariableWithoutInterface,
-    VariablesLeftOut, which_lines_nccl_conf_gets,
+    VariablesLeftOut, nccl_conf_format,
 };
 use crate::demands::Subject;
 use crate::nccl::variable_table::may_set_known_variable;
@@ -21,17 +23,21 @@ use crate::profile::{EnvEntry, Profile};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-fn names_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
+fn does_container_name_net_plugin(pod: &PodView<'_>, container: &Container<'_>, conf: &ConfFile) -> bool {
     let plugin = container.env_var("NCCL_NET_PLUGIN");
     plugin.is_some_and(|(_, e)| e.literal().is_none_or(|v| !v.is_empty() && v != "none"))
         || container
             .shell_text()
             .any(|text| may_set_known_variable(text) && sets_variable(text, "NCCL_NET_PLUGIN"))
-        || nccl_conf_and_small_files::has_conf(pod, container) && conf.value("NCCL_NET_PLUGIN").is_some()
+        || nccl_conf_and_small_files::mounts_our_nccl_conf(pod, container)
+            && conf.value("NCCL_NET_PLUGIN").is_some()
 }
 
 /// The unused interface that a variable of the profile names, as its whole value or as an exact match (`=rail0`).
-pub(crate) fn unused_interface<'a>(entry: &EnvEntry, unused: &'a [String]) -> Option<&'a str> {
+pub(crate) fn unused_interface_named_by_variable<'a>(
+    entry: &EnvEntry,
+    unused: &'a [String],
+) -> Option<&'a str> {
     let named = entry.name.ends_with("SOCKET_IFNAME");
     let value = entry.value.strip_prefix('=').unwrap_or(&entry.value);
     unused.iter().find(|interface| named && *interface == value).map(String::as_str)
@@ -44,25 +50,27 @@ fn points_to_file(entry: &EnvEntry) -> bool {
 
 /// What every target lacks, in the order of the targets. `unused`: interfaces of rails that the pod does not get.
 /// `conf`: the pod's own `nccl.conf`; `conf_readers`: targets that read that of preflight.
-pub(super) fn wanted<'p>(
+pub(super) fn decide_variables_of_targets<'p>(
     subject: &Subject<'_>,
     profile: &'p Profile,
     targets: &[Target],
     unused: &[String],
     (conf, conf_readers): (&ConfFile, Option<&BTreeSet<usize>>),
-) -> Vec<Variables<'p>> {
+) -> Vec<VariablesOfTarget<'p>> {
     let in_time = targets.iter().take_while(|_| !subject.deadline.is_over());
-    let mut all: Vec<Variables<'p>> =
-        in_time.filter_map(|target| of_target(subject, profile, *target, (unused, conf))).collect();
+    let mut all: Vec<VariablesOfTarget<'p>> = in_time
+        .filter_map(|target| decide_variables_of_target(subject, profile, *target, (unused, conf)))
+        .collect();
     // One file serves all containers: a line that one of its readers must not have is none for the others either.
-    let has_conf = |v: &Variables<'_>| {
+    let has_conf = |v: &VariablesOfTarget<'_>| {
         subject
             .pod
             .containers()
             .get(v.container)
-            .is_some_and(|c| nccl_conf_and_small_files::has_conf(subject.pod, c))
+            .is_some_and(|c| nccl_conf_and_small_files::mounts_our_nccl_conf(subject.pod, c))
     };
-    let will_have = |v: &Variables<'_>| conf_readers.is_some_and(|readers| readers.contains(&v.container));
+    let will_have =
+        |v: &VariablesOfTarget<'_>| conf_readers.is_some_and(|readers| readers.contains(&v.container));
     let readers = all.iter().filter(|v| !v.by_file.is_empty() || will_have(v) || has_conf(v));
     let never: BTreeSet<&str> = readers.flat_map(|v| v.never.iter().copied()).collect();
     for variables in &mut all {
@@ -78,7 +86,7 @@ pub(super) fn wanted<'p>(
 }
 
 /// Variables of the profile that the container's command sets by itself.
-fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&'c str> {
+fn variables_set_by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&'c str> {
     // Nearly every name differs in length from the profile's, and a command may have hundreds of thousands.
     let bit = |name: &str| 1_u64 << name.len().min(63);
     let lengths = profile.env.iter().fold(0, |lengths, e| lengths | bit(&e.name));
@@ -86,18 +94,19 @@ fn by_command<'c>(container: &'c Container<'_>, profile: &Profile) -> BTreeSet<&
     container.shell_text().flat_map(assigned).filter(ours).collect()
 }
 
-fn of_target<'p>(
+fn decide_variables_of_target<'p>(
     subject: &Subject<'_>,
     profile: &'p Profile,
     target: Target,
     (unused, conf): (&[String], &ConfFile),
-) -> Option<Variables<'p>> {
+) -> Option<VariablesOfTarget<'p>> {
     let mut unknown_version = Vec::new();
     let container = subject.pod.containers().get(target.index)?;
-    let plugin = LazyCell::new(|| names_plugin(subject.pod, container, conf));
+    let plugin = LazyCell::new(|| does_container_name_net_plugin(subject.pod, container, conf));
     // Where the profile's files are not, what points to them would point to nothing.
-    let reaches_files = LazyCell::new(|| nccl_conf_and_small_files::reach(subject.pod, container, profile));
-    let by_command = by_command(container, profile);
+    let reaches_files =
+        LazyCell::new(|| nccl_conf_and_small_files::can_profile_files_reach(subject.pod, container, profile));
+    let by_command = variables_set_by_command(container, profile);
     let (mut absent, mut set_by_pod) = (Vec::new(), Vec::new());
     let entries = profile
         .env
@@ -105,7 +114,7 @@ fn of_target<'p>(
         .filter(|e| e.policy != EnvPolicy::Forbid)
         .filter(|e| target.nccl || !(e.name.starts_with("NCCL_") || e.name.starts_with("RCCL_")));
     for entry in entries.take_while(|_| !subject.deadline.is_over()) {
-        let applies = applies(entry, container, profile);
+        let applies = applies_to_nccl_of_container(entry, container, profile);
         let own = container.env_var(&entry.name).map(|(_, own)| own);
         // The user's value does not reach ranks that sshd starts; where it is the profile's, the file brings it. FAB403
         // compares the two.
@@ -137,9 +146,9 @@ fn of_target<'p>(
     }
     // The name of an interface that the pod does not have would stop NCCL: `no socket interface found`.
     let (absent, without): (Vec<_>, Vec<_>) =
-        absent.into_iter().partition(|e| unused_interface(e, unused).is_none());
+        absent.into_iter().partition(|e| unused_interface_named_by_variable(e, unused).is_none());
     let without = without.into_iter().filter_map(|e| {
-        let interface = unused_interface(e, unused)?.to_owned();
+        let interface = unused_interface_named_by_variable(e, unused)?.to_owned();
         Some(VariableWithoutInterface { container: target.index, name: e.name.to_string(), interface })
     });
     let without_interface = without.collect();
@@ -150,17 +159,17 @@ fn of_target<'p>(
     let never = profile.env.iter().filter(|e| {
         own_differs(e)
             || points_to_file(e) && !*reaches_files
-            || applies(e, container, profile) != Applies::Yes
+            || applies_to_nccl_of_container(e, container, profile) != Applies::Yes
             || &*e.name == "NCCL_NET" && *plugin
     });
     let never = never.map(|e| &*e.name).collect();
-    let mut variables = Variables {
+    let mut variables = VariablesOfTarget {
         container: target.index,
         never,
         unknown_version,
         without_interface,
         set_by_pod,
-        ..Variables::default()
+        ..VariablesOfTarget::default()
     };
     // sshd starts ranks with an environment of its own: a variable in `env` would look right and change nothing.
     // `env` beats `envFrom`: setting a variable there could change one that a ConfigMap sets. A file changes no
@@ -173,7 +182,7 @@ fn of_target<'p>(
         None
     };
     if variables.why.is_none() {
-        let has_conf = nccl_conf_and_small_files::has_conf(subject.pod, container);
+        let has_conf = nccl_conf_and_small_files::mounts_our_nccl_conf(subject.pod, container);
         // The user's line stays as it is, but what the profile requires does not depend on a text of the user's.
         let stays =
             |e: &EnvEntry| e.policy != EnvPolicy::Require && has_conf && conf.value(&e.name).is_some();
@@ -185,18 +194,18 @@ fn of_target<'p>(
     // stopped by a transport that is pinned.
     let pinned = |e: &EnvEntry| variables.why == Some(EnvRefusal::EnvFrom) && &*e.name == "NCCL_NET";
     let by_file = |e: &&EnvEntry| {
-        variables.file_refusal.is_none() && which_lines_nccl_conf_gets::carries(e) && !pinned(e)
+        variables.file_refusal.is_none() && nccl_conf_format::can_conf_line_carry(e) && !pinned(e)
     };
     (variables.by_file, variables.left) = absent.into_iter().partition(by_file);
     Some(variables)
 }
 
 /// The variables of one container, and those that no carrier takes.
-pub(super) fn plan(
+pub(super) fn plan_env_and_left_out(
     pod: &PodView<'_>,
     profile: &Profile,
-    variables: &Variables<'_>,
-    files: &nccl_conf_and_small_files::Files,
+    variables: &VariablesOfTarget<'_>,
+    files: &nccl_conf_and_small_files::PlannedFiles,
 ) -> (Vec<Change>, Option<VariablesLeftOut>) {
     let Some(container) = pod.containers().get(variables.container) else { return (Vec::new(), None) };
     let first = container.env().len();
@@ -209,7 +218,11 @@ pub(super) fn plan(
             value: entry.value.clone(),
             index: first + nth,
         },
-        reason: match entry.from.or(entry.before).and_then(|_| version(container, profile)) {
+        reason: match entry
+            .from
+            .or(entry.before)
+            .and_then(|_| known_nccl_version_and_source(container, profile))
+        {
             Some((version, by)) => format!("{} (NCCL {version}, {by})", entry.reason).into(),
             None => (&entry.reason).into(),
         },

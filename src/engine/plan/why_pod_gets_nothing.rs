@@ -1,7 +1,7 @@
 //! Why nothing is planned for a pod that has a profile: the reasons, and those of them that pod and profile show.
 
 use super::INJECT_ANNOTATION;
-use super::target_container::WrongContainers;
+use super::target_container_type::WrongContainers;
 use crate::demands::Subject;
 use crate::demands::claimed_devices::ClaimOn;
 use crate::pod::PodView;
@@ -15,7 +15,7 @@ pub const MAX_CONTAINERS: usize = 1000;
 
 /// Why nothing is planned for a pod that has a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Withheld {
+pub enum WhyNothingPlanned {
     /// The pod asks to be left alone.
     OptedOut,
     /// The profile is for review only.
@@ -74,40 +74,43 @@ pub enum Withheld {
     NotServed,
 }
 
-pub(super) fn withheld(subject: &Subject<'_>, profile: &Profile) -> Option<Withheld> {
-    match pod_level_refusal(subject.pod, profile) {
-        Some(Withheld::OptedOut) => Some(Withheld::OptedOut),
-        _ if profile.inject == Inject::Review => Some(Withheld::ReviewOnly),
-        None if matches!(subject.networks, Some(Err(_))) => Some(Withheld::Unreadable),
+pub(super) fn why_nothing_by_pod_and_profile(
+    subject: &Subject<'_>,
+    profile: &Profile,
+) -> Option<WhyNothingPlanned> {
+    match why_pod_itself_excludes_profile(subject.pod, profile) {
+        Some(WhyNothingPlanned::OptedOut) => Some(WhyNothingPlanned::OptedOut),
+        _ if profile.inject == Inject::Review => Some(WhyNothingPlanned::ReviewOnly),
+        None if matches!(subject.networks, Some(Err(_))) => Some(WhyNothingPlanned::Unreadable),
         reason => reason,
     }
 }
 
 /// Why a pod would get nothing from a profile, as far as pod and profile show it.
 #[must_use]
-pub fn pod_level_refusal(pod: &PodView<'_>, profile: &Profile) -> Option<Withheld> {
+pub fn why_pod_itself_excludes_profile(pod: &PodView<'_>, profile: &Profile) -> Option<WhyNothingPlanned> {
     if pod.annotation(INJECT_ANNOTATION) == Some("false") {
-        return Some(Withheld::OptedOut);
+        return Some(WhyNothingPlanned::OptedOut);
     }
     if pod.annotation("kubernetes.io/config.mirror").is_some() {
-        return Some(Withheld::Mirror);
+        return Some(WhyNothingPlanned::Mirror);
     }
     if pod.spec.as_ref().and_then(|s| s.os.as_ref()?.name.as_deref()) == Some("windows") {
-        return Some(Withheld::Windows);
+        return Some(WhyNothingPlanned::Windows);
     }
     if pod.containers().len() > MAX_CONTAINERS {
-        return Some(Withheld::ManyContainers);
+        return Some(WhyNothingPlanned::ManyContainers);
     }
     if over_limit(pod).is_some() {
-        return Some(Withheld::OverLimit);
+        return Some(WhyNothingPlanned::OverLimit);
     }
     // hostNetwork is never added: it is a way out of the pod, and Pod Security decides on it.
     match (pod.host_network(), profile.attachment == Attachment::HostNetwork) {
-        (true, false) => return Some(Withheld::HostNetwork),
-        (false, true) => return Some(Withheld::OwnNetwork),
+        (true, false) => return Some(WhyNothingPlanned::HostNetwork),
+        (false, true) => return Some(WhyNothingPlanned::OwnNetwork),
         _ => {}
     }
     let gke = Some("networking.gke.io/interfaces").filter(|_| profile.gke_networks.is_none());
     let mut keys = gke.into_iter().chain(["k8s.volcengine.com/pod-networks"]);
-    keys.find(|key| pod.annotation(key).is_some()).map(Withheld::ProviderNetworks)
+    keys.find(|key| pod.annotation(key).is_some()).map(WhyNothingPlanned::ProviderNetworks)
 }

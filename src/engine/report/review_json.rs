@@ -156,7 +156,7 @@ pub struct SuppressedEntry<'a> {
 /// Operations as JSON entries.
 #[must_use]
 pub fn patch(patch: &Patch) -> Vec<PatchEntry<'_>> {
-    let operations = patch.operations().into_iter();
+    let operations = patch.read_operations().into_iter();
     operations.map(|o| PatchEntry { op: o.op, path: o.path.0, value: o.value }).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::is_finding_in_baseline::BaselineState;
 use crate::facts::Mode;
-use crate::resolve::why_steps_and_candidates::Why;
+use crate::resolve::explain_resolution::ResolutionExplanation;
 use crate::review::Decision;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
 use crate::rules::{Finding, NO_PROFILE, Severity};
@@ -126,7 +126,7 @@ pub struct Reviewed {
     /// Names of the pod's app containers, in their order.
     pub containers: Vec<String>,
     /// How its profile was found, where that is asked for.
-    pub why: Option<Why>,
+    pub why: Option<ResolutionExplanation>,
 }
 
 impl Reviewed {
@@ -158,7 +158,10 @@ impl Reviewed {
     /// Sets the verdict by the findings.
     pub fn recompute_verdict(&mut self) {
         let waived = self.waived.iter().map(|waived| waived.item.finding.severity).max();
-        self.decision.set_verdict(self.worst().max(waived) == Some(Severity::Error), self.mode);
+        self.decision.set_verdict_and_drop_denied_changes(
+            self.worst().max(waived) == Some(Severity::Error),
+            self.mode,
+        );
     }
 }
 

@@ -1,11 +1,12 @@
 //! The profiles of the nodes that a pod can run on. `which_candidate_of_nodes_wins` decides between several, and
 //! `candidates_while_no_node_exists` has the profiles while no such node exists.
 
-use super::candidates_while_no_node_exists::by_selectors;
+use super::candidates_while_no_node_exists::candidates_by_selectors_alone;
 use super::which_candidate_of_nodes_wins::{
-    Found, add_highest_priority, on_nodes, one_or_ambiguous, remove_outranked, replaces,
+    Candidates, add_highest_priority, one_pinned_outside_or_ambiguous, remove_outranked, replaces,
+    without_strength_of_instance_type,
 };
-use super::{Because, Conditions, Evidence, Resolution, Strength, unmet};
+use super::{AmbiguityCause, Conditions, Evidence, Resolution, Strength, unmet_condition_of_when};
 use crate::demands::Subject;
 use crate::nodes::{ClassSet, Constraints, Requirement};
 use crate::profile::Profile;
@@ -21,9 +22,9 @@ const BLOCK: usize = 64;
 
 /// What the nodes that a pod can run on say about its profile.
 #[derive(Debug, Default)]
-struct Ground {
+struct CandidatesOnNodes {
     /// The profiles with the highest priority of each kind of node.
-    found: Found,
+    found: Candidates,
     /// Whether any of the nodes belongs to a profile that the namespace may use.
     served: bool,
     /// Whether a node with accelerators belongs to no profile that the pod can have.
@@ -32,18 +33,18 @@ struct Ground {
 
 /// Finds the profiles on the nodes that a pod can run on: of each kind of node the highest priority, or all that tie.
 /// Those that the named profile replaces do not count.
-fn ground(
+fn candidates_on_nodes(
     landing: &ClassSet,
     constraints: &Constraints<'_>,
     subject: &Subject<'_>,
     named: Option<&Profile>,
-) -> Ground {
+) -> CandidatesOnNodes {
     let snapshot = subject.snapshot;
     let catalog = snapshot.catalog();
-    let mut ground = Ground::default();
+    let mut ground = CandidatesOnNodes::default();
     // For each set of profiles that was seen, whether one of them serves the pod.
     let mut served: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
-    let accelerated = accelerated(constraints, snapshot);
+    let accelerated = classes_with_requested_accelerators(constraints, snapshot);
     for (nth, number) in landing.ones().enumerate() {
         if nth.is_multiple_of(BLOCK) && subject.deadline.is_over() {
             break;
@@ -67,7 +68,7 @@ fn ground(
 /// KEP-5004): a node with the class's accelerators may list none, or only names that the same vendor's device plugin
 /// gives slices and shares, also with 0 units after the plugin has left the node. How many units it lists changes
 /// nothing, or the ranks of one job would get several profiles (docs/adr/0009).
-pub(crate) fn without_others(
+pub(crate) fn without_classes_lacking_accelerators(
     mut set: ClassSet,
     constraints: &Constraints<'_>,
     snapshot: &Snapshot,
@@ -106,7 +107,7 @@ pub(crate) fn without_others(
 
 /// Whether a DeviceClass provides a resource. A device plugin may provide it too, on other nodes.
 fn is_claimed(resource: &str, snapshot: &Snapshot) -> bool {
-    snapshot.facts().class_behind(resource).is_some()
+    snapshot.cluster_facts_for_audience().class_behind(resource).is_some()
 }
 
 /// The domain of a resource's name: device plugins use that of the vendor.
@@ -115,7 +116,7 @@ fn vendor(resource: &str) -> &str {
 }
 
 /// The classes whose nodes have the accelerators that the pod requests.
-fn accelerated(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
+fn classes_with_requested_accelerators(constraints: &Constraints<'_>, snapshot: &Snapshot) -> ClassSet {
     let mut have = with_gpu_label(snapshot);
     let accelerators = &snapshot.settings().accelerators;
     for name in constraints.resources.iter().filter(|r| accelerators.contains(r)) {
@@ -135,27 +136,27 @@ fn with_gpu_label(snapshot: &Snapshot) -> ClassSet {
 
 /// Whether a pod waits for a profile's nodes: no node that it can run on now carries a profile or has its
 /// accelerators, and the profile's nodes could fit it. Then its selectors are evidence for the profile.
-pub(crate) fn awaits(
+pub(crate) fn waits_for_nodes_of_profile(
     profile: &Profile,
     constraints: &Constraints<'_>,
     landing: &ClassSet,
     subject: &Subject<'_>,
 ) -> bool {
     let Subject { namespace, snapshot, deadline, .. } = subject;
-    is_idle(constraints, landing, namespace, snapshot)
-        && Conditions::of(constraints, snapshot.catalog(), deadline).may_meet(profile)
+    no_node_has_profile_or_accelerators(constraints, landing, namespace, snapshot)
+        && Conditions::of(constraints, snapshot.catalog(), deadline).may_fit_nodes_of(profile)
 }
 
 /// Whether no node that a pod can run on now carries a profile or has its accelerators.
-pub(super) fn is_idle(
+pub(super) fn no_node_has_profile_or_accelerators(
     constraints: &Constraints<'_>,
     landing: &ClassSet,
     namespace: &str,
     snapshot: &Snapshot,
 ) -> bool {
     let catalog = snapshot.catalog();
-    let landing = without_others(landing.clone(), constraints, snapshot);
-    let accelerated = accelerated(constraints, snapshot);
+    let landing = without_classes_lacking_accelerators(landing.clone(), constraints, snapshot);
+    let accelerated = classes_with_requested_accelerators(constraints, snapshot);
     // For each set of profiles that was seen, whether one of them admits the namespace.
     let mut served: Vec<Option<bool>> = vec![None; catalog.profile_sets()];
     let mut idle = |class: usize| {
@@ -168,70 +169,94 @@ pub(super) fn is_idle(
 }
 
 /// The steps that look at nodes and selectors; `None` where they say nothing.
-pub(super) fn resolve(subject: &Subject<'_>, default: Option<&str>) -> Option<Resolution> {
+pub(super) fn resolve_by_nodes_or_selectors(
+    subject: &Subject<'_>,
+    default: Option<&str>,
+) -> Option<Resolution> {
     let snapshot = subject.snapshot;
     snapshot.profiles().next()?;
     let constraints = &subject.constraints;
     let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
-    let usable = |p: &Profile| snapshot.admits(p, subject.namespace) && unmet(p, subject).is_none();
+    let usable =
+        |p: &Profile| snapshot.admits(p, subject.namespace) && unmet_condition_of_when(p, subject).is_none();
     // The default is what nodes without a profile are for; where the pod can run on those as well, it is one of
     // the answers.
     let default = default.and_then(|name| snapshot.profile(name)).filter(|p| usable(p));
-    let landing = without_others(subject.landing().clone(), constraints, snapshot);
-    let Ground { mut found, served, bare } = ground(&landing, constraints, subject, None);
+    let landing = without_classes_lacking_accelerators(subject.landing().clone(), constraints, snapshot);
+    let CandidatesOnNodes { mut found, served, bare } =
+        candidates_on_nodes(&landing, constraints, subject, None);
     if served {
         let several = found.profiles.len() > 1;
-        remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
+        remove_outranked(&mut found.profiles, |p| without_strength_of_instance_type(conditions.strength(p)));
         if let Some(default) = default.filter(|_| bare && !found.profiles.is_empty()) {
             found.profiles.insert(default.name.clone(), Arc::clone(default));
         }
         let evidence = if several { Evidence::Asked } else { Evidence::Nodes };
-        return one_or_ambiguous(found, Because::Nodes, |_| evidence.clone(), snapshot);
+        return one_pinned_outside_or_ambiguous(found, AmbiguityCause::Nodes, |_| evidence.clone(), snapshot);
     }
-    if bare || is_bound(constraints, snapshot) {
+    if bare || is_bound_to_existing_node(constraints, snapshot) {
         return None;
     }
-    let (mut found, asked) = by_selectors(&conditions, subject);
+    let (mut found, asked) = candidates_by_selectors_alone(&conditions, subject);
     remove_outranked(&mut found.profiles, |p| conditions.strength(p));
     // Unless every node that the pod could ever land on would carry a profile, one without may be added, and its pods
     // get the default.
     if let Some(default) = default.filter(|_| !asked && !found.profiles.is_empty()) {
         found.profiles.insert(default.name.clone(), Arc::clone(default));
     }
-    one_or_ambiguous(found, Because::Selectors, |p| Evidence::Selectors(conditions.strength(p)), snapshot)
+    one_pinned_outside_or_ambiguous(
+        found,
+        AmbiguityCause::Selectors,
+        |p| Evidence::Selectors(conditions.strength(p)),
+        snapshot,
+    )
 }
 
 /// The profiles of the nodes that a pod can run on, except those that the profile it names replaces; while no such node
 /// exists, the profiles that its selectors leave.
-pub(super) fn beside(
+pub(super) fn profiles_of_nodes_beside_named(
     constraints: &Constraints<'_>,
     subject: &Subject<'_>,
     named: Option<&Arc<Profile>>,
 ) -> Vec<Arc<Profile>> {
     let snapshot = subject.snapshot;
     let conditions = Conditions::of(constraints, snapshot.catalog(), subject.deadline);
-    // See `without_others`.
+    // See `without_classes_lacking_accelerators`.
     let bound = constraints.node_name.is_some();
-    let lacking = if bound { snapshot.all_nodes().classes().none() } else { lacking(constraints, subject) };
-    let mut landing = without_others(snapshot.landing(constraints, subject.deadline), constraints, snapshot);
+    let lacking = if bound {
+        snapshot.all_nodes().classes().none()
+    } else {
+        classes_lacking_published_resources(constraints, subject)
+    };
+    let mut landing = without_classes_lacking_accelerators(
+        snapshot.landing(constraints, subject.deadline),
+        constraints,
+        snapshot,
+    );
     landing.difference_with(&lacking);
-    let Ground { mut found, served, bare } = ground(&landing, constraints, subject, named.map(|p| &**p));
-    if served || bare || is_bound(constraints, snapshot) {
-        remove_outranked(&mut found.profiles, |p| on_nodes(conditions.strength(p)));
+    let CandidatesOnNodes { mut found, served, bare } =
+        candidates_on_nodes(&landing, constraints, subject, named.map(|p| &**p));
+    if served || bare || is_bound_to_existing_node(constraints, snapshot) {
+        remove_outranked(&mut found.profiles, |p| without_strength_of_instance_type(conditions.strength(p)));
         if !bound {
-            let asked = asked_by_a_term(&conditions, (constraints, subject), (&landing, &lacking), named);
+            let asked = profiles_asked_without_usable_nodes(
+                &conditions,
+                (constraints, subject),
+                (&landing, &lacking),
+                named,
+            );
             found.profiles.extend(asked);
         }
         return found.profiles.into_values().collect();
     }
-    found = by_selectors(&conditions, subject).0;
+    found = candidates_by_selectors_alone(&conditions, subject).0;
     // The pod cannot run on the nodes that a profile has now, nor on further ones like them.
     let elsewhere = |p: &Profile| {
-        let carrying = snapshot.catalog().classes_of(&p.name).filter(|carrying| !carrying.is_clear());
+        let carrying = snapshot.catalog().node_classes_of(&p.name).filter(|carrying| !carrying.is_clear());
         carrying.is_some_and(|carrying| carrying.is_subset(&lacking))
     };
     found.profiles.retain(|_, p| !elsewhere(p));
-    let fits = named.filter(|named| conditions.may_meet(named));
+    let fits = named.filter(|named| conditions.may_fit_nodes_of(named));
     found.profiles.extend(fits.map(|named| (named.name.clone(), Arc::clone(named))));
     remove_outranked(&mut found.profiles, |p| conditions.strength(p));
     if let Some(named) = named {
@@ -245,40 +270,40 @@ pub(super) fn beside(
 
 /// The profiles whose nodes a term of the pod's affinity asks for, and of whose nodes the pod can run on none now: it may
 /// exclude the nodes of today by name, or the pool is at zero. Nodes that join while the pod is pending would fit it.
-fn asked_by_a_term(
+fn profiles_asked_without_usable_nodes(
     conditions: &Conditions<'_>,
     (constraints, subject): (&Constraints<'_>, &Subject<'_>),
     (landing, lacking): (&ClassSet, &ClassSet),
     named: Option<&Arc<Profile>>,
 ) -> BTreeMap<String, Arc<Profile>> {
     let snapshot = subject.snapshot;
-    let mut asked = Found::default();
+    let mut asked = Candidates::default();
     let admitted = snapshot.profiles().filter(|p| snapshot.admits(p, subject.namespace));
     for profile in
         admitted.take_while(|_| !subject.deadline.is_over()).filter(|p| conditions.a_term_may_ask(p))
     {
-        asked.add(profile, subject);
+        asked.add_if_when_is_met(profile, subject);
     }
     if asked.profiles.is_empty() {
         return asked.profiles;
     }
     // Further nodes of a profile are like those that it has: what excludes these excludes them too, except their names.
     let classes = snapshot.all_nodes().classes();
-    let mut fitting = snapshot.tolerated(constraints);
-    fitting = without_others(fitting, constraints, snapshot);
+    let mut fitting = snapshot.classes_with_tolerated_taints(constraints);
+    fitting = without_classes_lacking_accelerators(fitting, constraints, snapshot);
     fitting.difference_with(lacking);
     let mut others = classes.all().clone();
     others.difference_with(&fitting);
     let mut away = classes.all().clone();
     away.difference_with(landing);
     asked.profiles.retain(|_, p| {
-        let carrying = snapshot.catalog().classes_of(&p.name).filter(|carrying| !carrying.is_clear());
+        let carrying = snapshot.catalog().node_classes_of(&p.name).filter(|carrying| !carrying.is_clear());
         carrying.is_none_or(|carrying| carrying.is_subset(&away) && !carrying.is_subset(&others))
     });
     remove_outranked(&mut asked.profiles, |_| Strength::Nodes);
     if let Some(named) = named {
         asked.profiles.retain(|_, p| {
-            let both = conditions.terms_ask_for_both(p, named);
+            let both = conditions.terms_asking_one_ask_other(p, named);
             p.name != named.name && !replaces(named, p, if both { std::slice::from_ref(named) } else { &[] })
         });
     }
@@ -290,14 +315,14 @@ const MAX_RESOURCES: usize = 64;
 
 /// The classes that list resources, but not all of those that the pod requests and that belong to a profile of its
 /// namespace. By any other name, the answer would reveal which resources nodes have.
-fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
+fn classes_lacking_published_resources(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
     let snapshot = subject.snapshot;
     let classes = snapshot.all_nodes().classes();
     let admitted = |p: &Arc<Profile>| snapshot.admits(p, subject.namespace);
     let published = |name: &&&str| snapshot.catalog().with_resource(name).iter().any(admitted);
     let mut lacking = classes.none();
     for name in constraints.resources.iter().filter(published).take(MAX_RESOURCES) {
-        // See `without_others`.
+        // See `without_classes_lacking_accelerators`.
         if is_claimed(name, snapshot) {
             continue;
         }
@@ -311,6 +336,6 @@ fn lacking(constraints: &Constraints<'_>, subject: &Subject<'_>) -> ClassSet {
 }
 
 /// Whether a pod is bound to a node that exists: it runs only there.
-fn is_bound(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
+fn is_bound_to_existing_node(constraints: &Constraints<'_>, snapshot: &Snapshot) -> bool {
     constraints.node_name.is_some_and(|name| snapshot.all_nodes().class_of(name).is_some())
 }

@@ -4,7 +4,7 @@
 use crate::deadline::Deadline;
 use crate::nodes::{Condition, Constraints};
 use crate::profile::Profile;
-use crate::snapshot::{Catalog, Wanted};
+use crate::snapshot::{Catalog, ConditionsByNodeLabel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,7 +54,8 @@ impl<'a> Conditions<'a> {
         let terms: Vec<ByLabel<'_>> =
             conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
         let labels = terms.iter().flatten();
-        let lookups: usize = labels.map(|(key, condition)| catalog.lookups(key, condition.named())).sum();
+        let lookups: usize =
+            labels.map(|(key, condition)| catalog.max_lookups_of_label_values(key, condition.named())).sum();
         let more = open.count() > MAX_TERMS || lookups > MAX_LOOKUPS || !deadline.take_looks(lookups);
         Self { terms, more, shared, catalog }
     }
@@ -65,9 +66,9 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether a node could satisfy both the pod and the profile. A profile that names no nodes fits nothing here.
-    pub(crate) fn may_meet(&self, profile: &Profile) -> bool {
+    pub(crate) fn may_fit_nodes_of(&self, profile: &Profile) -> bool {
         let Some(selection) = self.catalog.selection_of(&profile.name) else { return false };
-        let (nothing, stated) = (Condition::default(), selection.stated());
+        let (nothing, stated) = (Condition::default(), selection.all_conditions());
         if self.more {
             return true;
         }
@@ -82,7 +83,10 @@ impl<'a> Conditions<'a> {
 
     /// A label and value that the pod requires and no profile selects, although profiles select nodes by this label. `counts`: which
     /// profiles are looked at.
-    pub(crate) fn beside(&self, counts: &dyn Fn(&Profile) -> bool) -> Option<(&'a str, &'a str)> {
+    pub(crate) fn required_label_no_profile_selects(
+        &self,
+        counts: &dyn Fn(&Profile) -> bool,
+    ) -> Option<(&'a str, &'a str)> {
         if self.more {
             return None;
         }
@@ -90,7 +94,7 @@ impl<'a> Conditions<'a> {
         let first = self.terms.first()?;
         let any = |profiles: &[Arc<Profile>]| profiles.iter().any(|profile| counts(profile));
         self.shared.keys().chain(first.keys()).find_map(|key| {
-            let listed = self.catalog.listed(key).filter(|listed| any(&listed.profiles))?;
+            let listed = self.catalog.values_listed_for_label(key).filter(|listed| any(&listed.profiles))?;
             let selected = |value: &&str| listed.values.get(*value).is_some_and(|profiles| any(profiles));
             let mut asked = self.terms.iter().map(|term| self.of_label(term, key)?.allowed.as_ref());
             let none = asked.all(|values| values.is_some_and(|values| !values.iter().any(&selected)));
@@ -101,21 +105,25 @@ impl<'a> Conditions<'a> {
 
     /// Whether a term of the pod asks for the nodes of a profile: each node that satisfies the term is one of them.
     pub(crate) fn a_term_asks(&self, profile: &Profile) -> bool {
-        let Some(wanted) = self.nodes_of(profile) else { return false };
+        let Some(wanted) = self.labels_that_select_nodes_of(profile) else { return false };
         let rest = self.beyond_selector(wanted);
         self.terms.iter().any(|term| implies(term, &rest))
     }
 
     /// Whether each term that asks for the nodes of one profile asks for those of another one too.
-    pub(crate) fn terms_ask_for_both(&self, one: &Profile, other: &Profile) -> bool {
-        let (Some(one), Some(other)) = (self.nodes_of(one), self.nodes_of(other)) else { return false };
+    pub(crate) fn terms_asking_one_ask_other(&self, one: &Profile, other: &Profile) -> bool {
+        let (Some(one), Some(other)) =
+            (self.labels_that_select_nodes_of(one), self.labels_that_select_nodes_of(other))
+        else {
+            return false;
+        };
         let (one, other) = (self.beyond_selector(one), self.beyond_selector(other));
         self.terms.iter().all(|term| !implies(term, &one) || implies(term, &other))
     }
 
     /// What a term must require in order to ask for the nodes of a profile. A profile without a node selector is for its
     /// instance types. None if the profile names no nodes, or if there are more terms than are compared.
-    fn nodes_of(&self, profile: &Profile) -> Option<&Wanted> {
+    fn labels_that_select_nodes_of(&self, profile: &Profile) -> Option<&ConditionsByNodeLabel> {
         let selection = self.catalog.selection_of(&profile.name).filter(|_| !self.more)?;
         let wanted = if selection.selector.is_empty() { &selection.types } else { &selection.selector };
         (!wanted.is_empty()).then_some(wanted)
@@ -127,7 +135,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether every node that satisfies the pod satisfies what is wanted; not if nothing is.
-    pub(super) fn imply(&self, wanted: &Wanted) -> bool {
+    pub(super) fn imply(&self, wanted: &ConditionsByNodeLabel) -> bool {
         if self.more || wanted.is_empty() || self.terms.is_empty() {
             return false;
         }
@@ -136,7 +144,10 @@ impl<'a> Conditions<'a> {
     }
 
     /// What is wanted beyond what the node selector implies: each term implies that as well.
-    fn beyond_selector<'w>(&self, wanted: &'w Wanted) -> Vec<(&'w str, &'w Condition<Box<str>>)> {
+    fn beyond_selector<'w>(
+        &self,
+        wanted: &'w ConditionsByNodeLabel,
+    ) -> Vec<(&'w str, &'w Condition<Box<str>>)> {
         let by_selector = |key: &str, wanted: &Condition<Box<str>>| {
             self.shared.get(key).is_some_and(|condition| condition.implies(wanted))
         };

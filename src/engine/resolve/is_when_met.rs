@@ -8,15 +8,19 @@ use crate::text::count;
 use std::sync::Arc;
 
 /// Gives the profile to a pod that did not name it, unless its `when` says otherwise.
-pub(super) fn check(profile: Arc<Profile>, evidence: Evidence, subject: &Subject<'_>) -> Resolution {
-    match unmet(&profile, subject) {
+pub(super) fn profile_or_outside_by_when(
+    profile: Arc<Profile>,
+    evidence: Evidence,
+    subject: &Subject<'_>,
+) -> Resolution {
+    match unmet_condition_of_when(&profile, subject) {
         None => Resolution::Profile { profile, evidence },
         Some(reason) => Resolution::Outside { profile, evidence, reason },
     }
 }
 
 /// What of a profile's `when` a pod does not meet. A function of the pod alone.
-pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> {
+pub(crate) fn unmet_condition_of_when(profile: &Profile, subject: &Subject<'_>) -> Option<String> {
     let least = profile.when.min_accelerators.unwrap_or(profile.accelerators_per_node);
     if let Some(asked) = subject.accelerators
         && asked < least
@@ -27,7 +31,7 @@ pub(crate) fn unmet(profile: &Profile, subject: &Subject<'_>) -> Option<String> 
         ));
     }
     if profile.when.multi_node == Some(MultiNode::Required) {
-        match subject.multi_node() {
+        match subject.gang_of_pod_or_workload() {
             Some(gang) if gang.several => {}
             Some(gang) => {
                 return Some(format!(

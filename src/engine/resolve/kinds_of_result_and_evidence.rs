@@ -20,7 +20,7 @@ pub enum Resolution {
         /// Which, by name.
         candidates: Vec<Arc<Profile>>,
         /// Why several are possible.
-        because: Because,
+        because: AmbiguityCause,
     },
     /// The pod or namespace named a profile that it cannot have.
     Refused {
@@ -44,7 +44,7 @@ pub enum Resolution {
     },
     /// Nothing names a profile.
     NotApplicable {
-        /// Some profiles that the pod's namespace may use, by name; at most [`SHOWN`].
+        /// Some profiles that the pod's namespace may use, by name; at most [`MAX_CANDIDATES_SHOWN`].
         candidates: Vec<String>,
         /// All profiles that the namespace may use (count).
         known: usize,
@@ -98,11 +98,11 @@ impl Resolution {
 }
 
 /// Candidates that a message shows.
-pub const SHOWN: usize = 5;
+pub const MAX_CANDIDATES_SHOWN: usize = 5;
 
 /// Why several profiles are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Because {
+pub enum AmbiguityCause {
     /// The nodes that the pod can run on belong to different fabrics.
     Nodes,
     /// No node that it can run on exists now, and its selectors fit the nodes of several.

@@ -5,7 +5,7 @@ use crate::snapshot::Snapshot;
 
 /// Something of a profile that the cluster does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingNetworkOrResource {
     /// A NetworkAttachmentDefinition, `namespace/name`.
     Network(String),
     /// An extended resource that no node of the profile offers.
@@ -17,19 +17,27 @@ pub enum Missing {
 /// resources. If a plugin restarts, its resource stays listed with 0 units (kubernetes/kubernetes
 /// pkg/kubelet/cm/devicemanager/manager.go, `GetCapacity`) and is not missing.
 #[must_use]
-pub fn missing(profile: &Profile, namespace: &str, snapshot: &Snapshot) -> Vec<Missing> {
-    gather(profile, Some(namespace), snapshot)
+pub fn missing_networks_and_resources(
+    profile: &Profile,
+    namespace: &str,
+    snapshot: &Snapshot,
+) -> Vec<MissingNetworkOrResource> {
+    find_missing(profile, Some(namespace), snapshot)
 }
 
 /// The same for pods of any namespace, without networks of the pod's own namespace.
 #[must_use]
-pub fn missing_anywhere(profile: &Profile, snapshot: &Snapshot) -> Vec<Missing> {
-    gather(profile, None, snapshot)
+pub fn missing_for_every_namespace(profile: &Profile, snapshot: &Snapshot) -> Vec<MissingNetworkOrResource> {
+    find_missing(profile, None, snapshot)
 }
 
-fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Vec<Missing> {
-    let mut missing: Vec<Missing> = Vec::new();
-    let mut add = |what: Missing| {
+fn find_missing(
+    profile: &Profile,
+    namespace: Option<&str>,
+    snapshot: &Snapshot,
+) -> Vec<MissingNetworkOrResource> {
+    let mut missing: Vec<MissingNetworkOrResource> = Vec::new();
+    let mut add = |what: MissingNetworkOrResource| {
         if !missing.contains(&what) {
             missing.push(what);
         }
@@ -41,21 +49,24 @@ fn gather(profile: &Profile, namespace: Option<&str>, snapshot: &Snapshot) -> Ve
         if last.replace((namespace, &rail.network.name)) == Some((namespace, &rail.network.name)) {
             continue;
         }
-        if snapshot.lists_networks_of(namespace) && snapshot.network(namespace, &rail.network.name).is_none()
+        if snapshot.knows_all_networks_of(namespace)
+            && snapshot.network(namespace, &rail.network.name).is_none()
         {
-            add(Missing::Network(format!("{namespace}/{}", rail.network.name)));
+            add(MissingNetworkOrResource::Network(format!("{namespace}/{}", rail.network.name)));
         }
     }
     // The scheduler allocates a claim for a resource that a DeviceClass provides; nodes do not list it
     // (kubernetes/enhancements KEP-5004). A device plugin may provide it too, on other nodes.
-    let claimed = |name: &str| snapshot.facts().class_behind(name).is_some();
-    for resource in snapshot.catalog().lacking(&profile.name).iter().filter(|name| !claimed(name)) {
-        add(Missing::Resource(resource.clone()));
+    let claimed = |name: &str| snapshot.cluster_facts_for_audience().class_behind(name).is_some();
+    for resource in
+        snapshot.catalog().resources_on_none_of_its_nodes(&profile.name).iter().filter(|name| !claimed(name))
+    {
+        add(MissingNetworkOrResource::Resource(resource.clone()));
     }
     missing
 }
 
-impl std::fmt::Display for Missing {
+impl std::fmt::Display for MissingNetworkOrResource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Network(name) => write!(f, "network {name}"),

@@ -5,7 +5,7 @@
 //! `order_of_evidence` asks for each kind of evidence in turn, and `which_candidate_of_nodes_wins` decides between several
 //! profiles of nodes or selectors. Several profiles by the pod's own resources and networks are found in
 //! `profile_by_resources_and_networks`.
-//! Each other file answers one question for them, or for those who explain the result (`why_steps_and_candidates`,
+//! Each other file answers one question for them, or for those who explain the result (`explain_resolution`,
 //! `profile_status`). What a pod gets from its profile is decided in `plan`, not here.
 
 mod candidates_by_nodes;
@@ -13,7 +13,8 @@ mod candidates_while_no_node_exists;
 mod changed_since_injection;
 mod compare_selectors;
 mod default_profile;
-mod if_claims_are_accelerators;
+pub mod explain_resolution;
+mod if_unknown_claims_are_accelerators;
 mod is_when_met;
 mod kinds_of_result_and_evidence;
 mod missing_networks_and_resources;
@@ -27,19 +28,22 @@ mod which_candidate_of_nodes_wins;
 mod which_namespaces_use_each_profile;
 mod which_namespaces_use_profile;
 mod whose_require_and_forbid_hold;
-pub mod why_steps_and_candidates;
 
 pub(crate) use crate::snapshot::admits;
-pub(crate) use candidates_by_nodes::{awaits, without_others};
+pub(crate) use candidates_by_nodes::{waits_for_nodes_of_profile, without_classes_lacking_accelerators};
 pub use changed_since_injection::SinceInjection;
 pub(crate) use compare_selectors::Conditions;
 pub(crate) use default_profile::default_profile;
-pub(crate) use if_claims_are_accelerators::{IfAccelerated, if_accelerated};
-pub(crate) use is_when_met::unmet;
-pub use kinds_of_result_and_evidence::{Because, Evidence, Outcome, Resolution, SHOWN};
-pub use missing_networks_and_resources::{Missing, missing, missing_anywhere};
-pub use order_of_evidence::resolve;
+pub(crate) use if_unknown_claims_are_accelerators::{
+    IfUnknownClaimsAreAccelerators, resolve_if_unknown_claims_are_accelerators,
+};
+pub(crate) use is_when_met::unmet_condition_of_when;
+pub use kinds_of_result_and_evidence::{AmbiguityCause, Evidence, MAX_CANDIDATES_SHOWN, Outcome, Resolution};
+pub use missing_networks_and_resources::{
+    MissingNetworkOrResource, missing_for_every_namespace, missing_networks_and_resources,
+};
+pub use order_of_evidence::resolve_profile_of_pod;
 pub use rail_faults::{RailFault, rail_faults};
 pub use selector_strength::Strength;
-pub use which_namespaces_use_profile::{enforcing, users};
-pub(crate) use whose_require_and_forbid_hold::{PlannedForNodes, also_held};
+pub use which_namespaces_use_profile::{count_enforcing_namespaces, namespaces_that_use};
+pub(crate) use whose_require_and_forbid_hold::{PlannedForNodes, profiles_of_nodes_also_held};

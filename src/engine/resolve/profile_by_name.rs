@@ -6,7 +6,7 @@ use crate::facts::PROFILE_ANNOTATION;
 use crate::text::{nearest, printable};
 use std::sync::Arc;
 
-pub(super) fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
+pub(super) fn resolve_named_profile(name: &str, by: Evidence, subject: &Subject<'_>) -> Resolution {
     let snapshot = subject.snapshot;
     // Only profiles that the namespace may use are named: a tenant learns of no others.
     let usable =
@@ -17,7 +17,7 @@ pub(super) fn named(name: &str, by: Evidence, subject: &Subject<'_>) -> Resoluti
             match by {
                 // A user who names a profile on the pod wants it, whatever the pod's size.
                 Evidence::PodAnnotation => Resolution::Profile { profile, evidence: by },
-                _ => is_when_met::check(profile, by, subject),
+                _ => is_when_met::profile_or_outside_by_when(profile, by, subject),
             }
         }
         _ => {

@@ -1,6 +1,6 @@
 //! The pod's own evidence: resources it asks for and networks it attaches.
 
-use super::candidates_by_nodes::is_idle;
+use super::candidates_by_nodes::no_node_has_profile_or_accelerators;
 use super::{Conditions, Evidence};
 use crate::demands::Subject;
 use crate::nodes::{ClassSet, Constraints};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The profiles that the pod's own resources and networks select.
-pub(super) enum Own {
+pub(super) enum ProfilesOfOwnEvidence {
     Nothing,
     One(Arc<Profile>, Evidence),
     /// Two profiles: with either, the pod would have rails of both.
@@ -22,7 +22,7 @@ const MAX_EVIDENCE: usize = 64;
 
 /// The profiles that a resource the pod asks for, or a network it attaches, belongs to alone. All of the evidence
 /// counts, so that the answer does not depend on its order, or on which webhook added what.
-pub(super) fn evidence(subject: &Subject<'_>) -> Own {
+pub(super) fn profiles_by_resources_and_networks(subject: &Subject<'_>) -> ProfilesOfOwnEvidence {
     let snapshot = subject.snapshot;
     let only = |having: &[Arc<Profile>], fits: &dyn Fn(&Profile) -> bool| {
         let mut found = having.iter().filter(|p| fits(p) && snapshot.admits(p, subject.namespace));
@@ -57,17 +57,21 @@ pub(super) fn evidence(subject: &Subject<'_>) -> Own {
     }
     // What a network proves too is the same whatever nodes there are (docs/adr/0021-audiences.md).
     let nodes = OnceCell::new();
-    let excluded = |p: &Profile| nodes.get_or_init(|| ByLabels::of(subject)).exclude_nodes_of(p, subject);
+    let excluded =
+        |p: &Profile| nodes.get_or_init(|| NodesThatLabelsFit::of(subject)).exclude_nodes_of(p, subject);
     evidence.retain(|name, (profile, _)| attached.contains(name) || !excluded(profile));
     if evidence.len() > 1 {
-        return Own::Several(evidence.into_values().map(|(profile, _)| profile).collect());
+        return ProfilesOfOwnEvidence::Several(evidence.into_values().map(|(profile, _)| profile).collect());
     }
-    evidence.into_values().next().map_or(Own::Nothing, |(profile, what)| Own::One(profile, what))
+    evidence
+        .into_values()
+        .next()
+        .map_or(ProfilesOfOwnEvidence::Nothing, |(profile, what)| ProfilesOfOwnEvidence::One(profile, what))
 }
 
 /// The nodes that fit the labels that a pod asks for. Taints do not count, because controllers add tolerations to a
 /// workload's pods.
-pub(super) struct ByLabels<'a> {
+pub(super) struct NodesThatLabelsFit<'a> {
     constraints: Constraints<'a>,
     landing: ClassSet,
     /// A pod may list thousands of values, and name dozens of profiles.
@@ -75,7 +79,7 @@ pub(super) struct ByLabels<'a> {
     idle: OnceCell<bool>,
 }
 
-impl<'a> ByLabels<'a> {
+impl<'a> NodesThatLabelsFit<'a> {
     pub(super) fn of(subject: &Subject<'a>) -> Self {
         let constraints = Constraints { any_taints: true, ..Constraints::of(subject.pod) };
         let landing = subject.snapshot.landing(&constraints, subject.deadline);
@@ -91,11 +95,14 @@ impl<'a> ByLabels<'a> {
             return false;
         }
         let conditions = || Conditions::of(&self.constraints, catalog, subject.deadline);
-        let may_meet = || self.conditions.get_or_init(conditions).may_meet(profile);
-        let Some(carrying) = catalog.classes_of(&profile.name).filter(|carrying| !carrying.is_clear()) else {
+        let may_meet = || self.conditions.get_or_init(conditions).may_fit_nodes_of(profile);
+        let Some(carrying) = catalog.node_classes_of(&profile.name).filter(|carrying| !carrying.is_clear())
+        else {
             return !may_meet();
         };
-        let idle = || is_idle(&self.constraints, &self.landing, subject.namespace, snapshot);
+        let idle = || {
+            no_node_has_profile_or_accelerators(&self.constraints, &self.landing, subject.namespace, snapshot)
+        };
         // See `awaits`.
         self.landing.is_disjoint(carrying) && !(*self.idle.get_or_init(idle) && may_meet())
     }

@@ -1,7 +1,7 @@
 //! The `status` of a FabricProfile. No decision reads it.
 
 use super::which_namespaces_use_each_profile::NamespacesOfAllProfiles;
-use super::{Missing, missing_anywhere, rail_faults};
+use super::{MissingNetworkOrResource, missing_for_every_namespace, rail_faults};
 use crate::json::decode_with_place::decode_object as decode;
 use crate::nodes::ClassSet;
 use crate::profile::{FabricProfile, FabricProfileStatus, Problem, Profile};
@@ -35,7 +35,7 @@ pub struct Statuses<'s> {
 impl<'s> Statuses<'s> {
     /// What the statuses of several profiles have in common.
     #[must_use]
-    pub fn of(snapshot: &'s Snapshot) -> Self {
+    pub fn index_namespaces_for_statuses(snapshot: &'s Snapshot) -> Self {
         Self { snapshot, namespaces: NamespacesOfAllProfiles::of(snapshot) }
     }
 
@@ -43,14 +43,14 @@ impl<'s> Statuses<'s> {
     #[must_use]
     pub fn of_object(&self, json: &str) -> (FabricProfileStatus, ProfileUse) {
         match decode::<FabricProfile>(json) {
-            Ok(profile) => of(&profile, self),
+            Ok(profile) => status_of_profile(&profile, self),
             Err(error) => (broken(&error.pointer, &error.message), ProfileUse::Unusable),
         }
     }
 }
 
 /// The status of a profile without `observedGeneration`, which the snapshot does not know.
-fn of(profile: &FabricProfile, statuses: &Statuses<'_>) -> (FabricProfileStatus, ProfileUse) {
+fn status_of_profile(profile: &FabricProfile, statuses: &Statuses<'_>) -> (FabricProfileStatus, ProfileUse) {
     let snapshot = statuses.snapshot;
     let resolved = match Profile::resolve(profile, snapshot.bases()) {
         Ok(resolved) => resolved,
@@ -73,37 +73,36 @@ fn of(profile: &FabricProfile, statuses: &Statuses<'_>) -> (FabricProfileStatus,
         }
     }
     let nodes = snapshot.all_nodes();
-    let classes = snapshot.catalog().classes_of(&resolved.name).filter(|_| !nodes.is_empty());
+    let classes = snapshot.catalog().node_classes_of(&resolved.name).filter(|_| !nodes.is_empty());
     let matching = classes.map(|set| nodes.count(set));
-    let mut problems: Vec<Problem> = missing_anywhere(&resolved, snapshot)
+    let mut problems: Vec<Problem> = missing_for_every_namespace(&resolved, snapshot)
         .iter()
         .map(|what| Problem {
-            pointer: place(profile, what),
+            pointer: pointer_of_missing_in_profile(profile, what),
             message: match what {
-                Missing::Network(_) => {
+                MissingNetworkOrResource::Network(_) => {
                     format!("{what} does not exist: the webhook does not inject the profile")
                 }
-                Missing::Resource(_) => {
+                MissingNetworkOrResource::Resource(_) => {
                     format!("{what} is on none of the profile's nodes: pods of the profile stay Pending")
                 }
             },
         })
         .collect();
-    problems.extend(
-        rail_faults(&resolved, snapshot)
-            .into_iter()
-            .map(|fault| Problem { pointer: place(profile, &fault.at), message: fault.message }),
-    );
+    problems.extend(rail_faults(&resolved, snapshot).into_iter().map(|fault| Problem {
+        pointer: pointer_of_missing_in_profile(profile, &fault.at),
+        message: fault.message,
+    }));
     if resolved.node_selector.is_some() && matching == Some(0) {
         let message = "no node has these labels: a pod gets the profile only if the pod names the profile, or if its selectors ask for these labels";
         problems.push(Problem { pointer: "/spec/nodeSelector".into(), message: message.into() });
     }
     if let Some(set) = classes {
-        problems.extend(tie(&resolved, set, statuses));
+        problems.extend(problem_of_equal_priority(&resolved, set, statuses));
     }
     problems.truncate(MAX_PROBLEMS);
     let matching_nodes = matching.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let users = statuses.namespaces.users(&resolved);
+    let users = statuses.namespaces.namespaces_that_use(&resolved);
     let matching_namespaces = Some(u32::try_from(users.len()).unwrap_or(u32::MAX));
     let namespaces = users.into_iter().take(MAX_NAMESPACES).map(str::to_owned).collect();
     let status = FabricProfileStatus {
@@ -122,13 +121,17 @@ fn values(resolved: &Profile) -> FabricProfileStatus {
         transport: word(resolved.transport),
         attachment: word(resolved.attachment),
         priority: Some(resolved.priority),
-        notes: if resolved.namespaces.is_none() { vec![open()] } else { Vec::new() },
+        notes: if resolved.namespaces.is_none() {
+            vec![note_that_every_namespace_may_use()]
+        } else {
+            Vec::new()
+        },
         ..FabricProfileStatus::default()
     }
 }
 
 /// Nothing else shows that a tenant can use what was meant for one team.
-fn open() -> Problem {
+fn note_that_every_namespace_may_use() -> Problem {
     problem("/spec/namespaces", "not set: pods of every namespace can use the profile")
 }
 
@@ -148,29 +151,35 @@ fn problem(pointer: &str, message: &str) -> Problem {
 
 /// Path where the profile names a network or resource; its base, if the profile does not name it itself.
 #[must_use]
-pub fn place(profile: &FabricProfile, what: &Missing) -> String {
+pub fn pointer_of_missing_in_profile(profile: &FabricProfile, what: &MissingNetworkOrResource) -> String {
     let spec = &profile.spec;
     let rail = |found: &dyn Fn(&crate::profile::schema::Rail) -> bool, field: &str| {
         let at = spec.rails.iter().flatten().position(found)?;
         Some(format!("/spec/rails/{at}/{field}"))
     };
     let found = match what {
-        Missing::Network(name) => rail(&|r| r.network == *name, "network"),
-        Missing::Resource(name) => rail(&|r| r.resource.as_ref() == Some(name), "resource").or_else(|| {
-            let at = spec.resources.iter().flatten().position(|r| r.name == *name)?;
-            Some(format!("/spec/resources/{at}/name"))
-        }),
+        MissingNetworkOrResource::Network(name) => rail(&|r| r.network == *name, "network"),
+        MissingNetworkOrResource::Resource(name) => rail(&|r| r.resource.as_ref() == Some(name), "resource")
+            .or_else(|| {
+                let at = spec.resources.iter().flatten().position(|r| r.name == *name)?;
+                Some(format!("/spec/resources/{at}/name"))
+            }),
     };
     found.unwrap_or_else(|| "/spec/base".to_owned())
 }
 
 /// Other profiles of the same priority on the same nodes: only the pod's own fields decide between them.
-fn tie(profile: &Profile, classes: &ClassSet, statuses: &Statuses<'_>) -> Option<Problem> {
+fn problem_of_equal_priority(
+    profile: &Profile,
+    classes: &ClassSet,
+    statuses: &Statuses<'_>,
+) -> Option<Problem> {
     let (catalog, nodes) = (statuses.snapshot.catalog(), statuses.snapshot.all_nodes());
     let equal = catalog.iter().filter(|o| o.priority == profile.priority && o.name != profile.name);
-    let on_nodes = equal.filter_map(|other| Some((other, catalog.classes_of(&other.name)?)));
-    let meeting =
-        on_nodes.filter(|(other, set)| !set.is_disjoint(classes) && statuses.namespaces.meet(profile, other));
+    let on_nodes = equal.filter_map(|other| Some((other, catalog.node_classes_of(&other.name)?)));
+    let meeting = on_nodes.filter(|(other, set)| {
+        !set.is_disjoint(classes) && statuses.namespaces.admit_a_common_namespace(profile, other)
+    });
     let mut shared = nodes.classes().none();
     let (mut count_of_others, mut names) = (0_usize, Vec::new());
     for (other, set) in meeting {
@@ -231,7 +240,7 @@ mod tests {
         let network = r#"{"metadata":{"name":"net","namespace":"fabric"}}"#;
         let group = "k8s.cni.cncf.io";
         builder.add(Layer::Cluster, group, "NetworkAttachmentDefinition", network, "").unwrap();
-        Statuses::of(&builder.build()).of_object(profiles[0])
+        Statuses::index_namespaces_for_statuses(&builder.build()).of_object(profiles[0])
     }
 
     fn problems(profiles: &[&str]) -> Vec<(String, String)> {
@@ -249,7 +258,7 @@ mod tests {
             attachment: Some("sriov".into()),
             priority: Some(0),
             matching_nodes: Some(2),
-            notes: vec![open()],
+            notes: vec![note_that_every_namespace_may_use()],
             matching_namespaces: Some(2),
             namespaces: vec!["a".into(), "b".into()],
             ..FabricProfileStatus::default()
@@ -277,7 +286,7 @@ mod tests {
         builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", json, "").unwrap();
         // Whether decisions use the object or not.
         for (snapshot, expected) in [(builder.build(), ProfileUse::Used), (unknown, ProfileUse::Other)] {
-            let (status, standing) = Statuses::of(&snapshot).of_object(json);
+            let (status, standing) = Statuses::index_namespaces_for_statuses(&snapshot).of_object(json);
             let values = (status.transport.as_deref(), status.attachment.as_deref(), status.priority);
             assert_eq!((values, standing), ((Some("roce"), Some("host-device"), Some(7)), expected));
         }
@@ -324,7 +333,7 @@ mod tests {
             }
             let json = profile("p", r#""rails":[{"network":"fabric/a"},{"network":"fabric/b"}]"#);
             builder.add(Layer::Live, "fabric-admission.dev", "FabricProfile", &json, "").unwrap();
-            Statuses::of(&builder.build()).of_object(&json).0.problems
+            Statuses::index_namespaces_for_statuses(&builder.build()).of_object(&json).0.problems
         };
         let found = status("10.1.64.0/18");
         assert_eq!((found.len(), found[0].pointer.as_str()), (1, "/spec/rails/1/network"));
@@ -349,7 +358,7 @@ mod tests {
     #[test]
     fn an_unused_profile_has_a_reason() {
         let snapshot = Snapshot::default();
-        let statuses = Statuses::of(&snapshot);
+        let statuses = Statuses::index_namespaces_for_statuses(&snapshot);
         let (broken, standing) = statuses.of_object(&profile("p", r#""bootstrap":"rail9""#));
         assert_eq!(
             (broken.problems[0].pointer.as_str(), standing),

@@ -1,7 +1,7 @@
 //! Faults between the rails of a profile: its networks, address pools and NICs are the platform team's, and every pod of
 //! the profile has them alike. The profile's status and its review report them, not each pod.
 
-use super::Missing;
+use super::MissingNetworkOrResource;
 use crate::multus::ipam::PoolRef;
 use crate::multus::subnet::first_overlap;
 use crate::profile::{Profile, Rail};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RailFault {
     /// The network or resource at which to report it, as the profile writes it.
-    pub at: Missing,
+    pub at: MissingNetworkOrResource,
     /// What is wrong, and the consequence.
     pub message: String,
     /// What to do.
@@ -29,8 +29,8 @@ pub fn rail_faults(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
     faults
 }
 
-fn at_network(rail: &Rail) -> Missing {
-    Missing::Network(rail.network.to_string())
+fn at_network(rail: &Rail) -> MissingNetworkOrResource {
+    MissingNetworkOrResource::Network(rail.network.to_string())
 }
 
 fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
@@ -38,7 +38,11 @@ fn shared_subnet(profile: &Profile, snapshot: &Snapshot) -> Option<RailFault> {
     for (index, rail) in profile.rails.iter().enumerate() {
         let Some(namespace) = rail.network.namespace.as_deref() else { continue };
         let fact = snapshot.network(namespace, &rail.network.name);
-        subnets.extend(fact.into_iter().flat_map(|f| snapshot.subnets_of(namespace, f)).map(|s| (*s, index)));
+        subnets.extend(
+            fact.into_iter()
+                .flat_map(|f| snapshot.subnets_that_must_not_overlap(namespace, f))
+                .map(|s| (*s, index)),
+        );
     }
     let (subnet, first, second) = first_overlap(subnets)?;
     let (first, second) = (profile.rails.get(first)?, profile.rails.get(second)?);
@@ -62,7 +66,7 @@ fn small_pools(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
         }
     }
     let small = pools.into_iter().filter_map(|(name, (count, pool, rail))| {
-        let per_node = snapshot.facts().address_pool(pool)?.per_node.filter(|n| *n < count && *n > 0)?;
+        let per_node = snapshot.cluster_facts_for_audience().address_pool(pool)?.per_node.filter(|n| *n < count && *n > 0)?;
         Some(RailFault {
             at: at_network(rail),
             message: format!(
@@ -78,9 +82,9 @@ fn mixed_mtu(profile: &Profile, snapshot: &Snapshot) -> Vec<RailFault> {
     let names: BTreeSet<&str> = profile.rails.iter().filter_map(|r| r.resource.as_deref()).collect();
     let mixed = names.into_iter().filter_map(|name| {
         let fact = snapshot.resource(name).filter(|fact| fact.rdma == Some(true))?;
-        let (low, high) = snapshot.facts().site(fact)?.mtu.filter(|(low, high)| low != high)?;
+        let (low, high) = snapshot.cluster_facts_for_audience().site(fact)?.mtu.filter(|(low, high)| low != high)?;
         Some(RailFault {
-            at: Missing::Resource(name.to_owned()),
+            at: MissingNetworkOrResource::Resource(name.to_owned()),
             message: format!(
                 "the NICs of resource {name} have different MTUs ({low} to {high}): all ranks use the smallest MTU"
             ),

@@ -6,9 +6,9 @@
 //! * Of the profiles of several nodes, or of all profiles while the pod has no node (`candidates_while_no_node_exists`): a profile
 //!   whose nodes the pod's selectors ask for beats others of at most its priority (`remove_outranked`).
 //! * A profile that the pod names replaces others (`replaces`).
-//! * If several are left, the result is ambiguous (`one_or_ambiguous`).
+//! * If several are left, the result is ambiguous (`one_pinned_outside_or_ambiguous`).
 
-use super::{Because, Evidence, Resolution, Strength, unmet};
+use super::{AmbiguityCause, Evidence, Resolution, Strength, unmet_condition_of_when};
 use crate::demands::Subject;
 use crate::profile::Profile;
 use crate::snapshot::{Ambiguity, Snapshot};
@@ -17,17 +17,17 @@ use std::sync::Arc;
 
 /// The profiles found so far.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Candidates {
     /// Those that the pod can have, by name.
     pub(super) profiles: BTreeMap<String, Arc<Profile>>,
     /// Of the profiles whose `when` excludes the pod, the first by name, and why.
     pub(super) outside: Option<(Arc<Profile>, String)>,
 }
 
-impl Found {
+impl Candidates {
     /// Takes a profile that admits the namespace. Whether the pod can have it.
-    pub(super) fn add(&mut self, profile: &Arc<Profile>, subject: &Subject<'_>) -> bool {
-        match unmet(profile, subject) {
+    pub(super) fn add_if_when_is_met(&mut self, profile: &Arc<Profile>, subject: &Subject<'_>) -> bool {
+        match unmet_condition_of_when(profile, subject) {
             None => {
                 self.profiles.insert(profile.name.clone(), Arc::clone(profile));
                 true
@@ -47,7 +47,7 @@ pub(super) fn add_highest_priority(
     profiles: &[Arc<Profile>],
     replaced: &dyn Fn(&Profile) -> bool,
     subject: &Subject<'_>,
-    found: &mut Found,
+    found: &mut Candidates,
 ) -> bool {
     let (mut best, mut served) = (None, false);
     let admitted = |p: &&Arc<Profile>| subject.snapshot.admits(p, subject.namespace);
@@ -56,7 +56,7 @@ pub(super) fn add_highest_priority(
             break;
         }
         served = true;
-        if !replaced(profile) && found.add(profile, subject) {
+        if !replaced(profile) && found.add_if_when_is_met(profile, subject) {
             best = Some(profile.priority);
         }
     }
@@ -96,7 +96,7 @@ pub(super) fn remove_outranked(
 
 /// A profile whose nodes the pod asks for is on all of them. An instance type proves nothing about nodes that are there
 /// to be looked at.
-pub(super) fn on_nodes(strength: Strength) -> Strength {
+pub(super) fn without_strength_of_instance_type(strength: Strength) -> Strength {
     match strength {
         Strength::Nodes => Strength::Nodes,
         Strength::Type | Strength::Open => Strength::Open,
@@ -107,9 +107,9 @@ fn highest<'a>(profiles: impl Iterator<Item = &'a Arc<Profile>>) -> Option<i32> 
     profiles.map(|p| p.priority).max()
 }
 
-pub(super) fn one_or_ambiguous(
-    found: Found,
-    because: Because,
+pub(super) fn one_pinned_outside_or_ambiguous(
+    found: Candidates,
+    because: AmbiguityCause,
     evidence: impl Fn(&Profile) -> Evidence,
     snapshot: &Snapshot,
 ) -> Option<Resolution> {
@@ -124,7 +124,7 @@ pub(super) fn one_or_ambiguous(
             let best = highest(several.iter());
             let mut first = several.iter().filter(|p| Some(p.priority) == best);
             if snapshot.settings().ambiguity == Ambiguity::Pin
-                && because == Because::Nodes
+                && because == AmbiguityCause::Nodes
                 && let (Some(one), None) = (first.next(), first.next())
                 && one.node_selector.is_some()
             {

@@ -21,7 +21,7 @@ pub(super) struct NamespacesOfAllProfiles<'s> {
 }
 
 /// The opted-in namespaces, by the labels that selectors ask for. A namespace may have thousands of other labels.
-struct Index<'s> {
+struct NamespacesByLabel<'s> {
     opted_in: FixedBitSet,
     by_key: HashMap<&'s str, OfKey<'s>>,
 }
@@ -40,7 +40,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
         let selectors = || snapshot.catalog().iter().filter_map(|p| Some((&*p.name, p.namespaces.as_ref()?)));
         let keys = selectors().flat_map(|(_, selector)| selector.conditions().map(|condition| condition.key));
         let by_key = keys.map(|key| (key, OfKey::default())).collect();
-        let mut index = Index { opted_in: none.clone(), by_key };
+        let mut index = NamespacesByLabel { opted_in: none.clone(), by_key };
         let (mut enforcing, mut defaults): (_, HashMap<&str, Vec<usize>>) = (none, HashMap::new());
         for (number, (_, facts)) in known.iter().enumerate() {
             if let Some(profile) = facts.profile.as_deref() {
@@ -57,7 +57,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
 
     /// The namespaces that use a profile of the snapshot, in order: those whose default it is, and those with mode `enforce`
     /// that it admits.
-    pub(super) fn users(&self, profile: &Profile) -> Vec<&'s str> {
+    pub(super) fn namespaces_that_use(&self, profile: &Profile) -> Vec<&'s str> {
         let mut users = self.enforcing.clone();
         if let Some(admitted) = self.admitted.get(&*profile.name) {
             users.intersect_with(admitted);
@@ -69,7 +69,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
     }
 
     /// Whether one pod may use both profiles of the snapshot: teams may have their own profiles on shared nodes.
-    pub(super) fn meet(&self, one: &Profile, other: &Profile) -> bool {
+    pub(super) fn admit_a_common_namespace(&self, one: &Profile, other: &Profile) -> bool {
         match (self.admitted.get(&*one.name), self.admitted.get(&*other.name)) {
             (Some(one), Some(other)) => !one.is_disjoint(other),
             // A profile without a selector admits every namespace, unknown ones too.
@@ -78,7 +78,7 @@ impl<'s> NamespacesOfAllProfiles<'s> {
     }
 }
 
-impl<'s> Index<'s> {
+impl<'s> NamespacesByLabel<'s> {
     fn add(&mut self, number: usize, facts: &'s NamespaceFacts) {
         self.opted_in.insert(number);
         for (key, value) in &facts.labels {
@@ -115,7 +115,7 @@ impl<'s> Index<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::{admits, users};
+    use crate::resolve::{admits, namespaces_that_use};
     use crate::snapshot::{Builder, Layer};
     use std::collections::BTreeSet;
 
@@ -175,8 +175,8 @@ mod tests {
         for one in snapshot.catalog().iter() {
             let set =
                 |names: Vec<&str>| -> BTreeSet<String> { names.into_iter().map(str::to_owned).collect() };
-            let found = set(all.users(one));
-            assert_eq!(found, set(users(one, &snapshot)), "{}", one.name);
+            let found = set(all.namespaces_that_use(one));
+            assert_eq!(found, set(namespaces_that_use(one, &snapshot)), "{}", one.name);
             sizes.insert(found.len());
             for other in snapshot.catalog().iter() {
                 let both = |(name, facts): (&str, &NamespaceFacts)| {
@@ -186,7 +186,7 @@ mod tests {
                 };
                 let open = one.namespaces.is_none() || other.namespaces.is_none();
                 let expected = open || snapshot.namespaces().into_iter().any(both);
-                assert_eq!(all.meet(one, other), expected, "{} {}", one.name, other.name);
+                assert_eq!(all.admit_a_common_namespace(one, other), expected, "{} {}", one.name, other.name);
             }
         }
         assert!(sizes.len() > 4, "{sizes:?}");

@@ -18,7 +18,7 @@ pub(crate) struct PlannedForNodes<'a> {
 /// Finds them. Where the pod itself chooses its profile, by name, resource or network, or keeps two profiles from being
 /// chosen, the profiles of its nodes hold as well: a tenant writes pods, and the platform team writes profiles. The same
 /// holds for a pod with the profile of the highest priority that is not kept to the nodes of that profile.
-pub(crate) fn also_held(
+pub(crate) fn profiles_of_nodes_also_held(
     subject: &Subject<'_>,
     resolution: &Resolution,
     planned: &PlannedForNodes<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn also_held(
         Resolution::Outside { evidence: Resource(_) | Network(_), .. } | Resolution::Ambiguous { .. } => None,
         _ => return Vec::new(),
     };
-    if !subject.snapshot.catalog().restricts() {
+    if !subject.snapshot.catalog().any_profile_restricts_variables() {
         return Vec::new();
     }
     let mut constraints = Constraints::of(subject.pod);
@@ -41,5 +41,5 @@ pub(crate) fn also_held(
     if let Some(selector) = selector {
         constraints = constraints.kept_to(selector);
     }
-    candidates_by_nodes::beside(&constraints, subject, named)
+    candidates_by_nodes::profiles_of_nodes_beside_named(&constraints, subject, named)
 }

@@ -1,8 +1,8 @@
 //! The answer: AdmissionReview v1 with patch, warnings, denial and audit annotations.
 
+use super::decide_webhook_request::{Answer, WebhookEntry};
 use super::response_warnings::warnings;
 use super::verdict_for_metrics::Verdict;
-use super::webhook_body::{Answer, WebhookEntry};
 use crate::json::write::{Members, push_format, push_list, push_object};
 use crate::plan::ChangeKind;
 use crate::rules::{Finding, Severity, fold_by_other_object};
@@ -13,19 +13,19 @@ use std::time::Duration;
 /// First line of a denial (bytes): event lists show little more.
 const MAX_FIRST_LINE: usize = 300;
 /// Most findings in a denial.
-const MAX_DENIALS: usize = 20;
+const MAX_FINDINGS_IN_DENIAL: usize = 20;
 /// Ends the first line of a denial.
 const HINT: &str = "; run `fabric-admission review` on the manifest";
 /// Longest text of an evidence in the logs (characters).
-pub const MAX_EVIDENCE: usize = 300;
+pub const MAX_EVIDENCE_LENGTH: usize = 300;
 /// Longest list of names of profiles in the logs (characters).
-pub const MAX_PROFILES: usize = 1_000;
+pub const MAX_PROFILE_NAMES_LENGTH: usize = 1_000;
 /// Whole denial (bytes).
-const MAX_MESSAGE: usize = 8 * 1024;
+const MAX_DENIAL_LENGTH: usize = 8 * 1024;
 
 /// What the server knows of a request beside the decision, for the audit annotations.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Noted<'a> {
+pub struct OwnerAndDuration<'a> {
     /// The controller that creates the object, as `KIND/NAME`; empty without one. It is in the object's namespace.
     pub owner: &'a str,
     /// How long the decision took.
@@ -35,12 +35,12 @@ pub struct Noted<'a> {
 /// JSON text of the answer.
 #[must_use]
 pub fn render(outcome: &Answer) -> Vec<u8> {
-    render_noted(outcome, &Noted::default())
+    render_with_owner_and_duration(outcome, &OwnerAndDuration::default())
 }
 
 /// JSON text of the answer, with what the server knows of the request.
 #[must_use]
-pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Vec<u8> {
+pub fn render_with_owner_and_duration(outcome: &Answer, noted: &OwnerAndDuration<'_>) -> Vec<u8> {
     let decision = &outcome.decision;
     // The patch in base64, four bytes for three, and what stands around it.
     let mut out = String::with_capacity(768 + decision.patch.text().len() / 3 * 4);
@@ -53,7 +53,7 @@ pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Vec<u8> {
                 status.key("code").push_str("403");
                 // kubectl drops the message of reason Invalid, and prints that of Forbidden with its newlines.
                 status.text("reason", "Forbidden");
-                status.text("message", &denial(&decision.findings));
+                status.text("message", &denial_message_with_warnings(&decision.findings));
             });
         }
         if !decision.patch.is_empty() {
@@ -82,7 +82,7 @@ pub fn render_noted(outcome: &Answer, noted: &Noted<'_>) -> Vec<u8> {
 
 /// The text of a denial. Its first line stands alone; the rest is most severe first.
 #[must_use]
-pub fn denial(findings: &[Finding]) -> String {
+pub fn denial_message_with_warnings(findings: &[Finding]) -> String {
     let errors: Vec<&Finding> = findings.iter().filter(|f| f.severity == Severity::Error).collect();
     let worst = errors.first().map(|f| format!(", {} {}", f.rule, f.message)).unwrap_or_default();
     let first = format!("{}{worst}", count(errors.len(), "error"));
@@ -90,11 +90,11 @@ pub fn denial(findings: &[Finding]) -> String {
     message.push_str(HINT);
     let mut shown = 0;
     let reported = fold_by_other_object(findings.iter().filter(|f| f.severity >= Severity::Warning));
-    for (finding, more) in reported.iter().take(MAX_DENIALS) {
+    for (finding, more) in reported.iter().take(MAX_FINDINGS_IN_DENIAL) {
         let path = if finding.path.is_empty() { "object" } else { &finding.path };
         let more = if *more == 0 { String::new() } else { format!(" ({more} more like this)") };
         let line = format!("\n{} {path}: {}{more}", finding.rule, finding.line());
-        if message.len() + line.len() > MAX_MESSAGE - 32 {
+        if message.len() + line.len() > MAX_DENIAL_LENGTH - 32 {
             break;
         }
         message.push_str(&line);
@@ -119,12 +119,12 @@ fn cut(text: &str, max: usize) -> String {
 /// Whether the answer has audit annotations: the mutating entry has some only where it changes something.
 fn has_audit(outcome: &Answer) -> bool {
     let mutates = outcome.entry == WebhookEntry::Mutate;
-    outcome.decision.in_scope && (!mutates || counts_changes(outcome))
+    outcome.decision.in_scope && (!mutates || reports_change_counts(outcome))
 }
 
 /// Whether the answer counts its changes. If the mutating entry is called again and changes more, the API server keeps
 /// the first value of a key. The validating entry sees the final state.
-fn counts_changes(outcome: &Answer) -> bool {
+fn reports_change_counts(outcome: &Answer) -> bool {
     let decision = &outcome.decision;
     let reports = match outcome.entry {
         WebhookEntry::Audit => true,
@@ -135,15 +135,15 @@ fn counts_changes(outcome: &Answer) -> bool {
 }
 
 /// Audit annotations, by key. They have what the log has; the API server adds the user, the object and the times.
-fn write_audit_annotations(annotations: &mut Members<'_>, outcome: &Answer, noted: &Noted<'_>) {
+fn write_audit_annotations(annotations: &mut Members<'_>, outcome: &Answer, noted: &OwnerAndDuration<'_>) {
     let decision = &outcome.decision;
     let mutates = outcome.entry == WebhookEntry::Mutate;
-    if counts_changes(outcome) {
+    if reports_change_counts(outcome) {
         let counts = ChangeKind::counts(decision.plan.changes.iter().map(|c| &c.edit));
         // Names of kinds and numbers: nothing to escape.
         let out = annotations.key("changes");
         out.push('"');
-        counts.push(out);
+        counts.write_to(out);
         out.push('"');
     }
     if !mutates {
@@ -157,14 +157,14 @@ fn write_audit_annotations(annotations: &mut Members<'_>, outcome: &Answer, note
         return;
     }
     if let Some(evidence) = &decision.evidence {
-        annotations.text("evidence", &printable(evidence, MAX_EVIDENCE));
+        annotations.text("evidence", &printable(evidence, MAX_EVIDENCE_LENGTH));
     }
     write_rule_ids(annotations, "ignored", decision.suppressed.iter().map(|s| s.finding.rule));
     if !noted.owner.is_empty() {
         annotations.text("owner", noted.owner);
     }
     if let Some(profile) = &decision.profile {
-        annotations.text("profile", &printable(profile, MAX_PROFILES));
+        annotations.text("profile", &printable(profile, MAX_PROFILE_NAMES_LENGTH));
     }
     write_rule_ids(annotations, "rules", decision.findings.iter().map(|f| f.rule));
 }
@@ -203,10 +203,10 @@ mod tests {
 
     #[test]
     fn a_denial_keeps_its_bounds() {
-        let message = denial(&(0..100).map(finding).collect::<Vec<_>>());
+        let message = denial_message_with_warnings(&(0..100).map(finding).collect::<Vec<_>>());
         let first = message.lines().next().unwrap();
         assert!(first.len() <= MAX_FIRST_LINE, "{}", first.len());
-        assert!(message.len() <= MAX_MESSAGE && message.ends_with(" more"), "{}", message.len());
-        assert!(message.lines().count() <= MAX_DENIALS + 2);
+        assert!(message.len() <= MAX_DENIAL_LENGTH && message.ends_with(" more"), "{}", message.len());
+        assert!(message.lines().count() <= MAX_FINDINGS_IN_DENIAL + 2);
     }
 }

@@ -84,7 +84,7 @@ pub struct GroupVersionKind<'a> {
 
 /// Why a request is not answered; the server returns 400, except where it is late.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EnvelopeError {
+pub enum RequestError {
     /// Not UTF-8.
     #[error("the body is not UTF-8")]
     Encoding,
@@ -117,40 +117,40 @@ pub enum EnvelopeError {
 /// The text of a body.
 ///
 /// # Errors
-/// [`EnvelopeError::Encoding`].
-pub(super) fn text(body: &[u8]) -> Result<&str, EnvelopeError> {
-    std::str::from_utf8(body).map_err(|_| EnvelopeError::Encoding)
+/// [`RequestError::Encoding`].
+pub(super) fn text(body: &[u8]) -> Result<&str, RequestError> {
+    std::str::from_utf8(body).map_err(|_| RequestError::Encoding)
 }
 
 /// Reads a body.
 ///
 /// # Errors
-/// [`EnvelopeError`], for which the server answers 400 and failurePolicy decides.
-pub fn parse(body: &[u8]) -> Result<Request<'_>, EnvelopeError> {
+/// [`RequestError`], for which the server answers 400 and failurePolicy decides.
+pub fn parse(body: &[u8]) -> Result<Request<'_>, RequestError> {
     let text = text(body)?;
     let review: AdmissionReview<'_> = decode_with_place::decode_object(text)
-        .map_err(|error| EnvelopeError::Json(error.message_with_place()))?;
-    request_of(review)
+        .map_err(|error| RequestError::Json(error.message_with_place()))?;
+    request_of_valid_envelope(review)
 }
 
 /// Reads the review of a pod, and the pod with it. The pod is thus read once: as raw text it is read to find its end, and
 /// again as a pod. `None` where that does not succeed; [`parse`] and the decoder of the object then know why.
 pub(super) fn parse_with_pod(text: &str) -> Option<Request<'_, PodView<'_>>> {
-    request_of(reader::read::<AdmissionReview<'_, PodView<'_>>>(text).ok()?).ok()
+    request_of_valid_envelope(reader::read::<AdmissionReview<'_, PodView<'_>>>(text).ok()?).ok()
 }
 
-fn request_of<O>(review: AdmissionReview<'_, O>) -> Result<Request<'_, O>, EnvelopeError> {
+fn request_of_valid_envelope<O>(review: AdmissionReview<'_, O>) -> Result<Request<'_, O>, RequestError> {
     let (version, kind) = (review.api_version.as_deref(), review.kind.as_deref());
     if (version, kind) != (Some("admission.k8s.io/v1"), Some("AdmissionReview")) {
         let found = format!("{} {}", version.unwrap_or("no apiVersion"), kind.unwrap_or("no kind"));
-        return Err(EnvelopeError::Kind(crate::text::printable(&found, 100)));
+        return Err(RequestError::Kind(crate::text::printable(&found, 100)));
     }
-    let request = review.request.ok_or(EnvelopeError::NoRequest)?;
+    let request = review.request.ok_or(RequestError::NoRequest)?;
     let namespace = request.namespace.as_ref().map_or(0, |name| name.len());
     if namespace > MAX_NAME {
-        return Err(EnvelopeError::Namespace(namespace));
+        return Err(RequestError::Namespace(namespace));
     }
-    if request.uid.is_empty() { Err(EnvelopeError::NoUid) } else { Ok(request) }
+    if request.uid.is_empty() { Err(RequestError::NoUid) } else { Ok(request) }
 }
 
 #[cfg(test)]
@@ -167,6 +167,6 @@ mod tests {
             parse(body.as_bytes()).map(|request| request.namespace().len())
         };
         assert_eq!(of(253), Ok(253));
-        assert_eq!(of(254), Err(EnvelopeError::Namespace(254)));
+        assert_eq!(of(254), Err(RequestError::Namespace(254)));
     }
 }

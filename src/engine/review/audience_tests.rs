@@ -1,7 +1,7 @@
 //! Whose objects and which nodes count for an answer (docs/adr/0021).
 
-use super::facts_for_request::SnapshotForAudience;
-use super::webhook_body::{WebhookEntry, handle_within};
+use super::decide_webhook_request::{WebhookEntry, decide_body_within_deadline};
+use super::snapshot_for_audience::SnapshotForAudience;
 use crate::deadline::NEVER;
 use crate::rules::{Finding, Severity};
 use crate::snapshot::{Audience, Builder, Layer, Settings};
@@ -21,7 +21,10 @@ fn findings(objects: &[Object<'_>], pod: &str, audience: Audience) -> Vec<Findin
     );
     let snapshot = builder.build();
     let known = SnapshotForAudience { snapshot: &snapshot, audience };
-    handle_within(body.as_bytes(), WebhookEntry::Validate, known, &NEVER).unwrap().decision.findings
+    decide_body_within_deadline(body.as_bytes(), WebhookEntry::Validate, known, &NEVER)
+        .unwrap()
+        .decision
+        .findings
 }
 
 fn severity(found: &[Finding], rule: &str) -> Option<Severity> {

@@ -1,8 +1,8 @@
 //! A decision on the thread that read a body ends where it needs much work, whatever the length of the body, and begins
 //! again on another thread.
 
-use super::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
-use super::{PodRequest, WorkloadRequest, decide_object, decide_pod, decide_workload};
+use super::decide_webhook_request::{SnapshotForAudience, WebhookEntry, decide_body_within_deadline};
+use super::{PodRequest, WorkloadRequest, decide_object_that_makes_no_pods, decide_pod, decide_workload};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::rules::{Event, ObjectContext};
@@ -119,7 +119,7 @@ fn a_comparison_with_many_profiles_asks_the_clock() {
             false
         };
         let deadline = Deadline::ends_when(&over);
-        let request = PodRequest { deadline: &deadline, ..PodRequest::new("n") };
+        let request = PodRequest { deadline: &deadline, ..PodRequest::in_enforcing_namespace("n") };
         let decision = decide_pod(&pod, request, &snapshot).unwrap();
         assert!(decision.findings.iter().any(|f| f.rule == "FAB403"), "{decision:?}");
         asked.into_inner()
@@ -172,7 +172,7 @@ fn a_policy_is_not_compared_with_many_nics_briefly() {
         let decide = |deadline: &Deadline<'_>| {
             let name = ("sriovnetwork.openshift.io", "SriovNetworkNodePolicy");
             let context = ObjectContext::new(name, &policy, Event::Given, &snapshot).within(deadline);
-            let _ = decide_object(&context, Mode::Enforce);
+            let _ = decide_object_that_makes_no_pods(&context, Mode::Enforce);
             deadline.is_over()
         };
         assert!(!decide(&Deadline::ends_when(&|| false)));
@@ -227,7 +227,12 @@ fn the_old_version_of_a_workload_has_looks_of_its_own() {
         );
         let known = SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone };
         let deadline = Deadline::ends_when(&|| false);
-        let answer = handle_within(body.as_bytes(), WebhookEntry::Workload(Mode::Enforce), known, &deadline);
+        let answer = decide_body_within_deadline(
+            body.as_bytes(),
+            WebhookEntry::Workload(Mode::Enforce),
+            known,
+            &deadline,
+        );
         assert_eq!(deadline.take_looks(1), !all, "{what}");
         let findings = answer.unwrap().decision.findings;
         assert!(findings.iter().any(|f| f.rule == "FAB403"), "{what}: {findings:?}");

@@ -6,7 +6,7 @@ use crate::text::Count;
 use std::fmt::Write;
 
 /// Kinds of things that changes set, in a few words.
-pub(super) fn injected<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
+pub(super) fn kinds_of_changes_in_words<'a>(edits: impl Iterator<Item = &'a Edit>) -> String {
     let mut kinds = [false; 9];
     let mut insert = |kind: usize| kinds.iter_mut().skip(kind).take(1).for_each(|found| *found = true);
     let (mut env, mut lines, mut files) = (0, 0, 0);

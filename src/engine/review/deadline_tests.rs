@@ -1,7 +1,9 @@
 //! A decision that a time limit cuts short is none: a finding that refuses the object may be missing from it.
 
-use super::admission_review::EnvelopeError;
-use super::webhook_body::{SnapshotForAudience, WebhookEntry, handle, handle_within};
+use super::admission_review::RequestError;
+use super::decide_webhook_request::{
+    SnapshotForAudience, WebhookEntry, decide_body_for_anyone, decide_body_within_deadline,
+};
 use crate::deadline::Deadline;
 use crate::facts::Mode;
 use crate::snapshot::{Audience, Builder};
@@ -38,13 +40,13 @@ fn wherever_the_time_is_over_there_is_no_decision() {
             r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","namespace":"n",
                 "kind":{{"group":"{group}","version":"v1","kind":"{kind}"}},"operation":"CREATE","object":{object}}}}}"#
         );
-        let whole = handle(body.as_bytes(), entry, &snapshot).unwrap().decision;
+        let whole = decide_body_for_anyone(body.as_bytes(), entry, &snapshot).unwrap().decision;
         assert!(whole.in_scope && !whole.findings.is_empty(), "{kind}: {whole:?}");
         // Time for so many questions.
         let within = |questions: usize| {
             let asked = AtomicUsize::new(0);
             let over = || asked.fetch_add(1, Ordering::Relaxed) >= questions;
-            let answer = handle_within(
+            let answer = decide_body_within_deadline(
                 body.as_bytes(),
                 entry,
                 SnapshotForAudience { snapshot: &snapshot, audience: Audience::Anyone },
@@ -56,7 +58,7 @@ fn wherever_the_time_is_over_there_is_no_decision() {
         assert_eq!(complete.unwrap().decision.findings, whole.findings);
         assert!(asked > 5, "{kind}: asked {asked} times");
         for questions in 0..asked {
-            assert_eq!(within(questions).0.unwrap_err(), EnvelopeError::Late, "{kind} after {questions}");
+            assert_eq!(within(questions).0.unwrap_err(), RequestError::Late, "{kind} after {questions}");
         }
         assert!(within(asked).0.is_ok());
     }

@@ -2,22 +2,23 @@
 
 use super::is_pod_in_scope::scope;
 use super::{Decision, PodRequest, Stage, cap_and_sort_findings_then_set_verdict};
-use crate::demands::{Demands, Subject};
+use crate::demands::{AcceleratorDemands, Subject};
 use crate::json::decode_with_place::DecodeError;
 use crate::json::null_as_absent::{Pairs, Quantities};
 use crate::multus;
-use crate::patch::operations;
-use crate::plan::overlay::Overlay;
-use crate::plan::{Edit, GKE_DOMAIN, Plan, plan};
+use crate::patch::write_plan_as_json_patch;
+use crate::plan::pod_with_plan::PodWithPlan;
+use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
 use crate::pod::PodView;
 use crate::pod::list_length_limits::{
     COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, ENTRIES_PER_VALUE,
     compared_claims,
 };
 use crate::profile::{Ignorable, Profile};
-use crate::resolve::why_steps_and_candidates::{Why, why};
+use crate::resolve::explain_resolution::{ResolutionExplanation, explain_resolution};
 use crate::resolve::{
-    Because, IfAccelerated, PlannedForNodes, Resolution, also_held, if_accelerated, resolve,
+    AmbiguityCause, IfUnknownClaimsAreAccelerators, PlannedForNodes, Resolution, profiles_of_nodes_also_held,
+    resolve_if_unknown_claims_are_accelerators, resolve_profile_of_pod,
 };
 use crate::rules::which_findings_annotations_ignore::{Limit, apply_ignores};
 use crate::rules::{Asked, PodContext, Scope, check_pod};
@@ -30,19 +31,24 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// As [`decide_pod`].
-pub fn why_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Option<Why>, DecodeError> {
+pub fn explain_profile_of_pod(
+    json: &str,
+    request: PodRequest<'_>,
+    snapshot: &Snapshot,
+) -> Result<Option<ResolutionExplanation>, DecodeError> {
     let pod = PodView::read(json)?;
-    let subject = subject(&pod, request, snapshot).filter(|(_, scope)| *scope == Scope::Injection);
-    Ok(subject.map(|(subject, _)| why(&subject, request.profile)))
+    let subject = subject_and_scope_if_looked_at(&pod, request, snapshot)
+        .filter(|(_, scope)| *scope == Scope::Injection);
+    Ok(subject.map(|(subject, _)| explain_resolution(&subject, request.profile)))
 }
 
 /// The facts about a pod, and why it is looked at; `None` where it is not.
-fn subject<'a>(
+fn subject_and_scope_if_looked_at<'a>(
     pod: &'a PodView<'a>,
     request: PodRequest<'a>,
     snapshot: &'a Snapshot,
 ) -> Option<(Subject<'a>, Scope)> {
-    let demands = Demands::demands_of_pod(pod, request.namespace, snapshot);
+    let demands = AcceleratorDemands::demands_of_pod(pod, request.namespace, snapshot);
     let scope = scope(pod, &demands, request, snapshot)?;
     let known = Subject::with_demands(pod, demands, request.namespace, snapshot);
     let subject = Subject {
@@ -62,31 +68,39 @@ fn subject<'a>(
 /// [`DecodeError`] when a field has another type than the API gives it; the API server refuses such objects
 /// before it asks us.
 pub fn decide_pod(json: &str, request: PodRequest<'_>, snapshot: &Snapshot) -> Result<Decision, DecodeError> {
-    Ok(decide_view(&PodView::read(json)?, request, snapshot))
+    Ok(decide_decoded_pod(&PodView::read(json)?, request, snapshot))
 }
 
 /// Decides on a pod that is decoded.
-pub(super) fn decide_view(pod: &PodView<'_>, request: PodRequest<'_>, snapshot: &Snapshot) -> Decision {
-    match Examined::of(pod, request, snapshot) {
-        Some(examined) => examined.decide(request),
+pub(super) fn decide_decoded_pod(
+    pod: &PodView<'_>,
+    request: PodRequest<'_>,
+    snapshot: &Snapshot,
+) -> Decision {
+    match ExaminedPod::resolve_and_plan_if_in_scope(pod, request, snapshot) {
+        Some(examined) => examined.check_rules_and_decide(request),
         None => Decision::default(),
     }
 }
 
 /// A pod that is looked at, with what was found about it and is not judged yet.
-pub(super) struct Examined<'p> {
+pub(super) struct ExaminedPod<'p> {
     scope: Scope,
     subject: Subject<'p>,
     resolution: Resolution,
     plan: Plan,
     also_held: Vec<Arc<Profile>>,
-    if_accelerated: IfAccelerated,
+    if_accelerated: IfUnknownClaimsAreAccelerators,
     not_injected: bool,
 }
 
-impl<'p> Examined<'p> {
+impl<'p> ExaminedPod<'p> {
     /// Looks at a pod; `None` where nothing about it matters, or where the decision is cut short.
-    pub(super) fn of(pod: &'p PodView<'p>, request: PodRequest<'p>, snapshot: &'p Snapshot) -> Option<Self> {
+    pub(super) fn resolve_and_plan_if_in_scope(
+        pod: &'p PodView<'p>,
+        request: PodRequest<'p>,
+        snapshot: &'p Snapshot,
+    ) -> Option<Self> {
         let containers = pod.containers().len() + pod.init_containers().len();
         let claims = compared_claims(pod).0.len();
         if !request.deadline.take_values_or_cut_short(
@@ -94,9 +108,9 @@ impl<'p> Examined<'p> {
         ) {
             return None;
         }
-        let (mut subject, scope) = subject(pod, request, snapshot)?;
+        let (mut subject, scope) = subject_and_scope_if_looked_at(pod, request, snapshot)?;
         let resolution = match scope {
-            Scope::Injection => resolve(&subject, request.profile),
+            Scope::Injection => resolve_profile_of_pod(&subject, request.profile),
             Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
         };
         let variables = resolution.profile().map_or(0, |(profile, _)| profile.env.len());
@@ -104,7 +118,9 @@ impl<'p> Examined<'p> {
             return None;
         }
         let plan = match resolution.profile() {
-            Some((profile, evidence)) if request.opted_in => plan(&subject, profile, evidence),
+            Some((profile, evidence)) if request.opted_in => {
+                plan_profile_for_pod(&subject, profile, evidence)
+            }
             _ => Plan::default(),
         };
         // A change that this answer does not carry restricts no pod: what was to be added before is there, or is missing.
@@ -117,21 +133,23 @@ impl<'p> Examined<'p> {
                 _ => {}
             }
         }
-        let also_held = also_held(&subject, &resolution, &planned);
+        let also_held = profiles_of_nodes_also_held(&subject, &resolution, &planned);
         let now = (&resolution, also_held.as_slice());
-        let if_accelerated = if_accelerated(&mut subject, now, request.profile, &planned);
-        let not_injected = request.stage == Stage::Final && lacks_everything(&subject, &plan, &resolution);
+        let if_accelerated =
+            resolve_if_unknown_claims_are_accelerators(&mut subject, now, request.profile, &planned);
+        let not_injected = request.stage == Stage::Final
+            && lacks_planned_networks_and_resources(&subject, &plan, &resolution);
         let plan = if request.stage == Stage::Final { plan.without_changes() } else { plan };
         Some(Self { scope, subject, resolution, plan, also_held, if_accelerated, not_injected })
     }
 
     /// Whether the pod is one for a profile, and not only for rules.
-    pub(super) fn injects(&self) -> bool {
+    pub(super) fn may_get_profile(&self) -> bool {
         self.scope == Scope::Injection
     }
 
     /// Values that are planned, or would be: variables and resources of each target (count).
-    pub(super) fn planned(&self) -> usize {
+    pub(super) fn count_planned_values(&self) -> usize {
         let variables = self.resolution.profile().map_or(0, |(profile, _)| profile.env.len());
         match self.plan.withheld {
             None => self.plan.changes.len().max(self.plan.targets.len() * variables),
@@ -140,7 +158,7 @@ impl<'p> Examined<'p> {
     }
 
     /// What it takes to plan and judge, as a number of planned values.
-    pub(super) fn work(&self) -> usize {
+    pub(super) fn cost_in_planned_values(&self) -> usize {
         let pod = self.subject.pod;
         let containers = || pod.containers().iter().chain(pod.init_containers());
         let resources =
@@ -155,16 +173,16 @@ impl<'p> Examined<'p> {
         let profiles = self.also_held.len() + self.if_accelerated.holding.len();
         let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
         let parts = [containers().count() * COST_OF_CONTAINER, resources, claims, variables, compared];
-        parts.into_iter().fold(self.planned(), usize::saturating_add)
+        parts.into_iter().fold(self.count_planned_values(), usize::saturating_add)
     }
 
-    fn overlay(&self) -> Overlay<'_> {
-        Overlay::new(self.subject.pod, &self.plan).with_profiles(self.subject.snapshot.catalog())
+    fn overlay(&self) -> PodWithPlan<'_> {
+        PodWithPlan::new(self.subject.pod, &self.plan).with_profiles(self.subject.snapshot.catalog())
     }
 
     /// What the rules on workloads see of it.
-    pub(super) fn asked(&self) -> Option<Asked<'_>> {
-        self.injects().then(|| Asked {
+    pub(super) fn view_for_workload_rules(&self) -> Option<Asked<'_>> {
+        self.may_get_profile().then(|| Asked {
             subject: &self.subject,
             resolution: &self.resolution,
             plan: &self.plan,
@@ -173,7 +191,7 @@ impl<'p> Examined<'p> {
     }
 
     /// How far the pod's annotations set findings aside: as far as each profile that holds for it allows.
-    pub(super) fn limit(&self) -> Limit<'_> {
+    pub(super) fn limit_of_ignored_findings(&self) -> Limit<'_> {
         let own = self.resolution.profile().map(|(profile, _)| profile);
         let mut holding = own.into_iter().chain(&self.also_held);
         match holding.find(|p| p.ignorable == Ignorable::Warnings).or(own) {
@@ -183,7 +201,7 @@ impl<'p> Examined<'p> {
     }
 
     /// Judges it by every rule.
-    pub(super) fn decide(self, request: PodRequest<'_>) -> Decision {
+    pub(super) fn check_rules_and_decide(self, request: PodRequest<'_>) -> Decision {
         let pod = self.subject.pod;
         let overlay = self.overlay();
         let planned = overlay.planned_networks().map(multus::parse);
@@ -209,16 +227,21 @@ impl<'p> Examined<'p> {
         let annotations = pod.metadata.as_ref().and_then(|m| m.annotations.as_ref());
         let annotations = annotations.into_iter().flat_map(Pairs::iter).map(|(key, value)| (key, &**value));
         let suppressed = match request.before {
-            None => apply_ignores(annotations, self.limit(), &mut findings, self.subject.deadline),
+            None => apply_ignores(
+                annotations,
+                self.limit_of_ignored_findings(),
+                &mut findings,
+                self.subject.deadline,
+            ),
             Some(_) => Vec::new(),
         };
-        let patch = operations(pod, &self.plan);
+        let patch = write_plan_as_json_patch(pod, &self.plan);
         let mut decision = Decision {
             in_scope: true,
             profile: self.resolution.profile().map(|(p, _)| p.name.clone()),
             also_held: self.also_held.iter().map(|p| p.name.clone()).collect(),
             evidence: (self.scope == Scope::Injection)
-                .then(|| words(&self.resolution, self.subject.snapshot)),
+                .then(|| evidence_in_words_for_audience(&self.resolution, self.subject.snapshot)),
             outcome: (self.scope == Scope::Injection).then(|| self.resolution.outcome()),
             rules_only: self.scope == Scope::Rules,
             plan: self.plan,
@@ -234,7 +257,7 @@ impl<'p> Examined<'p> {
 
 /// Whether the profile wants networks or resources on the pod and none of them is there: the sign of a
 /// mutating webhook that did not run.
-fn lacks_everything(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution) -> bool {
+fn lacks_planned_networks_and_resources(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution) -> bool {
     let Some((profile, _)) = resolution.profile() else { return false };
     let attaches = |edit: &Edit| match edit {
         Edit::Networks { .. } | Edit::Quantity { .. } => true,
@@ -257,10 +280,10 @@ fn lacks_everything(subject: &Subject<'_>, plan: &Plan, resolution: &Resolution)
 }
 
 /// Why the pod has its profile, or none. Anyone learns which profile, but not whether nodes for the pod exist.
-fn words(resolution: &Resolution, snapshot: &Snapshot) -> String {
+fn evidence_in_words_for_audience(resolution: &Resolution, snapshot: &Snapshot) -> String {
     let by_nodes = match resolution {
         Resolution::Profile { evidence, .. } => evidence.is_of_nodes(),
-        Resolution::Ambiguous { because, .. } => *because != Because::Own,
+        Resolution::Ambiguous { because, .. } => *because != AmbiguityCause::Own,
         _ => false,
     };
     if by_nodes && snapshot.is_for_anyone() {
@@ -275,11 +298,11 @@ fn words(resolution: &Resolution, snapshot: &Snapshot) -> String {
             format!("profile {} does not apply: {reason}", profile.name)
         }
         Resolution::Ambiguous { because, .. } => match because {
-            Because::Nodes => "its candidate nodes have several profiles".to_owned(),
-            Because::Selectors => {
+            AmbiguityCause::Nodes => "its candidate nodes have several profiles".to_owned(),
+            AmbiguityCause::Selectors => {
                 "it has no candidate node, and its selectors fit several profiles".to_owned()
             }
-            Because::Own => "its resources and networks belong to several profiles".to_owned(),
+            AmbiguityCause::Own => "its resources and networks belong to several profiles".to_owned(),
         },
         Resolution::NotApplicable { .. } => "no profile matches".to_owned(),
     }

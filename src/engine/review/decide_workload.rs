@@ -1,12 +1,12 @@
 //! Decides on an object that makes pods: each of its templates as a pod would be, and all of them together.
 
-use super::decide_pod::Examined;
-use super::equal_templates_are_decided_once::{Pods, TemplateGroups};
+use super::decide_pod::ExaminedPod;
+use super::group_equal_templates_and_limit_work::{Pods, TemplateGroups};
 use super::template_progress::{SeenTemplate, State};
 use super::workload_request::{WorkloadDecision, WorkloadRequest, gang_of};
 use super::{
-    Decision, Looked, Stage, cap_and_sort_findings_then_set_verdict, findings_on_variables_of_mpi_launcher,
-    workloads_without_template,
+    Decision, ScopeOfParts, Stage, cap_and_sort_findings_then_set_verdict,
+    findings_on_variables_of_mpi_launcher, workloads_without_template,
 };
 use crate::json::annotations_of_object::Annotated;
 use crate::json::decode_with_place::DecodeError;
@@ -23,51 +23,58 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Templates, each with the result for it, and the decision on the object itself.
-pub(super) type Each<'a, T> = (Vec<(Template<'a>, Result<T, DecodeError>)>, Option<Decision>);
+pub(super) type TemplateResultsAndOwnDecision<'a, T> =
+    (Vec<(Template<'a>, Result<T, DecodeError>)>, Option<Decision>);
 
 /// Decides on a workload. Templates of a kind that nobody knows are found by their shape.
 #[must_use]
 pub fn decide_workload<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
-    let (templates, own) = decide_each(request, snapshot, |decision| decision);
+    let (templates, own) = decide_templates_and_workload(request, snapshot, |decision| decision);
     WorkloadDecision { templates, own }
 }
 
 /// The same without plans and patches, for whoever reads the findings only.
-fn findings_only<'a>(request: WorkloadRequest<'a>, snapshot: &Snapshot) -> WorkloadDecision<'a> {
-    let (templates, own) = decide_each(request, snapshot, Decision::without_changes);
+fn decide_workload_without_plans<'a>(
+    request: WorkloadRequest<'a>,
+    snapshot: &Snapshot,
+) -> WorkloadDecision<'a> {
+    let (templates, own) = decide_templates_and_workload(request, snapshot, Decision::without_plan_and_patch);
     WorkloadDecision { templates, own }
 }
 
 /// Decides on a workload, and turns the decision on each template into a result as soon as it is made: the plans and
 /// patches of all templates together are many times the size of the object.
-pub(super) fn decide_each<'a, T: Clone>(
+pub(super) fn decide_templates_and_workload<'a, T: Clone>(
     request: WorkloadRequest<'a>,
     snapshot: &Snapshot,
     result: impl Fn(Decision) -> T,
-) -> Each<'a, T> {
+) -> TemplateResultsAndOwnDecision<'a, T> {
     let mut templates = templates_by_shape::find_within(request.json, request.deadline);
     let incomplete = templates.len() > MAX_TEMPLATES;
     templates.truncate(MAX_TEMPLATES);
     let gangs = gangs(request, &templates);
-    let for_several = (templates.len() > 1).then(|| snapshot.for_several_pods());
+    let for_several = (templates.len() > 1).then(|| snapshot.sharing_answers_between_pods());
     let snapshot = for_several.as_ref().unwrap_or(snapshot);
     let in_time = || !request.deadline.is_over();
-    let pods = Pods::read(&templates, in_time);
+    let pods = Pods::read_each_text_once(&templates, in_time);
     let mut groups = TemplateGroups::new(result);
     let seen = templates.iter().zip(pods.iter()).take_while(|_| in_time()).map(|(template, pod)| {
         let gang = gangs.get(template.maker.pointer.as_str()).and_then(Option::as_ref);
-        let (number, state) =
-            groups.examine_unless_equal_to_earlier(pod, request.of_template(template, gang), snapshot);
+        let (number, state) = groups.examine_and_limit_new_template(
+            pod,
+            request.pod_request_of_template(template, gang),
+            snapshot,
+        );
         (number, SeenTemplate { template, pod: pod.1, gang, state })
     });
     let (numbers, seen): (Vec<usize>, Vec<SeenTemplate<'_>>) = seen.unzip();
-    let own = own(request, (&seen, incomplete), snapshot);
+    let own = decide_workload_itself(request, (&seen, incomplete), snapshot);
     // The states are in use no more.
     let seen: Vec<_> = seen.into_iter().map(|s| (s.template, s.pod, s.gang)).collect();
     let decisions = numbers.into_iter().zip(seen).take_while(|_| in_time());
     let decisions = decisions.map(|(number, (template, pod, gang))| match pod {
         Err(error) => Some(Err(error.clone())),
-        Ok(_) => groups.result_for_template(number, request.of_template(template, gang)).map(Ok),
+        Ok(_) => groups.decide_group_once(number, request.pod_request_of_template(template, gang)).map(Ok),
     });
     // A template that is not checked has no decision: FAB820 names the first one, and counts them.
     let decisions: Vec<Option<Result<T, DecodeError>>> = decisions.collect();
@@ -90,7 +97,7 @@ fn gangs(request: WorkloadRequest<'_>, templates: &[Template<'_>]) -> BTreeMap<S
 }
 
 /// What is said of the object itself. `incomplete`: it has further templates, which nobody looks at.
-fn own(
+fn decide_workload_itself(
     request: WorkloadRequest<'_>,
     (seen, incomplete): (&[SeenTemplate<'_>], bool),
     snapshot: &Snapshot,
@@ -98,20 +105,20 @@ fn own(
     let holds = workload_kinds::find(request.group, request.kind).map_or(Holds::Templates, |kind| kind.holds);
     let has_parts = holds != Holds::Templates;
     let (mut looked, mut findings) = match has_parts {
-        true => workloads_without_template::findings(request, holds, snapshot, findings_only),
-        false => (Looked::default(), Vec::new()),
+        true => workloads_without_template::findings(request, holds, snapshot, decide_workload_without_plans),
+        false => (ScopeOfParts::default(), Vec::new()),
     };
-    let examined = || seen.iter().filter_map(SeenTemplate::of_profile);
+    let examined = || seen.iter().filter_map(SeenTemplate::examined_if_may_get_profile);
     looked.any |= seen.iter().any(|s| !matches!(s.state, State::Unseen));
     // Nobody knows what a template that is not checked asks for.
     let unchecked = seen.iter().any(|s| matches!(s.state, State::Unchecked));
     looked.of_profile |= unchecked || examined().next().is_some();
     let mut suppressed = Vec::new();
     if looked.of_profile || !findings.is_empty() {
-        findings.extend(together(request, (seen, incomplete), snapshot));
+        findings.extend(check_workload_rules_of_each_maker(request, (seen, incomplete), snapshot));
         findings.extend(findings_on_variables_of_mpi_launcher::findings(request, seen, snapshot));
         // An error of several templates is let go where the profile of each does.
-        let limits = examined().map(Examined::limit);
+        let limits = examined().map(ExaminedPod::limit_of_ignored_findings);
         let limit = limits.min_by_key(|l| l.ignorable == Ignorable::Errors);
         let limit = limit.unwrap_or(Limit { ignorable: snapshot.settings().ignorable, profile: None });
         suppressed = apply_ignores(
@@ -139,7 +146,7 @@ struct Headed<'a> {
 }
 
 /// What the rules on workloads say of each object that makes pods.
-fn together(
+fn check_workload_rules_of_each_maker(
     request: WorkloadRequest<'_>,
     (seen, incomplete): (&[SeenTemplate<'_>], bool),
     snapshot: &Snapshot,
@@ -162,7 +169,7 @@ fn together(
             role: &template.role,
             pods: template.pods,
             pod,
-            asked: one.examined().and_then(Examined::asked),
+            asked: one.examined_if_still_compared().and_then(ExaminedPod::view_for_workload_rules),
             compared: !matches!(one.state, State::Judged | State::Unchecked),
             checked: !matches!(one.state, State::Unchecked),
         });

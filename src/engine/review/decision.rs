@@ -37,15 +37,15 @@ pub struct Decision {
 
 /// What is looked at in the parts of an object.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Looked {
+pub(super) struct ScopeOfParts {
     /// Whether anything is.
     pub(super) any: bool,
     /// Whether a profile may be for any of it.
     pub(super) of_profile: bool,
 }
 
-impl Looked {
-    pub(super) fn add(&mut self, decision: &Decision) {
+impl ScopeOfParts {
+    pub(super) fn add_scope_of(&mut self, decision: &Decision) {
         self.any |= decision.in_scope;
         self.of_profile |= decision.in_scope && !decision.rules_only;
     }
@@ -59,7 +59,7 @@ impl Decision {
     }
 
     /// The same without plan and patch, whose memory is free again.
-    pub(super) fn without_changes(self) -> Self {
+    pub(super) fn without_plan_and_patch(self) -> Self {
         Self { plan: Plan::default(), patch: Patch::default(), ..self }
     }
 }

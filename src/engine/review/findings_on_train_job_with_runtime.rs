@@ -2,9 +2,9 @@
 //! each value in the TrainJob (kubeflow/trainer pkg/runtime/core/trainingruntime.go, `newRuntimeInfo`, and
 //! pkg/runtime/framework/plugins/jobset/builder.go, `Trainer`).
 
-use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, Places, merge};
-use super::workload_request::{Decide, distinct};
-use super::{Looked, WorkloadRequest};
+use super::strategic_merge_patch::{Elements, MAX_ELEMENTS, SourcesOfMergedValues, merge_and_record_sources};
+use super::workload_request::{Decide, distinct_findings_up_to_limit};
+use super::{ScopeOfParts, WorkloadRequest};
 use crate::deadline::Deadline;
 use crate::json::null_as_absent::{Pairs, Text, mapping};
 use crate::pod::workload_kinds::JOB_SET;
@@ -29,7 +29,7 @@ const MAX_RUNTIME_VALUES: usize = 4_000;
 
 /// Handling of the runtime's resources if the TrainJob sets `resourcesPerNode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Resources {
+enum RuntimeResourceHandling {
     /// Trainer 2.3 and later keep what the TrainJob does not name (`MergeResourceRequirements`).
     Merged,
     /// Trainer before 2.3 drops it.
@@ -37,9 +37,9 @@ enum Resources {
 }
 
 /// The JobSet.
-struct Joined {
+struct JobSetOfTrainJob {
     json: String,
-    places: Places,
+    places: SourcesOfMergedValues,
     /// The runtime as messages name it.
     runtime: String,
     /// Names of its jobs.
@@ -53,12 +53,14 @@ pub(super) fn findings(
     request: WorkloadRequest<'_>,
     snapshot: &Snapshot,
     decide: Decide,
-) -> Option<(Looked, Vec<Finding>)> {
-    let joined = join(request, snapshot, Resources::Merged)?;
+) -> Option<(ScopeOfParts, Vec<Finding>)> {
+    let joined = build_job_set_of_train_job(request, snapshot, RuntimeResourceHandling::Merged)?;
     let (looked, mut found) = joined.findings(request, snapshot, decide);
     // The version of Trainer is not known: a problem of only some versions is not an error.
     if joined.both_say_resources && found.iter().any(|f| f.severity == Severity::Error) {
-        let other = join(request, snapshot, Resources::Replaced)?.findings(request, snapshot, decide).1;
+        let other = build_job_set_of_train_job(request, snapshot, RuntimeResourceHandling::Replaced)?
+            .findings(request, snapshot, decide)
+            .1;
         for finding in found.iter_mut().filter(|f| f.severity == Severity::Error) {
             let same = |o: &Finding| {
                 (o.rule, &o.path, o.severity) == (finding.rule, &finding.path, finding.severity)
@@ -75,32 +77,35 @@ pub(super) fn findings(
     Some((looked, found))
 }
 
-impl Joined {
+impl JobSetOfTrainJob {
     fn findings(
         &self,
         request: WorkloadRequest<'_>,
         snapshot: &Snapshot,
         decide: Decide,
-    ) -> (Looked, Vec<Finding>) {
+    ) -> (ScopeOfParts, Vec<Finding>) {
         let inner = WorkloadRequest { group: JOB_SET.group, kind: JOB_SET.kind, json: &self.json, ..request };
         let decided = decide(inner, snapshot);
-        let (mut looked, mut found) = (Looked::default(), Vec::new());
+        let (mut looked, mut found) = (ScopeOfParts::default(), Vec::new());
         for (template, decision) in decided.templates {
             let Ok(decision) = decision else { continue };
-            looked.add(&decision);
+            looked.add_scope_of(&decision);
             let of_template = |f: Finding| Finding { path: format!("{}{}", template.pointer, f.path), ..f };
             found.extend(decision.findings.into_iter().map(of_template));
         }
         if let Some(own) = decided.own {
-            looked.add(&own);
+            looked.add_scope_of(&own);
             found.extend(own.findings);
         }
-        (looked, distinct(found.into_iter().map(|f| self.place(f))))
+        (
+            looked,
+            distinct_findings_up_to_limit(found.into_iter().map(|f| self.finding_at_place_in_train_job(f))),
+        )
     }
 
     /// A finding at the place in the TrainJob that says the value, else at the runtime it names.
-    fn place(&self, finding: Finding) -> Finding {
-        if let Some(path) = self.places.find(&finding.path) {
+    fn finding_at_place_in_train_job(&self, finding: Finding) -> Finding {
+        if let Some(path) = self.places.source_of(&finding.path) {
             return Finding { path, ..finding };
         }
         let index = finding.path.strip_prefix("/spec/replicatedJobs/");
@@ -114,17 +119,21 @@ impl Joined {
     }
 }
 
-fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -> Option<Joined> {
+fn build_job_set_of_train_job(
+    request: WorkloadRequest<'_>,
+    snapshot: &Snapshot,
+    reading: RuntimeResourceHandling,
+) -> Option<JobSetOfTrainJob> {
     let job = tree(request.json).ok()?;
     let spec = job.get("spec")?;
     let text = |key: &str| spec.get("runtimeRef")?.get(key)?.as_str().filter(|t| !t.is_empty());
-    let (kind, name, runtime) = runtime(text, request.namespace, snapshot)?;
+    let (kind, name, runtime) = find_stored_runtime_within_limits(text, request.namespace, snapshot)?;
     let runtime = tree(runtime).ok()?;
     let mut set = runtime.pointer("/template/spec").filter(|s| s.is_object())?.clone();
     if set.get("replicatedJobs")?.as_array()?.len() > MAX_PARTS {
         return None;
     }
-    let mut places = Places::default();
+    let mut places = SourcesOfMergedValues::default();
     apply_runtime_patches(spec, &mut set, &mut places, request.deadline)?;
     let policy = runtime.get("mlPolicy").unwrap_or(&Value::Null);
     let trainer = spec.get("trainer").unwrap_or(&Value::Null);
@@ -135,7 +144,7 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
     let mut both_say_resources = false;
     for (index, job) in jobs.iter_mut().enumerate() {
         let at = format!("/spec/replicatedJobs/{index}");
-        both_say_resources |= lay_over(job, &at, trainer, policy, reading, &mut places)?;
+        both_say_resources |= lay_trainer_over_job(job, &at, trainer, policy, reading, &mut places)?;
     }
     let name_of = |job: &Value| printable(job.get("name").and_then(Value::as_str).unwrap_or_default(), 63);
     let jobs = jobs.iter().map(name_of).collect();
@@ -152,11 +161,11 @@ fn join(request: WorkloadRequest<'_>, snapshot: &Snapshot, reading: Resources) -
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": set,
     });
     let runtime = format!("{kind} {}", printable(name, 63));
-    Some(Joined { json: set.to_string(), places, runtime, jobs, both_say_resources })
+    Some(JobSetOfTrainJob { json: set.to_string(), places, runtime, jobs, both_say_resources })
 }
 
 /// The runtime that the texts of a reference name, if it is known: kind, name and the JSON text of its `spec`.
-fn runtime<'r, 's>(
+fn find_stored_runtime_within_limits<'r, 's>(
     text: impl Fn(&str) -> Option<&'r str>,
     namespace: &str,
     snapshot: &'s Snapshot,
@@ -195,10 +204,14 @@ struct JobSpec<'a> {
 }
 
 /// The stored runtime that the decision on a TrainJob reads as well.
-pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapshot) -> Option<&'s str> {
+pub(super) fn stored_runtime_of_train_job<'s>(
+    json: &str,
+    namespace: &str,
+    snapshot: &'s Snapshot,
+) -> Option<&'s str> {
     let reference = crate::json::reader::read::<Job<'_>>(json).ok()?.spec?.runtime_ref?;
     let text = |key: &str| reference.get(key)?.as_deref().filter(|t: &&str| !t.is_empty());
-    Some(runtime(text, namespace, snapshot)?.2)
+    Some(find_stored_runtime_within_limits(text, namespace, snapshot)?.2)
 }
 
 /// Lays the patches of the TrainJob over the JobSet: `runtimePatches`, and what older versions had in its place. `None`
@@ -206,7 +219,7 @@ pub(super) fn read_beside<'s>(json: &str, namespace: &str, snapshot: &'s Snapsho
 fn apply_runtime_patches(
     spec: &Value,
     set: &mut Value,
-    places: &mut Places,
+    places: &mut SourcesOfMergedValues,
     deadline: &Deadline<'_>,
 ) -> Option<()> {
     let list = |key: &str| spec.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
@@ -216,7 +229,7 @@ fn apply_runtime_patches(
         }
         if let Some(patch) = patch.pointer("/trainingRuntimeSpec/template/spec") {
             let from = format!("/spec/runtimePatches/{index}/trainingRuntimeSpec/template/spec");
-            merge(set, patch, "/spec", &from, places)?;
+            merge_and_record_sources(set, patch, "/spec", &from, places)?;
         }
     }
     // v1alpha1 until 2.1: parts of a pod template for the jobs that are named (`mergePodTemplateOverrides`).
@@ -241,7 +254,7 @@ fn apply_runtime_patches(
                 let at = format!("/template/spec/template{below}");
                 let Some(part) = job.pointer_mut(&at) else { continue };
                 let at = format!("/spec/replicatedJobs/{number}{at}");
-                merge(part, &patch, &at, &format!("/spec/{key}/{index}"), places)?;
+                merge_and_record_sources(part, &patch, &at, &format!("/spec/{key}/{index}"), places)?;
             }
         }
     }
@@ -250,13 +263,13 @@ fn apply_runtime_patches(
 
 /// Lays `spec.trainer` over one job, and returns whether both had resources. `None` where there is more of it than is
 /// followed.
-fn lay_over(
+fn lay_trainer_over_job(
     job: &mut Value,
     at: &str,
     trainer: &Value,
     policy: &Value,
-    reading: Resources,
-    places: &mut Places,
+    reading: RuntimeResourceHandling,
+    places: &mut SourcesOfMergedValues,
 ) -> Option<bool> {
     let label = format!("/template/metadata/labels/{}", json_pointer_token(ANCESTOR));
     let is_trainer = job.pointer(&label).and_then(Value::as_str) == Some("trainer");
@@ -288,7 +301,7 @@ fn lay_over(
         for key in ["image", "command", "args"] {
             if let Some(value) = trainer.get(key).filter(|v| is_trainer && !v.is_null()) {
                 container.insert(key.to_owned(), places.counted_copy(value)?);
-                places.add(format!("{at}/{key}"), format!("/spec/trainer/{key}"));
+                places.record_source(format!("{at}/{key}"), format!("/spec/trainer/{key}"));
             }
         }
         set_variables_of_trainer(container, &at, trainer, places)?;
@@ -302,7 +315,7 @@ fn set_variables_of_trainer(
     container: &mut Map<String, Value>,
     at: &str,
     trainer: &Value,
-    places: &mut Places,
+    places: &mut SourcesOfMergedValues,
 ) -> Option<()> {
     let given = trainer.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if given.is_empty() {
@@ -323,7 +336,7 @@ fn set_variables_of_trainer(
             Some(own) => *own = places.counted_copy(variable)?,
             None => env.push(places.counted_copy(variable)?),
         }
-        places.add(format!("{at}/env/{place}"), format!("/spec/trainer/env/{number}"));
+        places.record_source(format!("{at}/env/{place}"), format!("/spec/trainer/env/{number}"));
     }
     Some(())
 }
@@ -334,16 +347,22 @@ fn set_resources_of_trainer(
     container: &mut Map<String, Value>,
     at: &str,
     trainer: &Value,
-    reading: Resources,
-    places: &mut Places,
+    reading: RuntimeResourceHandling,
+    places: &mut SourcesOfMergedValues,
 ) -> Option<bool> {
     let Some(given) = trainer.get("resourcesPerNode").filter(|r| r.is_object()) else { return Some(false) };
     let slot = container.entry("resources").or_insert(Value::Null);
     let had = slot.as_object().is_some_and(|own| !own.is_empty());
-    if !slot.is_object() || reading == Resources::Replaced {
+    if !slot.is_object() || reading == RuntimeResourceHandling::Replaced {
         *slot = json!({});
     }
-    merge(slot, given, &format!("{at}/resources"), "/spec/trainer/resourcesPerNode", places)?;
+    merge_and_record_sources(
+        slot,
+        given,
+        &format!("{at}/resources"),
+        "/spec/trainer/resourcesPerNode",
+        places,
+    )?;
     Some(had)
 }
 

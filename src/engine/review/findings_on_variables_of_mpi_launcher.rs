@@ -37,18 +37,22 @@ pub(super) fn findings(
     let mut jobs: BTreeSet<&str> = BTreeSet::new();
     let mut workers = None;
     // A launcher that asks for accelerators is judged as a pod of its own.
-    let not_examined = |s: &&SeenTemplate<'_>| is(s.template, "Launcher") && s.of_profile().is_none();
+    let not_examined = |s: &&SeenTemplate<'_>| {
+        is_template_of_mpi_role(s.template, "Launcher") && s.examined_if_may_get_profile().is_none()
+    };
     for SeenTemplate { template: launcher, pod, .. } in seen.iter().filter(not_examined) {
         let Ok(pod) = pod else { continue };
         if left == 0 || !jobs.insert(&launcher.maker.pointer) {
             continue;
         }
-        let worker = workers.get_or_insert_with(|| by_job(seen)).get(launcher.maker.pointer.as_str());
+        let worker = workers
+            .get_or_insert_with(|| first_workers_with_profile_by_job(seen))
+            .get(launcher.maker.pointer.as_str());
         let Some(SeenTemplate { template: worker, pod: Ok(view), .. }) = worker else { continue };
         let accelerators = &snapshot.settings().accelerators;
         let ranks =
             view.containers().iter().position(|c| c.resource_names().any(|n| accelerators.contains(n)));
-        let starts = pod.containers().iter().enumerate().filter(|(_, c)| starts_ranks(c));
+        let starts = pod.containers().iter().enumerate().filter(|(_, c)| command_may_set_known_variable(c));
         for (index, container) in starts.take(left) {
             let of = Launch { request, launcher, index, container, worker, ranks: ranks.unwrap_or(0) };
             found.extend(of.findings(snapshot).unwrap_or_default());
@@ -59,18 +63,22 @@ pub(super) fn findings(
 }
 
 /// The first template of workers of each job that has a profile, by the job's pointer.
-fn by_job<'s, 'a>(seen: &'s [SeenTemplate<'a>]) -> HashMap<&'s str, &'s SeenTemplate<'a>> {
-    let workers = seen.iter().filter(|s| is(s.template, "Worker") && s.of_profile().is_some());
+fn first_workers_with_profile_by_job<'s, 'a>(
+    seen: &'s [SeenTemplate<'a>],
+) -> HashMap<&'s str, &'s SeenTemplate<'a>> {
+    let workers = seen.iter().filter(|s| {
+        is_template_of_mpi_role(s.template, "Worker") && s.examined_if_may_get_profile().is_some()
+    });
     workers.rev().map(|s| (s.template.maker.pointer.as_str(), s)).collect()
 }
 
-fn is(template: &Template<'_>, role: &str) -> bool {
+fn is_template_of_mpi_role(template: &Template<'_>, role: &str) -> bool {
     let kind = workload_kinds::find(&template.maker.group, &template.maker.kind);
     kind.is_some_and(|kind| kind.ranks == Ranks::OverSsh) && template.role == role
 }
 
 /// Whether a command contains an NCCL variable.
-fn starts_ranks(container: &Container<'_>) -> bool {
+fn command_may_set_known_variable(container: &Container<'_>) -> bool {
     container.shell_text().map(str::len).sum::<usize>() <= MAX_TEXT
         && container.shell_text().any(may_set_known_variable)
 }
@@ -87,7 +95,7 @@ struct Launch<'a> {
 }
 
 /// A variable of the ranks, and where the launcher says its value.
-struct Given {
+struct RankVariable {
     /// `None` where it is known only when it runs.
     value: Option<String>,
     place: String,
@@ -95,7 +103,7 @@ struct Given {
 
 impl Launch<'_> {
     fn findings(&self, snapshot: &Snapshot) -> Option<Vec<Finding>> {
-        let given = self.given();
+        let given = self.variables_handed_to_ranks();
         if given.is_empty() || self.worker.json.len() > MAX_WORKER {
             return None;
         }
@@ -117,14 +125,20 @@ impl Launch<'_> {
             gang: gang.as_ref(),
             siblings: self.worker.pods,
             ranks_over_ssh: true,
-            ..self.request.of_pod()
+            ..self.request.pod_request()
         };
         let decision = decide_pod(&text, request, snapshot).ok()?;
-        Some(decision.findings.into_iter().filter_map(|f| self.place(f, &places)).collect())
+        Some(
+            decision
+                .findings
+                .into_iter()
+                .filter_map(|f| self.finding_at_launcher_as_warning(f, &places))
+                .collect(),
+        )
     }
 
     /// What reaches the ranks, by name; what is said last counts.
-    fn given(&self) -> BTreeMap<String, Given> {
+    fn variables_handed_to_ranks(&self) -> BTreeMap<String, RankVariable> {
         let words: Vec<&str> = self.container.shell_text().collect();
         let mut of = Settings { launch: self, set: BTreeMap::new(), handed: BTreeMap::new() };
         let direct = arguments(&words).settings;
@@ -132,14 +146,19 @@ impl Launch<'_> {
         for setting in direct {
             let before = setting.at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
             let word = words.get(setting.at).copied().unwrap_or_default();
-            of.record_setting(setting.at, &setting, before.as_bytes(), word);
+            of.record_for_launcher_or_ranks(setting.at, &setting, before.as_bytes(), word);
         }
         for (number, text) in words.iter().enumerate() {
             if !taken.contains(&number) && text.contains([' ', '\n', ';']) && may_set_known_variable(text) {
                 for setting in script(text, may_be_in_table).settings {
                     let start = setting.at.saturating_sub(24);
                     let before = text.as_bytes().get(start..setting.at).unwrap_or_default();
-                    of.record_setting(number, &setting, before, text.get(setting.at..).unwrap_or_default());
+                    of.record_for_launcher_or_ranks(
+                        number,
+                        &setting,
+                        before,
+                        text.get(setting.at..).unwrap_or_default(),
+                    );
                 }
             }
         }
@@ -147,9 +166,9 @@ impl Launch<'_> {
     }
 
     /// A variable of the launcher's `env`.
-    fn own(&self, name: &str) -> Option<Given> {
+    fn variable_of_launcher_env(&self, name: &str) -> Option<RankVariable> {
         let (at, entry) = self.container.env_var(name)?;
-        Some(Given { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
+        Some(RankVariable { value: entry.literal().map(str::to_owned), place: format!("env/{at}") })
     }
 
     /// Where an element of `command` and `args` stands.
@@ -163,7 +182,7 @@ impl Launch<'_> {
 
     /// A finding on a variable at the place where the launcher says it. What a launcher does with its flags is its own
     /// affair, so it is a warning at most.
-    fn place(&self, finding: Finding, places: &[&str]) -> Option<Finding> {
+    fn finding_at_launcher_as_warning(&self, finding: Finding, places: &[&str]) -> Option<Finding> {
         let rest = finding.path.strip_prefix(&format!("/spec/containers/{}/env/", self.ranks))?;
         let number = rest.split('/').next()?.parse::<usize>().ok()?;
         let at = format!("{}/spec/containers/{}", self.launcher.pointer, self.index);
@@ -181,19 +200,25 @@ impl Launch<'_> {
 struct Settings<'a> {
     launch: &'a Launch<'a>,
     /// Those of the launcher itself.
-    set: BTreeMap<String, Given>,
+    set: BTreeMap<String, RankVariable>,
     /// Those of the ranks.
-    handed: BTreeMap<String, Given>,
+    handed: BTreeMap<String, RankVariable>,
 }
 
 impl Settings<'_> {
-    fn record_setting(&mut self, number: usize, setting: &Setting<'_>, before: &[u8], word: &str) {
+    fn record_for_launcher_or_ranks(
+        &mut self,
+        number: usize,
+        setting: &Setting<'_>,
+        before: &[u8],
+        word: &str,
+    ) {
         if !may_be_in_table(setting.name) || self.set.len().max(self.handed.len()) >= MAX_VARIABLES {
             return;
         }
         let name = setting.name.to_owned();
         let value = setting.value.as_ref().map(|value| value.clone().into_owned());
-        let given = Given { value, place: self.launch.word(number) };
+        let given = RankVariable { value, place: self.launch.word(number) };
         let flag = before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
         let by_flag = FLAGS.contains(&flag) || word.starts_with("-x=") || word.starts_with("--env=");
         match setting.how {
@@ -201,7 +226,9 @@ impl Settings<'_> {
             How::Sets | How::Default => drop(self.set.insert(name, given)),
             How::Unsets => drop(self.set.remove(&name)),
             How::PassesOn => {
-                if let Some(given) = self.set.remove(&name).or_else(|| self.launch.own(&name)) {
+                if let Some(given) =
+                    self.set.remove(&name).or_else(|| self.launch.variable_of_launcher_env(&name))
+                {
                     self.handed.insert(name, given);
                 }
             }

@@ -22,12 +22,12 @@ pub(super) fn cap_and_sort_findings_then_set_verdict(
     let counts =
         |f: &Finding| stage != Stage::Mutate || rules::find(f.rule).is_some_and(|r| r.denies_before_final);
     let errors = decision.findings.iter().any(|f| f.severity == Severity::Error && counts(f));
-    decision.set_verdict(errors, mode);
+    decision.set_verdict_and_drop_denied_changes(errors, mode);
 }
 
 impl Decision {
     /// Sets the verdict. A denied object loses its patch and planned changes: nothing is done to it.
-    pub fn set_verdict(&mut self, errors: bool, mode: Mode) {
+    pub fn set_verdict_and_drop_denied_changes(&mut self, errors: bool, mode: Mode) {
         self.denied = errors && mode == Mode::Enforce;
         self.would_deny = errors && mode == Mode::Audit;
         if self.denied {

@@ -1,7 +1,7 @@
 //! Which pods are looked at, and what for. No rule runs for any other pod, and nothing is injected into it.
 
 use super::{PodRequest, Stage};
-use crate::demands::Demands;
+use crate::demands::AcceleratorDemands;
 use crate::facts::PROFILE_ANNOTATION;
 use crate::multus;
 use crate::pod::{FabricSigns, PodView};
@@ -13,14 +13,14 @@ use crate::snapshot::Snapshot;
 /// Why a pod is looked at; `None` where it is not.
 pub(super) fn scope(
     pod: &PodView<'_>,
-    demands: &Demands,
+    demands: &AcceleratorDemands,
     request: PodRequest<'_>,
     snapshot: &Snapshot,
 ) -> Option<Scope> {
-    let injection = demands.any()
+    let injection = demands.requests_any_accelerator()
         || pod.annotation(PROFILE_ANNOTATION).is_some()
         || pod.annotation(multus::NETWORKS_ANNOTATION).is_some()
-            && serves_networks(request.namespace, snapshot);
+            && default_profile_injects_networks(request.namespace, snapshot);
     if injection {
         return Some(Scope::Injection);
     }
@@ -31,7 +31,7 @@ pub(super) fn scope(
 }
 
 /// Whether pods of a namespace get what the networks need that they name, accelerators or not.
-fn serves_networks(namespace: &str, snapshot: &Snapshot) -> bool {
+fn default_profile_injects_networks(namespace: &str, snapshot: &Snapshot) -> bool {
     let default = default_profile(snapshot.namespace(namespace), snapshot);
     default.and_then(|(name, _)| snapshot.profile(name)).is_some_and(|p| p.inject == Inject::Networks)
 }

@@ -1,6 +1,6 @@
 //! Which pods are looked at, at which entry, and what may refuse them.
 
-use super::webhook_body::{Answer, WebhookEntry, handle};
+use super::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
 use crate::rules::{Reach, find};
 use crate::snapshot::{Builder, Snapshot};
 
@@ -15,7 +15,7 @@ fn answer(entry: WebhookEntry, pod: &str) -> Answer {
         r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","namespace":"team",
             "kind":{{"group":"","version":"v1","kind":"Pod"}},"operation":"CREATE","object":{pod}}}}}"#
     );
-    handle(body.as_bytes(), entry, &snapshot()).unwrap()
+    decide_body_for_anyone(body.as_bytes(), entry, &snapshot()).unwrap()
 }
 
 fn pod(metadata: &str, container: &str) -> String {

@@ -1,8 +1,8 @@
 //! The decisions on a workload and its templates as one.
 
-use super::changes_in_words::injected;
-use super::decide_workload::decide_each;
-use super::only_new_findings_deny_updates::{self, Before, Below, Version};
+use super::changes_in_words::kinds_of_changes_in_words;
+use super::decide_workload::decide_templates_and_workload;
+use super::only_new_findings_deny_updates::{self, FindingInPart, FindingsBeforeUpdate, Version};
 use super::{Decision, Stage, WorkloadRequest, cap_and_sort_findings_then_set_verdict};
 use crate::facts::Mode;
 use crate::rules::which_findings_annotations_ignore::Suppressed;
@@ -29,17 +29,18 @@ pub(super) struct WholeWorkload {
     templates: Vec<TemplateOutcome>,
     /// Pointers: of the workload, and of each template.
     parts: Vec<String>,
-    findings: Vec<Below>,
+    findings: Vec<FindingInPart>,
     suppressed: Vec<(usize, Suppressed)>,
 }
 
 impl WholeWorkload {
     /// Decides on a workload. Of what its pods will get, only the words are kept.
-    pub(super) fn of(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Self {
-        let (decided, own) = decide_each(request, snapshot, |decision| {
+    pub(super) fn decide_all_templates(request: WorkloadRequest<'_>, snapshot: &Snapshot) -> Self {
+        let (decided, own) = decide_templates_and_workload(request, snapshot, |decision| {
             let changes = &decision.plan.changes;
-            let words = (!changes.is_empty()).then(|| injected(changes.iter().map(|c| &c.edit)));
-            (decision.without_changes(), words)
+            let words =
+                (!changes.is_empty()).then(|| kinds_of_changes_in_words(changes.iter().map(|c| &c.edit)));
+            (decision.without_plan_and_patch(), words)
         });
         let mut decision = own.unwrap_or_default();
         let mut whole = Self {
@@ -68,9 +69,9 @@ impl WholeWorkload {
     }
 
     /// Removes the findings that the workload had before: its pods are planned already.
-    pub(super) fn keep_new(&mut self, json: &str, before: Self, json_before: &str) {
+    pub(super) fn drop_findings_of_old_version(&mut self, json: &str, before: Self, json_before: &str) {
         let ignored = before.suppressed.into_iter().map(|(part, s)| (part, s.finding)).collect();
-        let known = Before { reported: before.findings, ignored };
+        let known = FindingsBeforeUpdate { reported: before.findings, ignored };
         let new = Version { json, parts: &self.parts };
         let old = Version { json: json_before, parts: &before.parts };
         only_new_findings_deny_updates::keep_new(&mut self.findings, &known, new, old);
@@ -80,7 +81,7 @@ impl WholeWorkload {
     }
 
     /// The decision, with pointers in the workload.
-    pub(super) fn judged(self, mode: Mode) -> (Decision, Vec<TemplateOutcome>) {
+    pub(super) fn join_findings_and_set_verdict(self, mode: Mode) -> (Decision, Vec<TemplateOutcome>) {
         let Self { mut decision, templates, parts, findings, suppressed } = self;
         let pointer = |part: usize| parts.get(part).map_or("", String::as_str);
         let (mut taken, mut set_aside) = (Counts::default(), Counts::default());

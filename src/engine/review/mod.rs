@@ -8,25 +8,25 @@ pub mod admission_review;
 mod audience_tests;
 #[cfg(test)]
 mod begin_again_on_other_thread_tests;
-mod change_of_pod_networks;
-#[cfg(test)]
-mod change_of_pod_networks_tests;
 mod changes_in_words;
 #[cfg(test)]
 mod comparison_limit_tests;
-mod cost_of_small_bodies;
 #[cfg(test)]
 mod deadline_tests;
-mod decide_object;
+mod decide_object_that_makes_no_pods;
 mod decide_pod;
+mod decide_update_of_pod_networks;
+#[cfg(test)]
+mod decide_update_of_pod_networks_tests;
+pub mod decide_webhook_request;
 mod decide_workload;
 mod decision;
-mod equal_templates_are_decided_once;
+mod decision_cost_of_body;
 #[cfg(test)]
 mod equal_templates_tests;
-mod facts_for_request;
 mod findings_on_train_job_with_runtime;
 mod findings_on_variables_of_mpi_launcher;
+mod group_equal_templates_and_limit_work;
 mod is_denied;
 mod is_pod_in_scope;
 #[cfg(test)]
@@ -39,20 +39,20 @@ mod only_new_findings_deny_updates;
 mod order_of_findings;
 mod pod_request;
 mod response_warnings;
+mod snapshot_for_audience;
 mod strategic_merge_patch;
 mod template_progress;
 mod verdict_for_metrics;
-pub mod webhook_body;
 mod who_asked_for_what;
 mod workload_request;
 mod workloads_without_template;
 
-pub use cost_of_small_bodies::{read_beside, templates};
-pub use decide_object::decide_object;
-pub use decide_pod::{decide_pod, why_pod};
+pub use decide_object_that_makes_no_pods::decide_object_that_makes_no_pods;
+pub use decide_pod::{decide_pod, explain_profile_of_pod};
 pub use decide_workload::decide_workload;
 pub use decision::Decision;
-use decision::Looked;
+use decision::ScopeOfParts;
+pub use decision_cost_of_body::{most_templates_in_body, stored_runtimes_of_train_job};
 use is_denied::cap_and_sort_findings_then_set_verdict;
 pub use pod_request::{PodRequest, Stage};
 pub use verdict_for_metrics::Verdict;

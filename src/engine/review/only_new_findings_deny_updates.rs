@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
 /// A finding on a part of an object: the number of the part, and the finding with its pointer in the part.
-pub(super) type Below = (usize, Finding);
+pub(super) type FindingInPart = (usize, Finding);
 
 /// An object before or after a change, with the pointers of its parts.
 #[derive(Debug, Clone, Copy)]
@@ -22,15 +22,20 @@ pub(super) struct Version<'a> {
 
 /// Findings of an object before a change, under the same Snapshot.
 #[derive(Debug, Default)]
-pub(super) struct Before {
-    pub(super) reported: Vec<Below>,
+pub(super) struct FindingsBeforeUpdate {
+    pub(super) reported: Vec<FindingInPart>,
     /// Those that an annotation ignored.
-    pub(super) ignored: Vec<Below>,
+    pub(super) ignored: Vec<FindingInPart>,
 }
 
 /// Removes the findings that the object had before, ignored ones included.
-pub(super) fn keep_new(findings: &mut Vec<Below>, before: &Before, new: Version<'_>, old: Version<'_>) {
-    let Before { reported, ignored } = before;
+pub(super) fn keep_new(
+    findings: &mut Vec<FindingInPart>,
+    before: &FindingsBeforeUpdate,
+    new: Version<'_>,
+    old: Version<'_>,
+) {
+    let FindingsBeforeUpdate { reported, ignored } = before;
     if reported.len() + ignored.len() == 0 || findings.is_empty() {
         return;
     }
@@ -116,17 +121,20 @@ fn name(element: &Value) -> Option<&str> {
 ///
 /// # Errors
 /// [`DecodeError`] when the object is not a mapping.
-pub(super) fn changes(new: &str, old: Option<&str>) -> Result<bool, DecodeError> {
+pub(super) fn changes_more_than_metadata_and_status(
+    new: &str,
+    old: Option<&str>,
+) -> Result<bool, DecodeError> {
     let members: Members<'_> = decode_with_place::decode_object(new)?;
     let Some(old) = old else { return Ok(true) };
     let before = crate::json::reader::read::<Members<'_>>(old).ok();
-    Ok(before.is_none_or(|before| !same(&members, &before)))
+    Ok(before.is_none_or(|before| !equal_except_metadata_and_status(&members, &before)))
 }
 
 type Members<'a> = Pairs<'a, Option<&'a RawValue>>;
 
 /// Whether two objects are equal except for metadata and status. The API server writes both in the same form.
-fn same(new: &Members<'_>, old: &Members<'_>) -> bool {
+fn equal_except_metadata_and_status(new: &Members<'_>, old: &Members<'_>) -> bool {
     let text = |value: &Option<&RawValue>| value.map_or("null", RawValue::get).to_owned();
     let relevant = |members: &Members<'_>| -> BTreeMap<String, String> {
         let judged = members.iter().filter(|(key, _)| !matches!(*key, "metadata" | "status"));
@@ -180,10 +188,10 @@ mod tests {
             let (spot, message, fix, because, other) = (None, String::new(), String::new(), None, None);
             Finding { rule, severity, path, spot, message, fix, because, other }
         };
-        let full: Vec<Below> = (0..MAX_PER_RULE).map(|nth| (0, finding(nth))).collect();
+        let full: Vec<FindingInPart> = (0..MAX_PER_RULE).map(|nth| (0, finding(nth))).collect();
         let found = [(0, finding(0)), (0, finding(MAX_PER_RULE)), (1, finding(0))];
-        let reported = Before { reported: full.clone(), ignored: Vec::new() };
-        let ignored = Before { reported: Vec::new(), ignored: full };
+        let reported = FindingsBeforeUpdate { reported: full.clone(), ignored: Vec::new() };
+        let ignored = FindingsBeforeUpdate { reported: Vec::new(), ignored: full };
         // A full list of findings that an annotation ignored says nothing about one that it does not ignore.
         for (before, new) in [(reported, &found[2..]), (ignored, &found[1..])] {
             let mut found = found.to_vec();
@@ -203,8 +211,8 @@ mod tests {
             (of("{\"a\":2}", r#","metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#), true),
             (of("{\"a\":1}", r#","data":{}"#), true),
         ] {
-            assert_eq!(changes(&new, Some(&old)), Ok(expected), "{new}");
-            assert_eq!(changes(&new, None), Ok(true), "{new}");
+            assert_eq!(changes_more_than_metadata_and_status(&new, Some(&old)), Ok(expected), "{new}");
+            assert_eq!(changes_more_than_metadata_and_status(&new, None), Ok(true), "{new}");
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct PodRequest<'a> {
 impl<'a> PodRequest<'a> {
     /// A pod by itself, in a namespace that enforces.
     #[must_use]
-    pub fn new(namespace: &'a str) -> Self {
+    pub fn in_enforcing_namespace(namespace: &'a str) -> Self {
         Self {
             namespace,
             stage: Stage::Whole,

@@ -1,7 +1,7 @@
 //! The warnings of a response: bounded, the worst first, each once.
 
-use super::changes_in_words::injected;
-use super::webhook_body::{Answer, WebhookEntry};
+use super::changes_in_words::kinds_of_changes_in_words;
+use super::decide_webhook_request::{Answer, WebhookEntry};
 use crate::rules::{Finding, Severity, fold_by_other_object};
 use crate::text::{formatted, is_printable, printable};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ pub(super) fn warnings(outcome: &Answer) -> Vec<String> {
     if !changes.is_empty() {
         let verb = if outcome.withheld { "would inject" } else { "injected" };
         let profile = decision.profile.as_deref().unwrap_or("?");
-        let what = injected(changes.iter().map(|c| &c.edit));
+        let what = kinds_of_changes_in_words(changes.iter().map(|c| &c.edit));
         let words = format_args!("fabric-admission {verb} {what} (profile {profile})");
         warnings.push(line(formatted(MAX_WARNING, words)));
     }

@@ -19,15 +19,15 @@ const STEP: usize = 16;
 
 /// Places in a document that something else says: the pointer in it, and the one in what says it.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct SourcesOfMergedValues {
     said: BTreeMap<String, String>,
     steps: usize,
     copied: usize,
 }
 
-impl Places {
+impl SourcesOfMergedValues {
     /// Says that the value at a pointer, with all below it, stands elsewhere.
-    pub(super) fn add(&mut self, at: String, from: String) {
+    pub(super) fn record_source(&mut self, at: String, from: String) {
         self.said.insert(at, from);
     }
 
@@ -51,7 +51,7 @@ impl Places {
     }
 
     /// The other place of a pointer; of several around it the nearest, and of these the last.
-    pub(super) fn find(&self, pointer: &str) -> Option<String> {
+    pub(super) fn source_of(&self, pointer: &str) -> Option<String> {
         let mut at = pointer;
         loop {
             if let Some(from) = self.said.get(at) {
@@ -75,16 +75,16 @@ fn merge_key(list: &str) -> Option<&'static str> {
 }
 
 /// Lays a patch over a value. `None` where it has directives, which are not followed here, or there is too much of it.
-pub(super) fn merge(
+pub(super) fn merge_and_record_sources(
     target: &mut Value,
     patch: &Value,
     at: &str,
     from: &str,
-    places: &mut Places,
+    places: &mut SourcesOfMergedValues,
 ) -> Option<()> {
     let (Some(own), Some(given)) = (target.as_object_mut(), patch.as_object()) else {
         *target = places.counted_copy(patch)?;
-        places.add(at.to_owned(), from.to_owned());
+        places.record_source(at.to_owned(), from.to_owned());
         return Some(());
     };
     for (key, value) in given {
@@ -97,10 +97,12 @@ pub(super) fn merge(
             (Some(list @ Value::Array(_)), Value::Array(items)) if merge_key(key).is_some() => {
                 merge_elements_by_key(list, items, merge_key(key)?, &at, &from, places)?;
             }
-            (Some(known @ Value::Object(_)), Value::Object(_)) => merge(known, value, &at, &from, places)?,
+            (Some(known @ Value::Object(_)), Value::Object(_)) => {
+                merge_and_record_sources(known, value, &at, &from, places)?
+            }
             _ => {
                 own.insert(key.clone(), places.counted_copy(value)?);
-                places.add(at, from);
+                places.record_source(at, from);
             }
         }
     }
@@ -154,7 +156,7 @@ fn merge_elements_by_key(
     key: &'static str,
     at: &str,
     from: &str,
-    places: &mut Places,
+    places: &mut SourcesOfMergedValues,
 ) -> Option<()> {
     let own = list.as_array_mut()?;
     if items.is_empty() {
@@ -172,10 +174,10 @@ fn merge_elements_by_key(
         let place = elements.place_of_element_or_next(item, own.len());
         let (at, from) = (format!("{at}/{place}"), format!("{from}/{number}"));
         match own.get_mut(place) {
-            Some(known) => merge(known, item, &at, &from, places)?,
+            Some(known) => merge_and_record_sources(known, item, &at, &from, places)?,
             None => {
                 own.push(places.counted_copy(item)?);
-                places.add(at, from);
+                places.record_source(at, from);
             }
         }
     }
@@ -194,8 +196,8 @@ mod tests {
         let patch = json!({"containers": [{"name": "b", "image": "y"}, {"name": "a",
             "volumeMounts": [{"mountPath": "/dev/shm", "name": "shm"}]}, {"name": "c"}],
             "tolerations": [2], "nodeSelector": {"b/c": "2"}, "priority": null});
-        let mut places = Places::default();
-        merge(&mut pod, &patch, "/spec", "/p", &mut places).unwrap();
+        let mut places = SourcesOfMergedValues::default();
+        merge_and_record_sources(&mut pod, &patch, "/spec", "/p", &mut places).unwrap();
         assert_eq!(
             pod,
             json!({"containers": [{"name": "a", "image": "x", "volumeMounts": [{"mountPath": "/x", "name": "v"},
@@ -212,7 +214,7 @@ mod tests {
             ("/spec/nodeSelector/a", None),
             ("/spec/tolerations/0", Some("/p/tolerations/0")),
         ] {
-            assert_eq!(places.find(at).as_deref(), from, "{at}");
+            assert_eq!(places.source_of(at).as_deref(), from, "{at}");
         }
     }
 
@@ -220,6 +222,9 @@ mod tests {
     fn directives_are_not_followed() {
         let mut pod = json!({"volumes": [{"name": "a"}]});
         let patch = json!({"volumes": [{"name": "a", "$patch": "delete"}]});
-        assert_eq!(merge(&mut pod, &patch, "", "", &mut Places::default()), None);
+        assert_eq!(
+            merge_and_record_sources(&mut pod, &patch, "", "", &mut SourcesOfMergedValues::default()),
+            None
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! A pod template of a workload on the way to its decision.
 
-use super::decide_pod::Examined;
+use super::decide_pod::ExaminedPod;
 use crate::json::decode_with_place::DecodeError;
 use crate::pod::PodView;
 use crate::pod::is_multi_node::Gang;
@@ -24,7 +24,7 @@ pub(super) enum State<'p> {
     /// Nothing about the pod matters, or it cannot be read.
     Unseen,
     /// What was found about the pod. It is compared with the other templates, and then judged.
-    Examined(Rc<Examined<'p>>),
+    Examined(Rc<ExaminedPod<'p>>),
     /// The templates before it have so many planned changes that it is judged already, and not compared.
     Judged,
     /// The templates before it took so much work that it is not checked.
@@ -33,7 +33,7 @@ pub(super) enum State<'p> {
 
 impl<'p> SeenTemplate<'p> {
     /// What was found about the pod, where it is compared with the other templates.
-    pub(super) fn examined(&self) -> Option<&Examined<'p>> {
+    pub(super) fn examined_if_still_compared(&self) -> Option<&ExaminedPod<'p>> {
         match &self.state {
             State::Examined(examined) => Some(examined),
             _ => None,
@@ -41,7 +41,7 @@ impl<'p> SeenTemplate<'p> {
     }
 
     /// What was found about a pod that a profile may be for.
-    pub(super) fn of_profile(&self) -> Option<&Examined<'p>> {
-        self.examined().filter(|examined| examined.injects())
+    pub(super) fn examined_if_may_get_profile(&self) -> Option<&ExaminedPod<'p>> {
+        self.examined_if_still_compared().filter(|examined| examined.may_get_profile())
     }
 }

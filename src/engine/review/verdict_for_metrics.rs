@@ -1,6 +1,6 @@
 //! What an answer means for the object, in one word: for metrics, the log and the audit log.
 
-use super::webhook_body::{Answer, WebhookEntry};
+use super::decide_webhook_request::{Answer, WebhookEntry};
 use crate::facts::Mode;
 
 /// What an answer means for the object.

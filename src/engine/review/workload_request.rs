@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MAX_FINDINGS: usize = 500;
 
 /// The findings of all parts of an object: what several share stands in it once.
-pub(super) fn distinct(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+pub(super) fn distinct_findings_up_to_limit(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let (hashes, mut known) = (RandomState::new(), HashSet::new());
     findings.filter(|finding| known.insert(hashes.hash_one(finding))).take(MAX_FINDINGS).collect()
 }
@@ -49,19 +49,19 @@ pub struct WorkloadRequest<'a> {
 
 impl<'a> WorkloadRequest<'a> {
     /// The request for a pod of it.
-    pub(super) fn of_pod(self) -> PodRequest<'a> {
+    pub(super) fn pod_request(self) -> PodRequest<'a> {
         PodRequest {
             mode: self.mode,
             opted_in: self.opted_in,
             profile: self.profile,
             deadline: self.deadline,
-            ..PodRequest::new(self.namespace)
+            ..PodRequest::in_enforcing_namespace(self.namespace)
         }
     }
 
     /// The request for a pod of one of its templates. A template says less of its pods than the pods will.
     #[must_use]
-    pub fn of_template(self, template: &Template<'a>, gang: Option<&'a Gang>) -> PodRequest<'a> {
+    pub fn pod_request_of_template(self, template: &Template<'a>, gang: Option<&'a Gang>) -> PodRequest<'a> {
         PodRequest {
             // mpi-operator starts sshd in workers that name no command, and marks their pods by label.
             ranks_over_ssh: template.role == "Worker"
@@ -69,7 +69,7 @@ impl<'a> WorkloadRequest<'a> {
             gang,
             siblings: template.pods,
             dev_shm: template.dev_shm,
-            ..self.of_pod()
+            ..self.pod_request()
         }
     }
 }

@@ -3,8 +3,8 @@
 //! of an LLMInferenceService, which its controller lays over others. What they say is judged; what they do not say is
 //! not, since the other part may say it.
 
-use super::workload_request::{Decide, distinct};
-use super::{Looked, PodRequest, WorkloadRequest, decide_pod, findings_on_train_job_with_runtime};
+use super::workload_request::{Decide, distinct_findings_up_to_limit};
+use super::{PodRequest, ScopeOfParts, WorkloadRequest, decide_pod, findings_on_train_job_with_runtime};
 use crate::json::annotations_of_object::Annotated;
 use crate::json::null_as_absent::mapping;
 use crate::multus::NETWORKS_ANNOTATION;
@@ -33,7 +33,7 @@ pub(super) fn findings(
     holds: Holds,
     snapshot: &Snapshot,
     decide: Decide,
-) -> (Looked, Vec<Finding>) {
+) -> (ScopeOfParts, Vec<Finding>) {
     if holds == Holds::Trainer
         && let Some(joined) = findings_on_train_job_with_runtime::findings(request, snapshot, decide)
     {
@@ -41,24 +41,26 @@ pub(super) fn findings(
     }
     let parts = match holds {
         Holds::Templates => Vec::new(),
-        Holds::Trainer => train_job(request.json).into_iter().collect(),
+        Holds::Trainer => partial_pod_of_train_job(request.json).into_iter().collect(),
         Holds::BareSpecs => bare_specs(request.json),
     };
-    let (mut looked, mut found) = (Looked::default(), Vec::<Finding>::new());
+    let (mut looked, mut found) = (ScopeOfParts::default(), Vec::<Finding>::new());
     for part in parts.into_iter().take_while(|_| !request.deadline.is_over()) {
-        let pod = PodRequest { gang: part.gang.as_ref(), ..request.of_pod() };
+        let pod = PodRequest { gang: part.gang.as_ref(), ..request.pod_request() };
         // A value of another type is for the API server to refuse.
         let Ok(decision) = decide_pod(&part.json, pod, snapshot) else { continue };
-        looked.add(&decision);
+        looked.add_scope_of(&decision);
         let whole: Value = tree(&part.json).unwrap_or_default();
-        found.extend(decision.findings.into_iter().filter_map(|f| part.place(f, &whole)));
+        found.extend(
+            decision.findings.into_iter().filter_map(|f| part.finding_if_workload_says_it(f, &whole)),
+        );
     }
-    (looked, distinct(found.into_iter()))
+    (looked, distinct_findings_up_to_limit(found.into_iter()))
 }
 
 impl Part {
     /// A finding on something that the part says, at its place in the workload.
-    fn place(&self, finding: Finding, pod: &Value) -> Option<Finding> {
+    fn finding_if_workload_says_it(&self, finding: Finding, pod: &Value) -> Option<Finding> {
         let steps: Vec<&str> = finding.path.split('/').skip(1).collect();
         let said = matches!(
             steps.as_slice(),
@@ -103,7 +105,7 @@ struct Trainer<'a> {
     args: Option<&'a RawValue>,
 }
 
-fn train_job(json: &str) -> Option<Part> {
+fn partial_pod_of_train_job(json: &str) -> Option<Part> {
     let trainer = crate::json::reader::read::<TrainJob<'_>>(json).ok()?.spec?.trainer?;
     let mut container = json!({"name": "node"});
     let mut places = Vec::new();
@@ -156,7 +158,7 @@ mod tests {
     #[test]
     fn what_is_said_has_its_place_and_what_is_not_said_is_left_out() {
         let job = r#"{"spec":{"trainer":{"env":[{"name":"A","value":"1"}],"resourcesPerNode":{"limits":{"x/y":1}}}}}"#;
-        let part = train_job(job).unwrap();
+        let part = partial_pod_of_train_job(job).unwrap();
         let pod: Value = serde_json::from_str(&part.json).unwrap();
         let at = |path: &str| {
             let finding = Finding {
@@ -169,7 +171,7 @@ mod tests {
                 because: None,
                 other: None,
             };
-            part.place(finding, &pod).map(|f| f.path)
+            part.finding_if_workload_says_it(finding, &pod).map(|f| f.path)
         };
         assert_eq!(at("/spec/containers/0/env/0/value").as_deref(), Some("/spec/trainer/env/0/value"));
         assert_eq!(

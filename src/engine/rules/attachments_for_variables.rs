@@ -45,7 +45,8 @@ impl<'a> Attachments<'a> {
                     found.interfaces.get_or_insert_default().push(interface);
                     let namespace = item.namespace.as_deref().unwrap_or(subject.namespace);
                     let Some(fact) = subject.snapshot.network(namespace, &item.name) else { continue };
-                    let class = subject.snapshot.class_for_pod(namespace, fact, &mut pool.into_iter());
+                    let class =
+                        subject.snapshot.network_class_for_pod(namespace, fact, &mut pool.into_iter());
                     links.extend(class.link.filter(|_| class.rdma != Some(false)));
                     let name = || Some(format!("network {:?}", item.name));
                     match class.sharing {

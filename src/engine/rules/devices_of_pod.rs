@@ -166,7 +166,8 @@ impl<'a> Devices<'a> {
     pub(super) fn of(sources: Sources<'a>) -> Self {
         let mut devices = Self::default();
         devices.read_networks(sources);
-        if !devices.needs.is_empty() || sources.subject.snapshot.facts().has_resources() {
+        if !devices.needs.is_empty() || sources.subject.snapshot.cluster_facts_for_audience().has_resources()
+        {
             devices.collect_devices(sources);
         }
         let shared = devices.held.iter().filter(|h| h.fact.server == Server::SharedDevicePlugin);
@@ -175,7 +176,8 @@ impl<'a> Devices<'a> {
         for network in devices.networks.iter_mut().take_while(|_| !sources.subject.deadline.is_over()) {
             if let Some(known) = &mut network.known {
                 let snapshot = sources.subject.snapshot;
-                known.class = snapshot.class_for_pod(network.namespace, known.fact, &mut shared.into_iter());
+                known.class =
+                    snapshot.network_class_for_pod(network.namespace, known.fact, &mut shared.into_iter());
             }
         }
         devices
@@ -253,7 +255,7 @@ impl<'a> Devices<'a> {
         let mut finder = Finder::of(&self.needs, sources.subject.snapshot);
         for (holder, container) in sources.subject.pod.holders() {
             let edits = match holder {
-                Holder::App(index) => sources.plan.of_container(index),
+                Holder::App(index) => sources.plan.changes_of_container(index),
                 Holder::Sidecar(_) | Holder::Init(_) => &[],
             };
             let planned = || {

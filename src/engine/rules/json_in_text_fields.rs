@@ -22,10 +22,13 @@ pub struct EmbeddedFault {
 }
 
 impl fmt::Display for EmbeddedFault {
-    /// `line 3, column 7: a comma before the closing bracket, near …`.
+    /// ``line 3, column 7, near `…`: a comma before the closing bracket``.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.spot.line, self.spot.column, self.what)?;
-        if self.near.is_empty() { Ok(()) } else { write!(f, ", near `{}`", self.near) }
+        write!(f, "line {}, column {}", self.spot.line, self.spot.column)?;
+        if !self.near.is_empty() {
+            write!(f, ", near `{}`", self.near)?;
+        }
+        write!(f, ": {}", self.what)
     }
 }
 
@@ -67,7 +70,7 @@ pub fn sequence(text: &str) -> Result<Vec<EmbeddedObject>, EmbeddedFault> {
                 match as_go_reads::read_cni(own.get()).map_err(|error| fault(text, from, &error))? {
                     Value::Object(object) => objects.push(EmbeddedObject { at: from, object }),
                     Value::Array(_) => {
-                        let what = "remove the brackets, because the operator adds them";
+                        let what = "the operator adds the brackets itself";
                         return Err(at(text, from, what.to_owned()));
                     }
                     other => {
@@ -232,7 +235,7 @@ mod tests {
         let fault = object("{\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",}", &[]).unwrap_err();
         assert_eq!(
             fault.to_string(),
-            "line 1, column 47: a comma before the closing bracket, near `\"10.0.0.0/24\",}`"
+            "line 1, column 47, near `\"10.0.0.0/24\",}`: a comma before the closing bracket"
         );
     }
 

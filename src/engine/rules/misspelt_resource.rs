@@ -32,8 +32,8 @@ pub(super) fn resource_name_meant(name: &str, subject: &Subject<'_>) -> Option<S
     let mut profiles = snapshot.catalog().with_resource(name).iter();
     let served = snapshot.settings().accelerators.contains(name)
         || snapshot.resource(name).is_some()
-        || snapshot.facts().class_behind(name).is_some()
-        || snapshot.nodes().classes().offering_of(name).is_some()
+        || snapshot.cluster_facts_for_audience().class_behind(name).is_some()
+        || snapshot.nodes_for_audience().classes().offering_of(name).is_some()
         || profiles.any(|p| snapshot.admits(p, subject.namespace));
     (!served).then_some(meant)
 }

@@ -156,12 +156,12 @@ impl<'a> ObjectContext<'a> {
             let Some(policy) = self.node_policy() else { return Vec::new() };
             let wanted: Vec<Requirement<'_>> =
                 policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
-            let nodes = self.snapshot.nodes();
+            let nodes = self.snapshot.nodes_for_audience();
             if !nodes.selects_any(&wanted) {
                 return Vec::new();
             }
             // Sets of NICs are up to as many as nodes.
-            let sets = self.snapshot.facts().nic_sets();
+            let sets = self.snapshot.cluster_facts_for_audience().nic_sets();
             let nics: usize = sets.iter().map(|set| set.interfaces().len()).sum();
             if !self.deadline.take_values_or_cut_short(nics / NICS_PER_BUDGET_VALUE) {
                 return Vec::new();

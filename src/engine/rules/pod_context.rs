@@ -3,14 +3,14 @@
 use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::multus::{AnnotationError, Networks};
-use crate::plan::overlay::{Overlay, Variable};
+use crate::plan::pod_with_plan::{PodWithPlan, Variable};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::is_multi_node::Gang;
 use crate::pod::nic_resource_names::names_verbs_device;
 use crate::pod::pod_fields::Container;
 use crate::profile::Profile;
-use crate::resolve::{IfAccelerated, Resolution};
+use crate::resolve::{IfUnknownClaimsAreAccelerators, Resolution};
 use crate::rules::attachments_for_variables::Attachments;
 use crate::rules::devices_of_pod::{Devices, Sources};
 use crate::rules::shm_volumes::{Mounted, mounted};
@@ -41,7 +41,7 @@ pub struct PodContext<'a> {
     /// Whether this is the final pod and it has none of the profile's networks and resources.
     pub not_injected: bool,
     /// The pod with the plan laid over it.
-    pub overlay: Overlay<'a>,
+    pub overlay: PodWithPlan<'a>,
     /// The plan.
     pub plan: &'a Plan,
     /// The stored pod, where its annotations change.
@@ -51,7 +51,7 @@ pub struct PodContext<'a> {
     /// The profiles of its nodes whose `require` and `forbid` hold beside its own.
     pub also_held: &'a [Arc<Profile>],
     /// What it would get if its claims that are not known were for accelerators.
-    pub(crate) if_accelerated: &'a IfAccelerated,
+    pub(crate) if_accelerated: &'a IfUnknownClaimsAreAccelerators,
     /// Its networks annotation with the plan laid over it.
     pub final_networks: Option<&'a Result<Networks<'a>, AnnotationError>>,
     /// The variables of NCCL that its containers set, once a rule needs them.
@@ -133,7 +133,7 @@ impl<'a> PodContext<'a> {
     /// How the pod is one of several that work together, where it is: its own labels count before the workload's.
     #[must_use]
     pub fn gang(&self) -> Option<&Gang> {
-        self.subject.multi_node()
+        self.subject.gang_of_pod_or_workload()
     }
 
     /// How several pods come to have this template, in a few words; `None` where nothing shows it, or where only one has.
@@ -150,7 +150,7 @@ impl<'a> PodContext<'a> {
     #[must_use]
     pub fn is_target(&self, index: usize) -> bool {
         match self.plan.targets.is_empty() {
-            true => self.subject.demands.demand_of_app_container(index).any,
+            true => self.subject.demands.of_app_container(index).any,
             false => self.plan.target(index).is_some(),
         }
     }
@@ -158,7 +158,7 @@ impl<'a> PodContext<'a> {
     /// Resources of an app container with the planned ones; a name may occur twice.
     pub(crate) fn resource_names(&self, index: usize) -> impl Iterator<Item = &'a str> {
         let own = self.pod().containers().get(index).into_iter().flat_map(Container::resource_names);
-        own.chain(self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
+        own.chain(self.plan.changes_of_container(index).iter().filter_map(|change| match &change.edit {
             Edit::Quantity { name, .. } => Some(name.as_str()),
             _ => None,
         }))
@@ -172,6 +172,8 @@ impl<'a> PodContext<'a> {
         let profile = self.resolution.profile().map(|(p, _)| p);
         let verbs = profile.filter(|p| p.transport.is_verbs());
         let served = |name: &str| verbs.is_some_and(|p| p.serves_resource(name)) || names_verbs_device(name);
-        self.resource_names(index).filter(|n| served(n)).any(|n| self.overlay.units(index, container, n) > 0)
+        self.resource_names(index)
+            .filter(|n| served(n))
+            .any(|n| self.overlay.final_units_in_limits(index, container, n) > 0)
     }
 }

@@ -1,7 +1,7 @@
 //! The volumes at `/dev/shm` as they will be, and who uses each: a volume is judged once, by all that share it.
 
 use crate::demands::Subject;
-use crate::plan::overlay::Overlay;
+use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan, SHM_PATH};
 use crate::pod::memory_limit;
 use crate::pod::pod_fields::Volume;
@@ -21,8 +21,12 @@ pub(crate) struct Mounted<'a> {
 }
 
 /// Every volume that a container with accelerators has at `/dev/shm`, in the order of the pod's; a planned one last.
-pub(super) fn mounted<'a>(overlay: Overlay<'a>, subject: &Subject<'a>, plan: &'a Plan) -> Vec<Mounted<'a>> {
-    let pod = overlay.pod();
+pub(super) fn mounted<'a>(
+    overlay: PodWithPlan<'a>,
+    subject: &Subject<'a>,
+    plan: &'a Plan,
+) -> Vec<Mounted<'a>> {
+    let pod = overlay.pod_before_plan();
     let planned = plan.changes.iter().find_map(|c| match &c.edit {
         Edit::ShmVolume { name, size, index } => Some((name.as_str(), (*index, *size))),
         _ => None,
@@ -30,11 +34,11 @@ pub(super) fn mounted<'a>(overlay: Overlay<'a>, subject: &Subject<'a>, plan: &'a
     let none = pod.volumes().len();
     let mut users: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, container) in pod.containers().iter().enumerate() {
-        if !subject.demands.demand_of_app_container(index).any && plan.target(index).is_none() {
+        if !subject.demands.of_app_container(index).any && plan.target(index).is_none() {
             continue;
         }
         let own = container.mount_at(SHM_PATH).and_then(|(_, m)| m.name.as_deref());
-        let Some(name) = own.or_else(|| overlay.planned_shm(index)) else { continue };
+        let Some(name) = own.or_else(|| overlay.planned_shm_volume(index)) else { continue };
         let new = planned.is_some_and(|(planned, _)| planned == name);
         let Some(at) = pod.volume_at(name).or_else(|| new.then_some(none)) else { continue };
         users.entry(at).or_default().push(index);

@@ -7,7 +7,7 @@ use crate::demands::Subject;
 use crate::json::null_as_absent::{List, Text};
 use crate::nccl::variable_table::Variable;
 use crate::nccl::variable_table::{find, may_be_in_table, may_set_known_variable};
-use crate::plan::overlay::Overlay;
+use crate::plan::pod_with_plan::PodWithPlan;
 use crate::pod::pod_fields::{Container, Volume};
 use crate::pod::shell::{How, Script, arguments, script};
 use crate::pod::variable_sources::EnvFrom;
@@ -109,14 +109,14 @@ impl Budget<'_> {
 
 /// The variables of every app container that sets any.
 pub(crate) fn read<'a>(
-    overlay: Overlay<'a>,
+    overlay: PodWithPlan<'a>,
     subject: &'a Subject<'a>,
     resolution: &'a Resolution,
 ) -> Vec<ContainerVariables<'a>> {
     let &Subject { namespace, snapshot, deadline, .. } = subject;
     let profile = resolution.profile().map(|(p, _)| &**p);
     let mut budget = Budget { pod: MAX_TEXT, deadline };
-    let containers = overlay.pod().containers().iter().enumerate();
+    let containers = overlay.pod_before_plan().containers().iter().enumerate();
     containers
         .take_while(|_| !deadline.is_over())
         .filter_map(|(index, container)| {
@@ -162,9 +162,9 @@ impl<'a> ContainerVariables<'a> {
         }
     }
 
-    fn add_planned(&mut self, overlay: Overlay<'a>) {
+    fn add_planned(&mut self, overlay: PodWithPlan<'a>) {
         let own = self.all.len();
-        for (name, value) in overlay.planned_variables(self.index, self.container) {
+        for (name, value) in overlay.planned_env_and_all_conf_lines(self.index, self.container) {
             self.push(Cow::Borrowed(name), Some(Cow::Borrowed(value)), How::Sets, Place::Planned);
         }
         self.all.rotate_left(own);
@@ -187,7 +187,8 @@ impl<'a> ContainerVariables<'a> {
             if last.get(&(map, prefix)) != Some(&nth) {
                 continue;
             }
-            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.texts(namespace, m)?))) else {
+            let Some((map, texts)) = map.and_then(|m| Some((m, snapshot.config_map_texts(namespace, m)?)))
+            else {
                 self.open = true;
                 continue;
             };
@@ -217,7 +218,7 @@ impl<'a> ContainerVariables<'a> {
 
     fn take_texts(
         &mut self,
-        overlay: Overlay<'a>,
+        overlay: PodWithPlan<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
         budget: &mut Budget<'_>,
@@ -244,7 +245,7 @@ impl<'a> ContainerVariables<'a> {
                 }
             }
         }
-        if snapshot.has_texts(namespace) {
+        if snapshot.has_config_map_texts(namespace) {
             self.take_mounted_scripts(&parts, overlay, namespace, snapshot, budget);
         }
     }
@@ -275,7 +276,7 @@ impl<'a> ContainerVariables<'a> {
     fn take_mounted_scripts(
         &mut self,
         parts: &[(&'static str, usize, &'a str)],
-        overlay: Overlay<'a>,
+        overlay: PodWithPlan<'a>,
         namespace: &str,
         snapshot: &'a Snapshot,
         budget: &mut Budget<'_>,
@@ -288,9 +289,12 @@ impl<'a> ContainerVariables<'a> {
             let path = mount.mount_path.as_deref().map(|p| p.trim_end_matches('/'));
             let Some(path) = path.filter(|p: &&str| (1..=MAX_PATH).contains(&p.len())) else { continue };
             let named = |v: &&Volume<'_>| v.name == mount.name && mount.name.is_some();
-            let volume = overlay.pod().volumes().iter().take(MAX_MOUNTS).find(named);
+            let volume = overlay.pod_before_plan().volumes().iter().take(MAX_MOUNTS).find(named);
             let Some(map) = volume.and_then(|v| v.config_map.as_ref()) else { continue };
-            let known = map.name.as_deref().and_then(|name| Some((name, snapshot.texts(namespace, name)?)));
+            let known = map
+                .name
+                .as_deref()
+                .and_then(|name| Some((name, snapshot.config_map_texts(namespace, name)?)));
             let Some((name, texts)) = known else { continue };
             // Every word is searched for the path of the mount.
             if !budget.take_length_if_left(searched + parts.len() * path.len()) {

@@ -3,7 +3,7 @@
 use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::facts::NamespaceFacts;
-use crate::plan::overlay::Overlay;
+use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
 use crate::pod::is_multi_node::Gang;
@@ -66,7 +66,7 @@ pub struct Asked<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The template with the plan laid over it.
-    pub overlay: Overlay<'a>,
+    pub overlay: PodWithPlan<'a>,
 }
 
 impl<'a> WorkloadContext<'a> {
@@ -91,16 +91,17 @@ impl Asked<'_> {
         let profile = self.resolution.profile().map(|(p, _)| p).filter(|p| p.transport.is_verbs());
         let served = |name: &str| profile.is_some_and(|p| p.serves_resource(name)) || names_rdma_device(name);
         let mut units = 0_i64;
-        for (index, container) in self.overlay.pod().containers().iter().enumerate() {
-            let planned = self.plan.of_container(index).iter().filter_map(|change| match &change.edit {
-                Edit::Quantity { name, .. } => Some(name.as_str()),
-                _ => None,
-            });
+        for (index, container) in self.overlay.pod_before_plan().containers().iter().enumerate() {
+            let planned =
+                self.plan.changes_of_container(index).iter().filter_map(|change| match &change.edit {
+                    Edit::Quantity { name, .. } => Some(name.as_str()),
+                    _ => None,
+                });
             let mut names: Vec<&str> =
                 container.resource_names().chain(planned).filter(|n| served(n)).collect();
             names.sort_unstable();
             names.dedup();
-            let of = |name: &&str| self.overlay.units(index, container, name);
+            let of = |name: &&str| self.overlay.final_units_in_limits(index, container, name);
             units = names.iter().map(of).fold(units, i64::saturating_add);
         }
         units

@@ -26,7 +26,7 @@ pub(super) enum View {
         /// Who asks on its behalf.
         audience: Audience,
         /// What its profiles open to it.
-        open: Open,
+        open: OpenToNamespace,
     },
     /// Nothing about the cluster.
     Nothing,
@@ -35,27 +35,27 @@ pub(super) enum View {
 /// What a namespace may use, found once for all that a decision asks: a pod names thousands of networks, and an operator
 /// has hundreds of profiles, each with a list of namespaces.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Open(Arc<OnceLock<Opened>>);
+pub(super) struct OpenToNamespace(Arc<OnceLock<ProfilesAndNamespacesOpen>>);
 
 /// Names of profiles that admit a namespace, and of the namespaces of their rails.
 #[derive(Debug, Default)]
-pub(super) struct Opened {
+pub(super) struct ProfilesAndNamespacesOpen {
     pub(super) profiles: HashSet<String>,
     pub(super) namespaces: HashSet<String>,
 }
 
-impl Open {
+impl OpenToNamespace {
     /// What is open, from `find` the first time.
-    pub(super) fn get(&self, find: impl FnOnce() -> Opened) -> &Opened {
+    pub(super) fn get(&self, find: impl FnOnce() -> ProfilesAndNamespacesOpen) -> &ProfilesAndNamespacesOpen {
         self.0.get_or_init(find)
     }
 }
 
 /// It follows from the namespace and the facts.
-impl PartialEq for Open {
+impl PartialEq for OpenToNamespace {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Open {}
+impl Eq for OpenToNamespace {}

@@ -1,7 +1,7 @@
 //! Folds objects into a [`Snapshot`]: one object at a time, in any order, with the same result.
 
 use super::nearest_layer_wins::{Layer, NodeLayers};
-use super::store_of_objects_except_nodes::{Counted, Full, Id, Profiles, Store};
+use super::store_of_objects_except_nodes::{Full, Id, MemoryLimitOfObject, Profiles, Store};
 use super::{AllFacts, Objects, Settings, Snapshot};
 use crate::facts::{self, Fact, FactEntry, Kind};
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
@@ -28,7 +28,7 @@ pub enum FactError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// The live objects of one kind and namespace take too much memory.
-    #[error("the objects of this kind in namespace {namespace:?} already use {} MiB of memory", super::memory_limit_per_namespace::ROOM >> 20)]
+    #[error("the objects of this kind in namespace {namespace:?} already use {} MiB of memory", super::memory_limit_per_namespace::MAX_BYTES_PER_NAMESPACE_AND_KIND >> 20)]
     Full {
         /// The namespace.
         namespace: String,
@@ -132,8 +132,10 @@ impl Builder {
             return Ok(None);
         };
         let FactEntry { namespace, name, version, fact } = entry;
-        let free = layer != Layer::Live || !known.namespaced() || self.settings.trusts(&namespace);
-        let counted = if free { Counted::Free } else { Counted::Tenants(json.len()) };
+        let free = layer != Layer::Live
+            || !known.namespaced()
+            || self.settings.may_namespace_describe_cluster(&namespace);
+        let counted = if free { MemoryLimitOfObject::Free } else { MemoryLimitOfObject::Tenants(json.len()) };
         let id = Id { kind: known, namespace: namespace.as_str().into(), name: name.as_str().into() };
         match self.replace_fact(layer, id, fact, counted) {
             Ok(()) => Ok(Some(Identity { namespace, name, version })),
@@ -163,7 +165,7 @@ impl Builder {
         let resolved = Arc::new(Profile::resolve(profile, &self.bases)?);
         let name = resolved.name.clone();
         let id = Id { kind: Kind::FabricProfile, namespace: "".into(), name: name.into() };
-        self.put_free(layer, id, Some(Fact::Profile(resolved)));
+        self.replace_fact_without_memory_limit(layer, id, Some(Fact::Profile(resolved)));
         Ok(())
     }
 
@@ -172,24 +174,28 @@ impl Builder {
     pub fn remove(&mut self, layer: Layer, group: &str, kind: &str, namespace: &str, name: &str) {
         let Some(kind) = Kind::of(group, kind) else { return };
         if kind == Kind::Node {
-            if self.node_layers.of(name) == layer {
+            if self.node_layers.layer_of(name) == layer {
                 self.node_layers.remove(name);
                 self.changed |= self.nodes.delete(name);
             }
             return;
         }
         let namespace = if kind.namespaced() { namespace } else { "" };
-        self.put_free(layer, Id { kind, namespace: namespace.into(), name: name.into() }, None);
+        self.replace_fact_without_memory_limit(
+            layer,
+            Id { kind, namespace: namespace.into(), name: name.into() },
+            None,
+        );
     }
 
     /// Removes the objects of a kind that a complete list does not have: those for which `kept` is false, by namespace
     /// (empty for cluster-scoped kinds) and name.
-    pub fn retain(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
+    pub fn remove_objects_not_listed(&mut self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) {
         if kind == Kind::Node {
             let gone: Vec<String> = self
                 .nodes
                 .names()
-                .filter(|n| self.node_layers.of(n) == layer && !kept("", n))
+                .filter(|n| self.node_layers.layer_of(n) == layer && !kept("", n))
                 .map(str::to_owned)
                 .collect();
             for name in gone {
@@ -198,10 +204,10 @@ impl Builder {
             }
             return;
         }
-        for id in self.store.others(layer, kind, kept) {
-            self.put_free(layer, id, None);
+        for id in self.store.ids_not_kept(layer, kind, kept) {
+            self.replace_fact_without_memory_limit(layer, id, None);
         }
-        if layer == Layer::Live && self.store.listed_again(kind) {
+        if layer == Layer::Live && self.store.forget_left_out_after_list(kind) {
             self.folded = None;
             self.changed = true;
         }
@@ -224,7 +230,7 @@ impl Builder {
 
     /// Whether a view made now differs from the last one. Most changes of nodes are heartbeats, and tell nothing.
     #[must_use]
-    pub fn changed(&self) -> bool {
+    pub fn has_changed_since_build(&self) -> bool {
         self.changed
     }
 
@@ -233,9 +239,9 @@ impl Builder {
         layer: Layer,
         id: Id,
         fact: Option<Fact>,
-        counted: Counted,
+        counted: MemoryLimitOfObject,
     ) -> Result<(), Full> {
-        let put = self.store.replace_fact(layer, id, fact, counted);
+        let put = self.store.replace_or_leave_out_fact(layer, id, fact, counted);
         if put != Ok(false) {
             self.folded = None;
             self.changed = true;
@@ -244,8 +250,8 @@ impl Builder {
     }
 
     /// The same for what is not limited.
-    fn put_free(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
-        let put = self.replace_fact(layer, id, fact, Counted::Free);
+    fn replace_fact_without_memory_limit(&mut self, layer: Layer, id: Id, fact: Option<Fact>) {
+        let put = self.replace_fact(layer, id, fact, MemoryLimitOfObject::Free);
         debug_assert_eq!(put, Ok(()), "only what is counted can be too much");
     }
 
@@ -256,7 +262,7 @@ impl Builder {
         let (objects, profiles) = match self.folded.take() {
             Some(folded) => folded,
             None => {
-                let folded = self.store.fold(&self.settings);
+                let folded = self.store.fold_nearest_trusted_facts(&self.settings);
                 self.nodes
                     .set_labels_of_profiles(folded.profiles.values().flat_map(|p| p.stated().map(|c| c.key)));
                 // Most objects are not profiles: the catalog is reused while the profiles are unchanged.
@@ -355,7 +361,7 @@ mod tests {
             builder
                 .add(Layer::Live, if kind == "Node" { "" } else { "k8s.cni.cncf.io" }, kind, json, "default")
                 .unwrap();
-            let changed = builder.changed();
+            let changed = builder.has_changed_since_build();
             drop(builder.build());
             changed
         };
@@ -365,12 +371,12 @@ mod tests {
         assert!(put(&mut builder, "NetworkAttachmentDefinition", NAD));
         assert!(!put(&mut builder, "NetworkAttachmentDefinition", NAD));
         builder.set_listed(Kind::NetworkAttachmentDefinition, true);
-        assert!(builder.changed());
+        assert!(builder.has_changed_since_build());
         drop(builder.build());
-        builder.retain(Layer::Live, Kind::Node, |_, name| name == "a");
-        assert!(!builder.changed());
+        builder.remove_objects_not_listed(Layer::Live, Kind::Node, |_, name| name == "a");
+        assert!(!builder.has_changed_since_build());
         builder.remove(Layer::Live, "", "Node", "", "a");
-        assert!(builder.changed());
+        assert!(builder.has_changed_since_build());
     }
 
     #[test]
@@ -404,7 +410,7 @@ mod tests {
             ("mellanox.com", "HostDeviceNetwork", network),
             ("mellanox.com", "NicClusterPolicy", pools),
         );
-        let class = found.class_of(found.network("x", "n").unwrap());
+        let class = found.network_class_by_all_facts(found.network("x", "n").unwrap());
         assert_eq!((class.link, class.rdma), (Some(LinkLayer::InfiniBand), Some(true)));
     }
 

@@ -46,7 +46,7 @@ pub enum Ambiguity {
 
 impl Settings {
     /// Whether objects of a namespace may describe the cluster, and count for pods of all namespaces.
-    pub(super) fn trusts(&self, namespace: &str) -> bool {
+    pub(super) fn may_namespace_describe_cluster(&self, namespace: &str) -> bool {
         self.operator_namespaces
             .as_ref()
             .is_none_or(|known| namespace == "default" || known.contains(namespace))

@@ -48,7 +48,7 @@ fn macvlan_over_infiniband_is_seen_by_the_nodes() {
     let network = r#"{"metadata":{"name":"m"},"spec":{"master":"p1"}}"#;
     let found =
         snapshot(&[("mellanox.com", "MacvlanNetwork", network), (SRIOV, "SriovNetworkNodeState", STATE)]);
-    let class = found.class_of(found.network("default", "m").unwrap());
+    let class = found.network_class_by_all_facts(found.network("default", "m").unwrap());
     assert_eq!(class.link, Some(LinkLayer::InfiniBand));
 }
 
@@ -59,9 +59,13 @@ fn a_shared_interface_has_the_device_that_the_pod_asks_for() {
     let found = snapshot(&[("mellanox.com", "MacvlanNetwork", network), ("", "ConfigMap", config)]);
     let network = found.network("default", "m").unwrap();
     let name = |r: &ResourceFact| r.name.to_string();
-    let class = found.class_of(network);
+    let class = found.network_class_by_all_facts(network);
     assert_eq!((class.rdma, class.resource.map(name).as_deref()), (None, Some("rdma/a")));
-    let class = found.facts().class_of_network(network, true, &mut ["nvidia.com/gpu", "rdma/b"].into_iter());
+    let class = found.cluster_facts_for_audience().class_of_network(
+        network,
+        true,
+        &mut ["nvidia.com/gpu", "rdma/b"].into_iter(),
+    );
     assert_eq!((class.rdma, class.resource.map(name).as_deref()), (Some(true), Some("rdma/b")));
 }
 
@@ -85,7 +89,7 @@ fn slices_of_an_older_generation_do_not_count() {
     let (a, b, c) = (slice("a", 2), slice("b", 1), slice("c", 2));
     let found =
         snapshot(&[a, b, c].each_ref().map(|json| ("resource.k8s.io", "ResourceSlice", json.as_str())));
-    let pools: Vec<_> = found.facts().device_pools("d").collect();
+    let pools: Vec<_> = found.cluster_facts_for_audience().device_pools("d").collect();
     assert_eq!(pools.len(), 1);
     assert_eq!((pools[0].0, pools[0].1.devices, pools[0].1.node.as_deref()), ("p", 4, Some("n")));
 }

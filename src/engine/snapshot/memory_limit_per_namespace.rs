@@ -8,24 +8,24 @@ use std::sync::Arc;
 /// Most memory for the objects of one kind in one namespace (bytes, estimated by `Fact::bytes`). It is enough for 28,000
 /// claims of one request each, or for 10,000 networks. Each kind has its own room, because a namespace with many pods has
 /// many claims that were made from templates, and decisions need the templates.
-pub(super) const ROOM: usize = 16 << 20;
+pub(super) const MAX_BYTES_PER_NAMESPACE_AND_KIND: usize = 16 << 20;
 
 /// Namespaces of which some objects are not known, by kind.
 pub(super) type LeftOut = BTreeMap<Kind, BTreeSet<Arc<str>>>;
 
 /// How much of it is taken, and where it was not enough.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rooms {
+pub(super) struct MemoryPerNamespaceAndKind {
     taken: HashMap<(Kind, Arc<str>), usize>,
     /// Kinds and namespaces of objects that were left out, and whether that was after the last whole list of the kind.
     left_out: BTreeMap<(Kind, Arc<str>), bool>,
 }
 
-impl Rooms {
+impl MemoryPerNamespaceAndKind {
     /// Whether an object still fits, in place of one that takes `old` bytes.
     pub(super) fn fits(&self, kind: Kind, namespace: &Arc<str>, old: usize, new: usize) -> bool {
         // An object that shrinks always fits.
-        new <= old || self.with(&(kind, Arc::clone(namespace)), old, new) <= ROOM
+        new <= old || self.with(&(kind, Arc::clone(namespace)), old, new) <= MAX_BYTES_PER_NAMESPACE_AND_KIND
     }
 
     pub(super) fn change_used_memory(&mut self, kind: Kind, namespace: &Arc<str>, old: usize, new: usize) {
@@ -37,13 +37,13 @@ impl Rooms {
     }
 
     /// Notes that an object was left out.
-    pub(super) fn leave_out(&mut self, kind: Kind, namespace: &Arc<str>) {
+    pub(super) fn record_left_out(&mut self, kind: Kind, namespace: &Arc<str>) {
         self.left_out.insert((kind, Arc::clone(namespace)), true);
     }
 
     /// Notes that all objects of a kind were listed again: where none was left out since the list before, all are known.
     /// Returns whether that changed anything.
-    pub(super) fn listed_again(&mut self, kind: Kind) -> bool {
+    pub(super) fn forget_left_out_after_list(&mut self, kind: Kind) -> bool {
         let before = self.left_out.len();
         self.left_out.retain(|(of, _), again| *of != kind || std::mem::take(again));
         self.left_out.len() != before

@@ -1,6 +1,6 @@
 //! What objects of tenants may take of the memory.
 
-use super::memory_limit_per_namespace::ROOM;
+use super::memory_limit_per_namespace::MAX_BYTES_PER_NAMESPACE_AND_KIND;
 use super::{Builder, FactError, Layer, Settings, Snapshot};
 use crate::facts::DeviceClaim;
 
@@ -38,7 +38,11 @@ fn template_of<'a>(snapshot: &'a Snapshot, namespace: &str, name: &str) -> Optio
 fn objects_of_a_namespace_have_a_limit() {
     let (mut builder, number) = filled();
     // A template takes about 23 kB.
-    assert!((ROOM / 40_000..ROOM / 10_000).contains(&number), "{number}");
+    assert!(
+        (MAX_BYTES_PER_NAMESPACE_AND_KIND / 40_000..MAX_BYTES_PER_NAMESPACE_AND_KIND / 10_000)
+            .contains(&number),
+        "{number}"
+    );
     let last = format!("t{number}");
     let error = add(&mut builder, Layer::Live, "team", &last).unwrap_err();
     assert_eq!(
@@ -75,7 +79,7 @@ fn an_object_that_no_longer_fits_is_unknown() {
     add(&mut builder, Layer::Live, "team", "takes-its-room").unwrap();
     assert!(template_of(&builder.build(), "team", "t0").is_some());
     add(&mut builder, Layer::Live, "team", "t0").unwrap_err();
-    assert!(builder.changed() && template_of(&builder.build(), "team", "t0").is_none());
+    assert!(builder.has_changed_since_build() && template_of(&builder.build(), "team", "t0").is_none());
 }
 
 #[test]

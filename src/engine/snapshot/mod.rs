@@ -3,9 +3,9 @@
 
 mod audience;
 mod build_snapshot;
+mod cache_of_node_answers;
 mod cluster_settings;
-mod landings_answered_once;
-mod lookup_networks_and_devices;
+mod lookup_visible_objects;
 mod memory_limit_per_namespace;
 mod nearest_layer_wins;
 mod node_labels_of_profile;
@@ -27,7 +27,7 @@ pub use build_snapshot::Identity;
 pub use build_snapshot::{Builder, FactError};
 pub use cluster_settings::{Ambiguity, Settings};
 pub use nearest_layer_wins::Layer;
-pub(crate) use node_labels_of_profile::Wanted;
+pub(crate) use node_labels_of_profile::ConditionsByNodeLabel;
 pub use profile_catalog::Catalog;
 pub(crate) use variables_of_profiles::{ByVariable, VariableEntries};
 pub(crate) use which_namespaces_may_use_profile::admits;
@@ -36,7 +36,7 @@ use crate::facts::{Combined, Kind, NamespaceFacts};
 use crate::nodes::NodeView;
 use crate::profile::{FabricProfile, Profile};
 use audience::View;
-use landings_answered_once::Landings;
+use cache_of_node_answers::CacheOfNodeAnswers;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ use std::sync::Arc;
 pub struct Snapshot {
     known: Arc<AllFacts>,
     view: View,
-    landings: Landings,
+    landings: CacheOfNodeAnswers,
 }
 
 /// Everything that is known.
@@ -104,7 +104,7 @@ impl Snapshot {
     }
     /// Kinds of which the cluster was not heard for too long: what is said of them may be over.
     #[must_use]
-    pub fn stale(&self) -> &[&'static str] {
+    pub fn stale_kinds(&self) -> &[&'static str] {
         &self.known.stale
     }
     /// Known facts about a namespace; `None` if its object was not given.
@@ -118,13 +118,13 @@ impl Snapshot {
         self.known.objects.namespaces.iter().map(|(name, facts)| (name.as_str(), &**facts)).collect()
     }
     /// Names of the namespaces that opted in, in any order.
-    pub fn opted_in(&self) -> impl Iterator<Item = &str> {
+    pub fn opted_in_namespaces(&self) -> impl Iterator<Item = &str> {
         let all = self.known.objects.namespaces.iter();
         all.filter(|(_, facts)| facts.mode().is_some()).map(|(name, _)| name.as_str())
     }
     /// Objects that would describe the cluster, but are not in an operator's namespace, by kind (count): for operators, who
     /// may have to name the namespace.
-    pub fn ignored(&self) -> impl Iterator<Item = (&'static str, usize)> {
+    pub fn ignored_objects_by_kind(&self) -> impl Iterator<Item = (&'static str, usize)> {
         self.known.objects.ignored.iter().map(|(kind, count)| (kind.name(), *count))
     }
     /// The compiled-in profiles, which profiles inherit from.

@@ -16,10 +16,10 @@ pub enum Layer {
 }
 
 /// The facts of one object, one a layer.
-pub(super) type Layers = [Option<Fact>; 3];
+pub(super) type FactPerLayer = [Option<Fact>; 3];
 
 /// Of the facts of one object, the one of the nearest layer.
-pub(super) fn nearest(layers: &Layers) -> Option<(Layer, &Fact)> {
+pub(super) fn nearest(layers: &FactPerLayer) -> Option<(Layer, &Fact)> {
     [Layer::Input, Layer::Cluster, Layer::Live]
         .into_iter()
         .find_map(|layer| Some((layer, layers.get(layer as usize)?.as_ref()?)))
@@ -31,12 +31,12 @@ pub(super) struct NodeLayers(HashMap<String, Layer>);
 
 impl NodeLayers {
     /// The layer that a node is from.
-    pub(super) fn of(&self, name: &str) -> Layer {
+    pub(super) fn layer_of(&self, name: &str) -> Layer {
         self.0.get(name).copied().unwrap_or(Layer::Live)
     }
     /// Whether a node of a layer takes the place of the known one.
     pub(super) fn record_if_nearest(&mut self, name: &str, layer: Layer) -> bool {
-        let wins = layer >= self.of(name);
+        let wins = layer >= self.layer_of(name);
         if wins && layer > Layer::Live {
             self.0.insert(name.to_owned(), layer);
         }

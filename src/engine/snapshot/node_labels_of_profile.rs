@@ -7,20 +7,20 @@ use crate::profile::schema::LabelSelector;
 use std::collections::BTreeMap;
 
 /// The conditions of a profile, label by label.
-pub(crate) type Wanted = BTreeMap<Box<str>, Condition<Box<str>>>;
+pub(crate) type ConditionsByNodeLabel = BTreeMap<Box<str>, Condition<Box<str>>>;
 
 /// The labels that a profile asks for.
 #[derive(Debug)]
-pub(crate) struct Selection {
+pub(crate) struct NodeLabelsOfProfile {
     /// Of its node selector.
-    pub(crate) selector: Wanted,
+    pub(crate) selector: ConditionsByNodeLabel,
     /// Of its instance types.
-    pub(crate) types: Wanted,
+    pub(crate) types: ConditionsByNodeLabel,
     /// Of both together, where it has both.
-    both: Option<Wanted>,
+    both: Option<ConditionsByNodeLabel>,
 }
 
-impl Selection {
+impl NodeLabelsOfProfile {
     /// Those of a profile; `None` where it has no condition on nodes.
     pub(super) fn of(profile: &Profile) -> Option<Self> {
         if !profile.has_nodes() {
@@ -34,13 +34,13 @@ impl Selection {
     }
 
     /// All its conditions.
-    pub(crate) fn stated(&self) -> &Wanted {
+    pub(crate) fn all_conditions(&self) -> &ConditionsByNodeLabel {
         self.both.as_ref().unwrap_or(if self.selector.is_empty() { &self.types } else { &self.selector })
     }
 }
 
-fn by_label<'a>(requirements: impl Iterator<Item = Requirement<'a>>) -> Wanted {
-    let mut labels = Wanted::new();
+fn by_label<'a>(requirements: impl Iterator<Item = Requirement<'a>>) -> ConditionsByNodeLabel {
+    let mut labels = ConditionsByNodeLabel::new();
     for requirement in requirements {
         labels.entry(requirement.key.into()).or_default().add(requirement);
     }

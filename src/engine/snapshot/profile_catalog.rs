@@ -1,7 +1,7 @@
 //! The profiles of a Snapshot, and what they are found by: name, resource, network, and the classes of nodes that
 //! carry them. Made once when a Snapshot is built, so that a decision does not go through all profiles.
 
-use super::node_labels_of_profile::Selection;
+use super::node_labels_of_profile::NodeLabelsOfProfile;
 use super::variables_of_profiles::{ByVariable, by_variable};
 use crate::nodes::{ClassSet, NodeView, Relation};
 use crate::profile::Profile;
@@ -19,11 +19,11 @@ pub struct Catalog {
     by_network: HashMap<String, Vec<Arc<Profile>>>,
     by_rails_namespace: HashMap<String, Vec<Arc<Profile>>>,
     classes: BTreeMap<String, ClassSet>,
-    selections: BTreeMap<String, Selection>,
+    selections: BTreeMap<String, NodeLabelsOfProfile>,
     /// For each label that profiles ask for, how many profiles do, and how many values they name.
     asked: BTreeMap<Box<str>, (usize, usize)>,
     /// The values that profiles list, by label.
-    listed: BTreeMap<Box<str>, Listed>,
+    listed: BTreeMap<Box<str>, ValuesListedForLabel>,
     lacking: BTreeMap<String, Vec<String>>,
     /// For each class, its place in `fabrics`.
     fabric_of: Vec<usize>,
@@ -34,7 +34,7 @@ pub struct Catalog {
 
 /// Values of a label that profiles list for their nodes: a pod's values are looked up here, whatever the number of profiles.
 #[derive(Debug, Default)]
-pub(crate) struct Listed {
+pub(crate) struct ValuesListedForLabel {
     /// Profiles that list values.
     pub(crate) profiles: Vec<Arc<Profile>>,
     /// By value, the profiles that list it.
@@ -81,10 +81,11 @@ impl Catalog {
                     listed.values.entry(value.into()).or_default().push(Arc::clone(profile));
                 }
             }
-            let (Some(set), Some(selection)) = (classes(profile, nodes), Selection::of(profile)) else {
+            let (Some(set), Some(selection)) = (classes(profile, nodes), NodeLabelsOfProfile::of(profile))
+            else {
                 continue;
             };
-            for (key, condition) in selection.stated() {
+            for (key, condition) in selection.all_conditions() {
                 let (profiles, values) = catalog.asked.entry(key.clone()).or_default();
                 *profiles += 1;
                 *values += condition.named();
@@ -166,7 +167,7 @@ impl Catalog {
 
     /// Whether any profile requires or forbids a variable.
     #[must_use]
-    pub fn restricts(&self) -> bool {
+    pub fn any_profile_restricts_variables(&self) -> bool {
         self.restricts
     }
 
@@ -178,36 +179,36 @@ impl Catalog {
 
     /// The classes that carry a profile; `None` where it does not say which nodes it is for.
     #[must_use]
-    pub fn classes_of(&self, profile: &str) -> Option<&ClassSet> {
+    pub fn node_classes_of(&self, profile: &str) -> Option<&ClassSet> {
         self.classes.get(profile)
     }
 
     /// The labels of nodes that a profile asks for; `None` where it does not say which nodes it is for.
     #[must_use]
-    pub(crate) fn selection_of(&self, profile: &str) -> Option<&Selection> {
+    pub(crate) fn selection_of(&self, profile: &str) -> Option<&NodeLabelsOfProfile> {
         self.selections.get(profile)
     }
 
     /// How many times a value of a label is looked up if this many are compared with those of all profiles, at most.
     #[must_use]
-    pub(crate) fn lookups(&self, key: &str, values: usize) -> usize {
+    pub(crate) fn max_lookups_of_label_values(&self, key: &str, values: usize) -> usize {
         self.asked.get(key).map_or(0, |(profiles, named)| values.saturating_mul(*profiles).min(*named))
     }
 
     /// The values of a label that profiles list.
     #[must_use]
-    pub(crate) fn listed(&self, key: &str) -> Option<&Listed> {
+    pub(crate) fn values_listed_for_label(&self, key: &str) -> Option<&ValuesListedForLabel> {
         self.listed.get(key)
     }
 
     /// The labels of which profiles list values.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &Listed)> {
+    pub(crate) fn labels_with_listed_values(&self) -> impl Iterator<Item = (&str, &ValuesListedForLabel)> {
         self.listed.iter().map(|(key, listed)| (&**key, listed))
     }
 
     /// Resources of a profile that none of its nodes knows.
     #[must_use]
-    pub fn lacking(&self, profile: &str) -> &[String] {
+    pub fn resources_on_none_of_its_nodes(&self, profile: &str) -> &[String] {
         self.lacking.get(profile).map(Vec::as_slice).unwrap_or_default()
     }
 

@@ -1,7 +1,7 @@
 //! What every object says, kept one by one, so that an object that changes or goes leaves no trace of what it was.
 
-use super::memory_limit_per_namespace::Rooms;
-use super::nearest_layer_wins::{Layer, Layers, nearest};
+use super::memory_limit_per_namespace::MemoryPerNamespaceAndKind;
+use super::nearest_layer_wins::{FactPerLayer, Layer, nearest};
 use super::which_object_makes_network::NearestNetworks;
 use super::{Objects, Settings};
 use crate::facts::{Combined, Fact, Kind};
@@ -29,7 +29,7 @@ pub(super) struct Folded {
 
 #[derive(Debug, Clone, Default)]
 struct Object {
-    layers: Layers,
+    layers: FactPerLayer,
     /// What the fact of the live layer takes of its namespace's room.
     bytes: usize,
 }
@@ -40,7 +40,7 @@ pub(super) struct Full;
 
 /// How an object is counted.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Counted {
+pub(super) enum MemoryLimitOfObject {
     /// It takes room of its namespace; the length of its JSON.
     Tenants(usize),
     /// It is not limited: it comes from a file, or from a namespace of an operator, or from the whole cluster.
@@ -50,7 +50,7 @@ pub(super) enum Counted {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Store {
     objects: BTreeMap<Id, Object>,
-    rooms: Rooms,
+    rooms: MemoryPerNamespaceAndKind,
 }
 
 /// Whether an object says something about more than its own namespace: about nodes and what device plugins serve, about
@@ -82,12 +82,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Full`] if the namespace has no room for the fact; the object then has none.
-    pub(super) fn replace_fact(
+    pub(super) fn replace_or_leave_out_fact(
         &mut self,
         layer: Layer,
         mut id: Id,
         fact: Option<Fact>,
-        counted: Counted,
+        counted: MemoryLimitOfObject,
     ) -> Result<bool, Full> {
         let known = self.objects.get(&id);
         // An equal fact is dropped: the Snapshot in use has the old one, and both would stay in memory.
@@ -96,14 +96,14 @@ impl Store {
         }
         let old = known.filter(|_| layer == Layer::Live).map_or(0, |known| known.bytes);
         let mut bytes = match (&fact, counted) {
-            (Some(fact), Counted::Tenants(json)) => fact.bytes(json) + id.name.len(),
+            (Some(fact), MemoryLimitOfObject::Tenants(json)) => fact.bytes(json) + id.name.len(),
             _ => 0,
         };
         let full = !self.rooms.fits(id.kind, &id.namespace, old, bytes);
         let fact = self.share_parts_with_previous(layer, &mut id, fact.filter(|_| !full));
         if full {
             bytes = 0;
-            self.rooms.leave_out(id.kind, &id.namespace);
+            self.rooms.record_left_out(id.kind, &id.namespace);
         }
         if old != bytes {
             self.rooms.change_used_memory(id.kind, &id.namespace, old, bytes);
@@ -123,8 +123,8 @@ impl Store {
 
     /// Notes that all objects of a kind were listed again, which shows what is left out now. Returns whether that changed
     /// anything.
-    pub(super) fn listed_again(&mut self, kind: Kind) -> bool {
-        self.rooms.listed_again(kind)
+    pub(super) fn forget_left_out_after_list(&mut self, kind: Kind) -> bool {
+        self.rooms.forget_left_out_after_list(kind)
     }
 
     /// Lets an object share what it has in common with the one before it by name: the namespace, and the devices of claims
@@ -144,7 +144,12 @@ impl Store {
     }
 
     /// Names of a kind's objects in a layer that are not to be kept.
-    pub(super) fn others(&self, layer: Layer, kind: Kind, kept: impl Fn(&str, &str) -> bool) -> Vec<Id> {
+    pub(super) fn ids_not_kept(
+        &self,
+        layer: Layer,
+        kind: Kind,
+        kept: impl Fn(&str, &str) -> bool,
+    ) -> Vec<Id> {
         let of_kind = self.objects.iter().filter(|(id, object)| {
             id.kind == kind && object.layers.get(layer as usize).is_some_and(Option::is_some)
         });
@@ -154,14 +159,16 @@ impl Store {
     /// The view of everything that is there. It depends on what is there alone, not on how it came: objects are
     /// taken in the order of their names, of each the one of the nearest layer. An object that describes the cluster counts
     /// where the settings trust its namespace: a tenant may have the right to write one in the tenant's own.
-    pub(super) fn fold(&self, settings: &Settings) -> Folded {
+    pub(super) fn fold_nearest_trusted_facts(&self, settings: &Settings) -> Folded {
         let mut folded = Folded::default();
         let (objects, profiles) = (&mut folded.objects, &mut folded.profiles);
         objects.left_out = self.rooms.left_out();
         let mut networks = NearestNetworks::default();
         for (id, Object { layers, .. }) in &self.objects {
             let Some((layer, fact)) = nearest(layers) else { continue };
-            if describes_cluster(id.kind, &id.namespace, fact) && !settings.trusts(&id.namespace) {
+            if describes_cluster(id.kind, &id.namespace, fact)
+                && !settings.may_namespace_describe_cluster(&id.namespace)
+            {
                 *objects.ignored.entry(id.kind).or_default() += 1;
                 continue;
             }

@@ -22,7 +22,7 @@ pub(crate) struct VariableEntries {
 
 impl VariableEntries {
     /// The numbers of the profiles that set a value, in order.
-    pub(crate) fn setting(&self, value: &str) -> &[usize] {
+    pub(crate) fn numbers_of_profiles_that_set(&self, value: &str) -> &[usize] {
         // The texts of a pod can be long, and to look one up takes as long as it is.
         if value.len() > self.longest {
             return &[];

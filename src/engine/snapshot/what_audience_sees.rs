@@ -1,6 +1,6 @@
 //! The facts that an answer may depend on, by who gets it (docs/adr/0021).
 
-use super::audience::{Audience, Open, Opened, View};
+use super::audience::{Audience, OpenToNamespace, ProfilesAndNamespacesOpen, View};
 use super::{AllFacts, Snapshot, admits};
 use crate::facts::{Index, Kind};
 use crate::nodes::NodeView;
@@ -16,7 +16,7 @@ impl Snapshot {
     /// The same facts, as far as they may count for pods and workloads of a namespace.
     #[must_use]
     pub fn seen_from(&self, namespace: &str, audience: Audience) -> Self {
-        self.with(View::Of { namespace: namespace.to_owned(), audience, open: Open::default() })
+        self.with(View::Of { namespace: namespace.to_owned(), audience, open: OpenToNamespace::default() })
     }
 
     /// The same facts, as far as they may count for a network object or a profile. `namespace` is the object's, `None` if
@@ -37,7 +37,7 @@ impl Snapshot {
 
     /// Whether the answer goes to the owner of the object, who may not read other namespaces, and not to an operator.
     #[must_use]
-    pub fn is_for_tenant(&self) -> bool {
+    pub fn is_not_for_operator(&self) -> bool {
         self.view != View::Whole
     }
 
@@ -58,18 +58,19 @@ impl Snapshot {
                 namespace.is_empty()
                     || own == namespace
                     || namespace == "default"
-                    || self.opened(own, open).namespaces.contains(namespace)
+                    || self.find_what_profiles_open(own, open).namespaces.contains(namespace)
             }
         }
     }
 
     /// The namespaces whose facts may count; `None` where all do.
-    pub(super) fn seen(&self) -> Option<BTreeSet<&str>> {
+    pub(super) fn visible_namespaces(&self) -> Option<BTreeSet<&str>> {
         match &self.view {
             View::Whole => None,
             View::Nothing => Some(BTreeSet::new()),
             View::Of { namespace, open, .. } => {
-                let opened = self.opened(namespace, open).namespaces.iter().map(String::as_str);
+                let opened =
+                    self.find_what_profiles_open(namespace, open).namespaces.iter().map(String::as_str);
                 Some(opened.chain(["", "default", namespace]).collect())
             }
         }
@@ -78,7 +79,7 @@ impl Snapshot {
     /// Whether the author of the object cannot have written the networks of a namespace. Those of the own namespace may be
     /// the author's, whoever wrote them.
     #[must_use]
-    pub fn is_from_others(&self, namespace: &str) -> bool {
+    pub fn author_cannot_have_written_networks_of(&self, namespace: &str) -> bool {
         match &self.view {
             View::Whole => true,
             View::Nothing => false,
@@ -91,7 +92,7 @@ impl Snapshot {
     pub(crate) fn admits(&self, profile: &Profile, namespace: &str) -> bool {
         match &self.view {
             View::Of { namespace: own, open, .. } if own == namespace && profile.namespaces.is_some() => {
-                self.opened(own, open).profiles.contains(&profile.name)
+                self.find_what_profiles_open(own, open).profiles.contains(&profile.name)
             }
             _ => admits(profile, namespace, self.namespace(namespace)),
         }
@@ -99,14 +100,18 @@ impl Snapshot {
 
     /// Whether a profile that a namespace may use has a rail on a network of another.
     #[must_use]
-    pub(crate) fn opens(&self, namespace: &str, own: &str) -> bool {
+    pub(crate) fn usable_profile_has_rail_in(&self, namespace: &str, own: &str) -> bool {
         self.known.catalog.with_rails_in(namespace).iter().any(|profile| self.admits(profile, own))
     }
 
-    fn opened<'a>(&self, own: &str, open: &'a Open) -> &'a Opened {
+    fn find_what_profiles_open<'a>(
+        &self,
+        own: &str,
+        open: &'a OpenToNamespace,
+    ) -> &'a ProfilesAndNamespacesOpen {
         open.get(|| {
             let facts = self.namespace(own);
-            let mut opened = Opened::default();
+            let mut opened = ProfilesAndNamespacesOpen::default();
             for profile in self.profiles().filter(|profile| admits(profile, own, facts)) {
                 let rails = profile.rails.iter().filter_map(|rail| rail.network.namespace.as_deref());
                 // Most rails are in `default`, which is open to every pod, and the rest of a profile in one namespace.
@@ -124,7 +129,7 @@ impl Snapshot {
     /// Nodes, as far as the audience may know them. A review that anyone may send could ask for them one by one. Answers about
     /// pods name no nodes and count none for tenants; each such rule asks for the audience.
     #[must_use]
-    pub fn nodes(&self) -> &NodeView {
+    pub fn nodes_for_audience(&self) -> &NodeView {
         if self.is_for_anyone() { &NO_NODES } else { &self.known.nodes }
     }
 
@@ -137,7 +142,7 @@ impl Snapshot {
 
     /// Facts about the whole cluster.
     #[must_use]
-    pub fn facts(&self) -> &Index {
+    pub fn cluster_facts_for_audience(&self) -> &Index {
         if self.view == View::Nothing { &NO_FACTS } else { &self.known.objects.facts.index }
     }
 
@@ -145,7 +150,7 @@ impl Snapshot {
     /// all of them. So do the files of a cluster, if they have any network that may count. Not so a namespace with more
     /// networks than there is room for.
     #[must_use]
-    pub fn lists_networks_of(&self, namespace: &str) -> bool {
+    pub fn knows_all_networks_of(&self, namespace: &str) -> bool {
         let AllFacts { lists_networks, objects, .. } = &*self.known;
         let known = &objects.networks_in;
         self.sees(namespace)
@@ -157,7 +162,7 @@ impl Snapshot {
                         View::Of { namespace: own, open, .. } => {
                             [namespace, own, "default"].iter().any(|namespace| known.contains(*namespace))
                                 || self
-                                    .opened(own, open)
+                                    .find_what_profiles_open(own, open)
                                     .namespaces
                                     .iter()
                                     .any(|of_rails| known.contains(of_rails))

@@ -1,7 +1,7 @@
 //! Where the pods of one decision can run.
 
 use super::Snapshot;
-use super::landings_answered_once::Landings;
+use super::cache_of_node_answers::CacheOfNodeAnswers;
 use crate::deadline::Deadline;
 use crate::nodes::{ClassSet, Constraints, ExcludedBy, excluded_nodes_by_constraint, landing_of};
 use std::hash::Hash;
@@ -9,20 +9,27 @@ use std::hash::Hash;
 impl Snapshot {
     /// The same for a decision on several pods, which often ask for the same nodes.
     #[must_use]
-    pub(crate) fn for_several_pods(&self) -> Self {
-        Self { landings: Landings::kept(), ..self.clone() }
+    pub(crate) fn sharing_answers_between_pods(&self) -> Self {
+        Self { landings: CacheOfNodeAnswers::shared_within_decision(), ..self.clone() }
     }
 
     /// The same for many decisions, such as those on the pods of a file.
     #[must_use]
-    pub fn for_several_decisions(&self) -> Self {
-        Self { landings: Landings::kept_for_decisions(), ..self.clone() }
+    pub fn sharing_answers_between_decisions(&self) -> Self {
+        Self { landings: CacheOfNodeAnswers::shared_between_decisions(), ..self.clone() }
     }
 
     /// The classes that have a node that a pod can run on, of all nodes; incomplete if the time is over in between.
     #[must_use]
     pub(crate) fn landing(&self, constraints: &Constraints<'_>, deadline: &Deadline<'_>) -> ClassSet {
-        let land = || landing_of(|| self.tolerated(constraints), constraints, self.all_nodes(), deadline);
+        let land = || {
+            landing_of(
+                || self.classes_with_tolerated_taints(constraints),
+                constraints,
+                self.all_nodes(),
+                deadline,
+            )
+        };
         let Some(answers) = self.landings.answers() else { return land() };
         let asked = (self.of_taints(constraints), constraints.of_labels());
         answers.landing(&asked, deadline, land)
@@ -36,7 +43,7 @@ impl Snapshot {
         of: &ClassSet,
         deadline: &Deadline<'_>,
     ) -> Vec<ExcludedBy> {
-        let find = || excluded_nodes_by_constraint(constraints, self.nodes(), of, deadline);
+        let find = || excluded_nodes_by_constraint(constraints, self.nodes_for_audience(), of, deadline);
         let Some(answers) = self.landings.answers() else { return find() };
         let asked = (self.is_for_anyone(), self.of_taints(constraints), constraints.of_labels(), of);
         answers.excluded_nodes_by_constraint(&asked, deadline, find)
@@ -44,7 +51,7 @@ impl Snapshot {
 
     /// The classes whose taints a pod tolerates.
     #[must_use]
-    pub(crate) fn tolerated(&self, constraints: &Constraints<'_>) -> ClassSet {
+    pub(crate) fn classes_with_tolerated_taints(&self, constraints: &Constraints<'_>) -> ClassSet {
         let find = || self.all_nodes().classes().tolerated(|taint| constraints.tolerates(taint));
         let Some(answers) = self.landings.answers() else { return find() };
         answers.tolerated(&self.of_taints(constraints), find)

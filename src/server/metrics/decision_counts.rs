@@ -7,7 +7,7 @@ use crate::facts::Mode;
 use crate::plan::ChangeKind;
 use crate::resolve::Outcome;
 use crate::review::Verdict;
-use crate::review::webhook_body::{Answer, WebhookEntry};
+use crate::review::decide_webhook_request::{Answer, WebhookEntry};
 use crate::rules::{RULES, Severity};
 use crate::snapshot::Snapshot;
 use crate::telemetry::metric_table as table;
@@ -194,7 +194,7 @@ impl Decisions {
 
     /// Shows the namespaces that opted in and the profiles with zeros, before their first decision.
     pub(super) fn show_names_with_zeros(&self, snapshot: &Snapshot) {
-        self.namespaces.assign_places(snapshot.opted_in());
+        self.namespaces.assign_places(snapshot.opted_in_namespaces());
         self.profiles.assign_places(snapshot.profiles().map(|profile| &*profile.name));
     }
 

@@ -9,7 +9,7 @@ mod profile_changes;
 mod tests;
 
 use crate::review::Verdict;
-use crate::review::webhook_body::{Answer, WebhookEntry};
+use crate::review::decide_webhook_request::{Answer, WebhookEntry};
 use crate::snapshot::Snapshot;
 use crate::telemetry::metric_table as table;
 use crate::{certificate_keeper, cluster};

@@ -21,7 +21,7 @@ fn scraped(text: &str) -> BTreeMap<String, Vec<Vec<String>>> {
 #[test]
 fn a_scrape_has_every_listed_metric_and_no_other() {
     let metrics = Metrics::new();
-    let answer = crate::review::webhook_body::handle(
+    let answer = crate::review::decide_webhook_request::decide_body_for_anyone(
         br#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","namespace":"a",
             "operation":"CREATE","kind":{"group":"","version":"v1","kind":"Pod"},"object":{"spec":{"containers":
             [{"name":"a","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}}"#,

@@ -5,7 +5,7 @@ use fabric_admission::manifest::{self, Item};
 use fabric_admission::profile::FabricProfile;
 use fabric_admission::profile::built_in_bases::BASES;
 use fabric_admission::review::admission_response;
-use fabric_admission::review::webhook_body::{Answer, WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
 use fabric_admission::rules::{Event, ObjectContext, check_object};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub fn review(data: &[u8]) {
         builder.build()
     });
     for entry in ENTRIES {
-        match handle(data, entry, snapshot) {
+        match decide_body_for_anyone(data, entry, snapshot) {
             Ok(outcome) => {
                 well_formed(&outcome);
                 if !outcome.decision.patch.is_empty() {
@@ -83,7 +83,7 @@ pub fn decision(data: &[u8]) {
     let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
     let bytes = body.to_string().into_bytes();
     for entry in ENTRIES {
-        let Ok(outcome) = handle(&bytes, entry, &snapshot) else { continue };
+        let Ok(outcome) = decide_body_for_anyone(&bytes, entry, &snapshot) else { continue };
         well_formed(&outcome);
         if !outcome.decision.patch.is_empty() {
             converges(&body, &outcome, &snapshot);
@@ -140,7 +140,7 @@ fn converges(body: &Value, outcome: &Answer, snapshot: &Snapshot) {
     let patch: json_patch::Patch = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
     let object = body.pointer_mut("/request/object").unwrap();
     json_patch::patch(object, &patch).unwrap_or_else(|e| panic!("{e}: {text}"));
-    let second = handle(body.to_string().as_bytes(), outcome.entry, snapshot).unwrap();
+    let second = decide_body_for_anyone(body.to_string().as_bytes(), outcome.entry, snapshot).unwrap();
     assert!(second.decision.patch.is_empty(), "patched again: {}", second.decision.patch.text());
     assert!(!second.decision.denied, "denied once patched: {:?}", second.decision.findings);
 }

@@ -7,7 +7,7 @@ use super::support::plane::Plane;
 use super::trial;
 use crate::support::suite::{Outcome, Suite};
 use fabric_admission::facts::Mode;
-use fabric_admission::review::decide_object;
+use fabric_admission::review::decide_object_that_makes_no_pods;
 use fabric_admission::rules::{Event, ObjectContext, Severity};
 use fabric_admission::snapshot::Snapshot;
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ fn judged(object: &Value) -> Said {
     let group = version.split_once('/').map_or("", |(group, _)| group);
     let (json, snapshot) = (object.to_string(), Snapshot::default());
     let context = ObjectContext::new((group, kind), &json, Event::Given, &snapshot);
-    let findings = decide_object(&context, Mode::Audit).findings;
+    let findings = decide_object_that_makes_no_pods(&context, Mode::Audit).findings;
     findings.iter().filter(|f| f.severity > Severity::Info).map(|f| (f.rule.to_owned(), f.severity)).collect()
 }
 

@@ -120,7 +120,7 @@ fn compare(plane: &Plane, seed: u64) -> Result<(), String> {
         Ok(found.len() == PODS)
     });
     done.map_err(|e| format!("{e}: {} of {PODS}; {}", found.len(), plane.log_tail("kube-scheduler")))?;
-    let view = snapshot.nodes();
+    let view = snapshot.nodes_for_audience();
     let (mut bound, mut wrong) = (0, Vec::new());
     for pod in list(plane, &pods)? {
         let name = pod["metadata"]["name"].as_str().unwrap_or_default();

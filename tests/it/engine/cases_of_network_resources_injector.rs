@@ -6,7 +6,7 @@ use crate::support::suite::{Outcome, Suite};
 use crate::support::{golden, read, root};
 use fabric_admission::facts::Mode;
 use fabric_admission::review::Stage;
-use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -251,10 +251,14 @@ fn called(
     mut pod: Value,
 ) -> Result<Result<(Value, Vec<&'static str>), String>, String> {
     let denied = |decision: &fabric_admission::review::Decision| {
-        decision.denied.then(|| fabric_admission::review::admission_response::denial(&decision.findings))
+        decision.denied.then(|| {
+            fabric_admission::review::admission_response::denial_message_with_warnings(&decision.findings)
+        })
     };
     let call = |entry, pod: &Value| {
-        handle(&review(namespace, pod), entry, &world.snapshot).map(|o| o.decision).map_err(|e| e.to_string())
+        decide_body_for_anyone(&review(namespace, pod), entry, &world.snapshot)
+            .map(|o| o.decision)
+            .map_err(|e| e.to_string())
     };
     let first = call(WebhookEntry::Mutate, &pod)?;
     if let Some(text) = denied(&first) {

@@ -273,7 +273,7 @@ fn counted_once() -> Outcome {
 
 /// Fields that our read model does not have are in the copy, also where the pod is read together with its review.
 fn copied_from_a_review() -> Outcome {
-    use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+    use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
     let mut pod = trainer();
     pod["spec"]["containers"][0]["securityContext"] =
         json!({"seccompProfile": {"type": "RuntimeDefault"}, "runAsGroup": 7, "future": {"a": [1.50]}});
@@ -284,7 +284,7 @@ fn copied_from_a_review() -> Outcome {
     let request = json!({"uid": "u", "kind": kind, "namespace": "team", "operation": "CREATE", "object": pod, "oldObject": null});
     let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
     let world = world(&pod);
-    let answer = handle(review.to_string().as_bytes(), WebhookEntry::Mutate, &world.snapshot)
+    let answer = decide_body_for_anyone(review.to_string().as_bytes(), WebhookEntry::Mutate, &world.snapshot)
         .map_err(|e| e.to_string())?;
     let text = answer.decision.patch.text();
     let patch: json_patch::Patch = serde_json::from_str(text).map_err(|e| e.to_string())?;

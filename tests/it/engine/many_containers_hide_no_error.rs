@@ -6,7 +6,7 @@ use crate::support::generated_documents::Documents;
 use crate::support::generated_world::{World, of_rule};
 use crate::support::run_property::check;
 use crate::support::suite::Suite;
-use fabric_admission::demands::Demands;
+use fabric_admission::demands::AcceleratorDemands;
 use fabric_admission::profile::schema::EnvPolicy;
 use fabric_admission::review::Decision;
 use fabric_admission::rules::{RULES, Severity};
@@ -95,9 +95,12 @@ fn crowded(world: &World, targets: bool) -> Option<Value> {
     let idle = |at: usize| json!({"name": format!("idle-{at}"), "image": "example.com/idle:1", "env": env});
     let mut all: Vec<Value> = (0..CROWD).map(idle).chain(containers.iter().cloned()).collect();
     let text = pod.to_string();
-    let demands =
-        Demands::demands_of_pod(&serde_json::from_str(&text).ok()?, &world.namespace, &world.snapshot);
-    if !(0..containers.len()).any(|index| demands.demand_of_app_container(index).any) {
+    let demands = AcceleratorDemands::demands_of_pod(
+        &serde_json::from_str(&text).ok()?,
+        &world.namespace,
+        &world.snapshot,
+    );
+    if !(0..containers.len()).any(|index| demands.of_app_container(index).any) {
         all.rotate_left(CROWD);
     }
     if targets {

@@ -11,7 +11,9 @@ use crate::support::suite::Suite;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response::render;
-use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
+use fabric_admission::review::decide_webhook_request::{
+    SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
+};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Settings, Snapshot};
 use serde_json::{Value, json};
 
@@ -287,7 +289,7 @@ fn answers(case: &Value, snapshot: &Snapshot, audience: Audience) -> Vec<(String
             "uid": "u", "kind": {"group": group, "version": version, "kind": some["kind"]}, "namespace": some["metadata"]["namespace"],
             "operation": operation, "object": object, "oldObject": old,
         }});
-        let answer = match handle_within(
+        let answer = match decide_body_within_deadline(
             review.to_string().as_bytes(),
             entry,
             SnapshotForAudience { snapshot, audience },

@@ -9,7 +9,7 @@ use crate::support::server::review;
 use crate::support::suite::Suite;
 use fabric_admission::facts::Kind;
 use fabric_admission::review::admission_response::render;
-use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -99,7 +99,7 @@ fn list(builder: &mut Builder, kind: usize, objects: &Objects) {
         keep.insert((namespace.clone(), name.clone()));
     }
     let kept = |namespace: &str, name: &str| keep.contains(&(namespace.to_owned(), name.to_owned()));
-    builder.retain(Layer::Live, KINDS[kind].2, kept);
+    builder.remove_objects_not_listed(Layer::Live, KINDS[kind].2, kept);
 }
 
 fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {
@@ -163,7 +163,7 @@ fn same(case: &Value, fitted: &Cell<usize>) -> Result<(), String> {
 
 fn answer(pod: &Value, snapshot: &Snapshot) -> Result<String, String> {
     let body = review("u", ("", "Pod"), "CREATE", pod).to_string();
-    match handle(body.as_bytes(), WebhookEntry::Mutate, snapshot) {
+    match decide_body_for_anyone(body.as_bytes(), WebhookEntry::Mutate, snapshot) {
         Ok(outcome) => Ok(String::from_utf8_lossy(&render(&outcome)).into_owned()),
         Err(error) => Ok(error.to_string()),
     }

@@ -2,7 +2,7 @@
 
 use crate::support::round_trip::same;
 use crate::support::suite::{Need, Suite};
-use fabric_admission::demands::Demands;
+use fabric_admission::demands::AcceleratorDemands;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::pod::PodView;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
@@ -227,7 +227,7 @@ fn network(corpus: &Path, &(file, name, expected): &Expected) -> Result<(), Stri
     let facts = facts(corpus, file)?;
     let (namespace, name) = name.split_once('/').unwrap_or_default();
     let fact = facts.network(namespace, name).ok_or("the network is not known")?;
-    let class = facts.class_of(fact);
+    let class = facts.network_class_by_all_facts(fact);
     let words = [
         format!("{}{}", class.plugin.unwrap_or("?"), if class.isolation { "+rdma" } else { "" }),
         shown(class.link),
@@ -241,7 +241,7 @@ fn network(corpus: &Path, &(file, name, expected): &Expected) -> Result<(), Stri
 fn switchdev(corpus: &Path) -> Result<(), String> {
     let file = "k8snetworkplumbingwg__sriov-network-operator__docblock-nodestate-switchdev.yaml";
     let facts = facts(corpus, file)?;
-    let state = facts.facts().node_state("node-a").ok_or("the node is not known")?;
+    let state = facts.cluster_facts_for_audience().node_state("node-a").ok_or("the node is not known")?;
     let names: Vec<&str> = state.interfaces.iter().map(|i| i.name.as_str()).collect();
     same("interfaces", vec!["enp216s0f0np0", "enp216s0f1np1"], names)?;
     same("virtual functions", Some(5), state.interfaces[0].num_vfs)?;
@@ -252,7 +252,7 @@ fn switchdev(corpus: &Path) -> Result<(), String> {
 
 fn slice(corpus: &Path) -> Result<(), String> {
     let facts = facts(corpus, "kubernetes-sigs__dranet__resourceslice-aks-mi300x.yaml")?;
-    let pools: Vec<_> = facts.facts().device_pools("dra.net").collect();
+    let pools: Vec<_> = facts.cluster_facts_for_audience().device_pools("dra.net").collect();
     let [(name, pool)] = pools.as_slice() else { return Err(format!("expected one pool: {pools:?}")) };
     same("pool", "aks-gpu-37973606-vmss000000", *name)?;
     same("node", Some(*name), pool.node.as_deref())?;
@@ -262,9 +262,13 @@ fn slice(corpus: &Path) -> Result<(), String> {
 fn shared_pool(corpus: &Path) -> Result<(), String> {
     let facts = facts(corpus, "Mellanox__network-operator-docs__bundle-macvlan-rdma-shared.yaml")?;
     let network = facts.network("default", "macvlan-network").ok_or("the network is not known")?;
-    let resource = facts.class_of(network).resource.map(|r| r.name.to_string());
+    let resource = facts.network_class_by_all_facts(network).resource.map(|r| r.name.to_string());
     same("pool over the master", Some("rdma/rdma_shared_device_a"), resource.as_deref())?;
-    let class = facts.facts().class_of_network(network, true, &mut ["rdma/rdma_shared_device_a"].into_iter());
+    let class = facts.cluster_facts_for_audience().class_of_network(
+        network,
+        true,
+        &mut ["rdma/rdma_shared_device_a"].into_iter(),
+    );
     same("RDMA of a pod that asks for it", Some(true), class.rdma)
 }
 
@@ -283,7 +287,11 @@ fn claims(corpus: &Path) -> Result<(), String> {
     for (template, expected) in [("nccl-test-all-mrdma", Some(0)), ("elsewhere", None)] {
         let json = pod(template);
         let pod: PodView<'_> = serde_json::from_str(&json).map_err(|e| e.to_string())?;
-        same(template, expected, Demands::demands_of_pod(&pod, "default", &facts).whole())?;
+        same(
+            template,
+            expected,
+            AcceleratorDemands::demands_of_pod(&pod, "default", &facts).whole_accelerators_taken_from_node(),
+        )?;
     }
     Ok(())
 }

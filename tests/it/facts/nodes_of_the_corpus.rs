@@ -5,7 +5,7 @@ use fabric_admission::demands::Subject;
 use fabric_admission::json::decode_with_place;
 use fabric_admission::manifest::{Item, read};
 use fabric_admission::pod::PodView;
-use fabric_admission::resolve::{Resolution, missing, resolve};
+use fabric_admission::resolve::{Resolution, missing_networks_and_resources, resolve_profile_of_pod};
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn resolved(snapshot: &Snapshot, selector: &Value) -> Result<Option<String>, Str
     }});
     let text = pod.to_string();
     let pod: PodView<'_> = decode_with_place::decode_object(&text).map_err(|e| e.message)?;
-    Ok(match resolve(&Subject::of(&pod, "default", snapshot), None) {
+    Ok(match resolve_profile_of_pod(&Subject::of(&pod, "default", snapshot), None) {
         Resolution::Profile { profile, evidence } => Some(format!("{}: {evidence:?}", profile.name)),
         _ => None,
     })
@@ -68,8 +68,8 @@ fn without_rdma(corpus: &Path) -> Outcome {
         json!({"transport": "roce", "attachment": "none", "nodeSelector": {"matchLabels": {label: "true"}}})
     };
     let (rdma, taken) = snapshot(corpus, &[T4], &spec("15b3"))?;
-    assert_eq!((taken, rdma.nodes().len()), (1, 1));
-    assert!(rdma.catalog().classes_of("site").is_some_and(|set| set.is_clear()));
+    assert_eq!((taken, rdma.nodes_for_audience().len()), (1, 1));
+    assert!(rdma.catalog().node_classes_of("site").is_some_and(|set| set.is_clear()));
     // The node has accelerators of no profile: its pods are nobody's.
     assert_eq!(resolved(&rdma, &json!({}))?, None);
     // The same node by the vendor of its accelerators.
@@ -88,7 +88,7 @@ fn offers_rails(corpus: &Path) -> Outcome {
             "resources": resources.collect::<Vec<_>>()})
     };
     let (all, _) = snapshot(corpus, &[DGX], &spec(8))?;
-    let view = all.nodes();
+    let view = all.nodes_for_audience();
     assert_eq!(view.len(), 1);
     let offered = (1..=8).filter(|i| {
         let name = format!("intel.com/mlnx_sriov_rdma{i}");
@@ -98,7 +98,10 @@ fn offers_rails(corpus: &Path) -> Outcome {
     let gone = |snapshot: &Snapshot| {
         let profile = snapshot.profile("site").ok_or("no profile")?;
         Ok::<_, String>(
-            missing(profile, "default", snapshot).iter().map(ToString::to_string).collect::<Vec<_>>(),
+            missing_networks_and_resources(profile, "default", snapshot)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
         )
     };
     assert!(gone(&all)?.is_empty());
@@ -112,6 +115,6 @@ fn slice(corpus: &Path) -> Outcome {
     let spec =
         json!({"transport": "roce", "attachment": "none", "nodeSelector": {"matchLabels": {"a": "b"}}});
     let (snapshot, taken) = snapshot(corpus, &[SLICE, T4], &spec)?;
-    assert_eq!((taken, snapshot.nodes().len()), (2, 1));
+    assert_eq!((taken, snapshot.nodes_for_audience().len()), (2, 1));
     Ok(())
 }

@@ -93,7 +93,7 @@ fn agrees(case: &Value, reached: &[Cell<usize>; 4]) -> Result<(), String> {
     let list = |key: &str| case[key].as_array().cloned().unwrap_or_default();
     let nodes = list("nodes");
     let snapshot = snapshot(nodes.iter())?;
-    let view = snapshot.nodes();
+    let view = snapshot.nodes_for_audience();
     for pod in list("pods") {
         let fitting: Vec<&str> =
             nodes.iter().filter(|n| fits(&pod, n)).filter_map(|n| n["metadata"]["name"].as_str()).collect();

@@ -24,7 +24,7 @@ use fabric_admission::facts::Kind;
 use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::{Accelerators, PodView};
 use fabric_admission::profile::Profile;
-use fabric_admission::resolve::{Evidence, Resolution, resolve};
+use fabric_admission::resolve::{Evidence, Resolution, resolve_profile_of_pod};
 use fabric_admission::review::{PodRequest, Stage, decide_pod};
 use fabric_admission::snapshot::{Ambiguity, Builder, Layer, Settings, Snapshot};
 use serde_json::{Value, json};
@@ -310,7 +310,7 @@ fn one_profile(
         let snapshot = &last;
         // A case that shrinking has made unreadable proves nothing.
         let Ok(pod) = decode_with_place::decode_object::<PodView<'_>>(&text) else { return Ok(()) };
-        let resolution = resolve(&Subject::of(&pod, "team", snapshot), None);
+        let resolution = resolve_profile_of_pod(&Subject::of(&pod, "team", snapshot), None);
         let decided = decided(&text, snapshot)?;
         if decided.as_deref() != resolution.profile().map(|(p, _)| p.name.as_str()) {
             return Err(format!("decided {decided:?}, resolved {resolution:?}"));
@@ -378,6 +378,6 @@ fn change(node: &mut Value, operation: &str) {
 }
 
 fn decided(json: &str, snapshot: &Snapshot) -> Result<Option<String>, String> {
-    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new("team") };
+    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::in_enforcing_namespace("team") };
     Ok(decide_pod(json, request, snapshot).map_err(|e| e.message)?.profile)
 }

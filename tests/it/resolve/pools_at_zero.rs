@@ -11,7 +11,7 @@ use fabric_admission::demands::Subject;
 use fabric_admission::json::decode_with_place;
 use fabric_admission::pod::PodView;
 use fabric_admission::profile::Profile;
-use fabric_admission::resolve::{Evidence, Resolution, Strength, resolve};
+use fabric_admission::resolve::{Evidence, Resolution, Strength, resolve_profile_of_pod};
 use fabric_admission::snapshot::{Ambiguity, Snapshot};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -104,7 +104,7 @@ fn world<'a>(case: &'a Value, nodes: Vec<Value>) -> World<'a> {
 fn resolved(case: &Value, snapshot: &Snapshot) -> Option<Resolution> {
     let text = case["pod"].to_string();
     let pod = decode_with_place::decode_object::<PodView<'_>>(&text).ok()?;
-    Some(resolve(&Subject::of(&pod, "team", snapshot), None))
+    Some(resolve_profile_of_pod(&Subject::of(&pod, "team", snapshot), None))
 }
 
 /// The profile that the selectors ask for, if that is the answer.

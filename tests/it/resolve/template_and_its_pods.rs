@@ -82,7 +82,7 @@ fn profiles(case: &Value, snapshot: &Snapshot) -> Option<[Option<String>; 2]> {
     };
     let decided = decide_workload(request, snapshot);
     let (_, template) = decided.templates.into_iter().next()?;
-    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::new("team") };
+    let request = PodRequest { stage: Stage::Mutate, ..PodRequest::in_enforcing_namespace("team") };
     Some([template.ok()?.profile, decide_pod(&pod, request, snapshot).ok()?.profile])
 }
 

@@ -106,7 +106,8 @@ impl World {
     pub(crate) fn decide_as(&self, pod: &Value, stage: Stage, mode: Mode) -> Option<Decision> {
         let json = pod.to_string();
         let profile = self.profile.as_ref();
-        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&self.namespace) };
+        let request =
+            PodRequest { stage, mode, profile, ..PodRequest::in_enforcing_namespace(&self.namespace) };
         // As the webhook decides for an API server that has shown its certificate.
         decide_pod(&json, request, &self.snapshot.seen_from(&self.namespace, Audience::Tenant)).ok()
     }
@@ -115,7 +116,8 @@ impl World {
     pub(crate) fn decide_for_anyone(&self) -> Option<Decision> {
         let json = self.pod.to_string();
         let (stage, mode, profile) = (self.stage, self.mode, self.profile.as_ref());
-        let request = PodRequest { stage, mode, profile, ..PodRequest::new(&self.namespace) };
+        let request =
+            PodRequest { stage, mode, profile, ..PodRequest::in_enforcing_namespace(&self.namespace) };
         decide_pod(&json, request, &self.snapshot.seen_from(&self.namespace, Audience::Anyone)).ok()
     }
 

@@ -8,21 +8,31 @@ pub(super) fn fits(pattern: &str, path: &str) -> bool {
     all(&names(pattern), &names(path))
 }
 
+/// Whether the names of a pattern fit the first names of a path. The names after a `**` are looked for from left to right:
+/// the first place leaves most for the rest of the pattern, so only the last `**` is ever tried again.
 fn all(pattern: &[String], path: &[String]) -> bool {
-    let Some((first, rest)) = pattern.split_first() else { return true };
-    if first == "**" {
-        let mut left = path;
-        loop {
-            if all(rest, left) {
-                return !rest.is_empty() || !path.is_empty();
+    let (mut wanted, mut left) = (pattern, path);
+    // What follows the last `**`, and where to look for it next.
+    let mut again: Option<(&[String], &[String])> = None;
+    while let Some((first, rest)) = wanted.split_first() {
+        if first == "**" {
+            if rest.is_empty() {
+                return !left.is_empty();
             }
-            match left.split_first() {
-                Some((_, below)) => left = below,
-                None => return false,
+            again = Some((rest, left));
+            wanted = rest;
+            continue;
+        }
+        match left.split_first() {
+            Some((name, below)) if name_fits(first, name) => (wanted, left) = (rest, below),
+            _ => {
+                let Some((rest, [_, below @ ..])) = again else { return false };
+                again = Some((rest, below));
+                (wanted, left) = (rest, below);
             }
         }
     }
-    path.split_first().is_some_and(|(name, below)| name_fits(first, name) && all(rest, below))
+    true
 }
 
 /// `*` in one name. The first place for each part leaves most for the others.
@@ -67,5 +77,46 @@ mod tests {
         ] {
             assert_eq!(fits(pattern, path), fit, "{pattern} {path}");
         }
+    }
+
+    /// The definition, which takes exponential time.
+    fn by_definition(pattern: &[String], path: &[String]) -> bool {
+        let Some((first, rest)) = pattern.split_first() else { return true };
+        if first == "**" {
+            let fits = (0..=path.len()).any(|from| by_definition(rest, &path[from..]));
+            return fits && (!rest.is_empty() || !path.is_empty());
+        }
+        path.split_first().is_some_and(|(name, below)| name_fits(first, name) && by_definition(rest, below))
+    }
+
+    #[test]
+    fn patterns_fit_what_their_definition_says() {
+        let texts = |names: &[&str], longest: u32| {
+            let all = (0..=longest).flat_map(|length| {
+                (0..names.len().pow(length)).map(move |mut number| {
+                    let mut name = || {
+                        let at = number % names.len();
+                        number /= names.len();
+                        names[at].to_owned()
+                    };
+                    (0..length).map(|_| name()).collect::<Vec<_>>()
+                })
+            });
+            all.collect::<Vec<_>>()
+        };
+        let paths = texts(&["a", "b"], 5);
+        for pattern in texts(&["a", "b", "*", "**"], 4) {
+            for path in &paths {
+                assert_eq!(all(&pattern, path), by_definition(&pattern, path), "{pattern:?} {path:?}");
+            }
+        }
+    }
+
+    /// A file of the repository under review may have any pattern and any depth.
+    #[test]
+    fn many_stars_take_no_time() {
+        let (pattern, path) = ("**/a/".repeat(2000) + "b", "a/".repeat(2000) + "c");
+        assert!(!fits(&pattern, &path));
+        assert!(fits(&pattern, &("a/".repeat(2000) + "b")));
     }
 }

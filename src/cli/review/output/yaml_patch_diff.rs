@@ -116,7 +116,7 @@ fn before_and_after(document: &Document, changed: &[&Reviewed]) -> io::Result<(V
 
 fn prefixed(prefix: &str, patch: &crate::patch::Patch) -> io::Result<json_patch::Patch> {
     let operations: Vec<Value> = patch
-        .operations()
+        .read_operations()
         .iter()
         .map(|o| Ok(json!({"op": o.op, "path": format!("{prefix}{}", &*o.path), "value": serde_json::from_str::<Value>(o.value.get())?})))
         .collect::<io::Result<_>>()?;

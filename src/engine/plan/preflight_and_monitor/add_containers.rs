@@ -1,24 +1,29 @@
 //! Adds the containers `fabric-install`, `fabric-preflight` and `fabric-monitor`, with their volumes, to a plan.
 
-use super::container_json::Writer;
-use super::which_are_added::{Place, SCRAPE};
+use super::container_json::AddedContainerWriter;
+use super::which_containers_are_added::{ContainersToAdd, PROMETHEUS_ANNOTATIONS};
 use super::{monitor_flags, preflight_expectation};
 use crate::demands::Subject;
-use crate::plan::InPodRefusal;
+use crate::plan::AddedContainerRefusal;
 use crate::plan::{Change, Edit, Plan, Reason, annotation_size_limit};
 use crate::pod::which_containers_webhook_added::{INSTALL, MONITOR, PREFLIGHT};
 use crate::profile::{PreflightInstall, Profile, Scrape};
 
 /// Adds the containers to a plan that is otherwise complete: their env, mounts and quantities are those of the target with
 /// the plan.
-pub(in crate::plan) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut Plan, place: Place<'_>) {
+pub(in crate::plan) fn add_containers_to_plan(
+    subject: &Subject<'_>,
+    profile: &Profile,
+    plan: &mut Plan,
+    place: ContainersToAdd<'_>,
+) {
     let pod = subject.pod;
     plan.in_pod_refusals = place.refusals.clone();
-    let writer = Writer { pod, plan, place: &place };
+    let writer = AddedContainerWriter { pod, plan, place: &place };
     let mut changes: Vec<Change> = Vec::new();
     let mut volumes = pod.volumes().len()
         + plan
-            .of_pod()
+            .changes_of_pod_itself()
             .iter()
             .filter(|c| matches!(c.edit, Edit::ShmVolume { .. } | Edit::FilesVolume { .. }))
             .count();
@@ -48,11 +53,11 @@ pub(in crate::plan) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut 
             }
         } else if pod.added_container(INSTALL).is_none() {
             let reason = "copies the fabric-admission program to the volume, so that the training container can run it";
-            changes.push(container(INSTALL, writer.install(&preflight.image), reason.into()));
+            changes.push(container(INSTALL, writer.install_container_json(&preflight.image), reason.into()));
         }
-        let expected = preflight_expectation::of(subject, profile, plan, &place);
+        let expected = preflight_expectation::expectation_of_preflight(subject, profile, plan, &place);
         let name = pod.containers().get(target).map(|c| c.name()).unwrap_or_default();
-        let text = writer.preflight(preflight, target, &expected);
+        let text = writer.preflight_container_json(preflight, target, &expected);
         let reason = format!(
             "checks the fabric before the training starts, in the image and with the devices of container {name}; the pod's effective request does not grow"
         );
@@ -65,11 +70,11 @@ pub(in crate::plan) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut 
             "all RDMA devices that the pod sees"
         };
         let mut does = vec![format!("exports the counters of {devices} on port {}", monitor.port)];
-        let mut flags = monitor_flags::of(pod, plan, &place, monitor);
+        let mut flags = monitor_flags::flags_env_and_mounts_of_monitor(pod, plan, &place, monitor);
         does.append(&mut flags.does);
-        let text = writer.monitor(monitor, profile.transport, flags);
+        let text = writer.monitor_container_json(monitor, profile.transport, flags);
         changes.push(container(MONITOR, text, does.join("; ").into()));
-        let own = SCRAPE.iter().any(|key| pod.annotation(key).is_some());
+        let own = PROMETHEUS_ANNOTATIONS.iter().any(|key| pod.annotation(key).is_some());
         if monitor.scrape == Scrape::Annotations && !own {
             let values = ["true".to_owned(), monitor.port.to_string(), "/metrics".to_owned()];
             let edit = |(key, value): (&'static str, String)| Edit::Annotation {
@@ -77,19 +82,26 @@ pub(in crate::plan) fn add(subject: &Subject<'_>, profile: &Profile, plan: &mut 
                 value,
                 present: false,
             };
-            let edits: Vec<Edit> = SCRAPE.into_iter().zip(values).map(edit).collect();
+            let edits: Vec<Edit> = PROMETHEUS_ANNOTATIONS.into_iter().zip(values).map(edit).collect();
             let reason = "Prometheus scrapes the port of fabric-monitor";
             // Room that the networks need is not taken for this.
-            if annotation_size_limit::fit(pod, plan.changes.iter().map(|c| &c.edit).chain(&edits)) {
+            if annotation_size_limit::do_annotations_fit(
+                pod,
+                plan.changes.iter().map(|c| &c.edit).chain(&edits),
+            ) {
                 changes.extend(edits.into_iter().map(|edit| Change { edit, reason: reason.into() }));
             }
         }
     }
     let monitor = profile.monitor.as_ref().filter(|m| m.scrape == Scrape::Annotations);
     let added = changes.iter().any(|c| matches!(c.edit, Edit::Annotation { .. }));
-    let refused = plan.in_pod_refusals.iter().any(InPodRefusal::is_of_monitor);
-    if monitor.is_some() && !added && !refused && SCRAPE.iter().all(|key| pod.annotation(key).is_none()) {
-        plan.in_pod_refusals.push(InPodRefusal::NoRoom);
+    let refused = plan.in_pod_refusals.iter().any(AddedContainerRefusal::is_of_monitor);
+    if monitor.is_some()
+        && !added
+        && !refused
+        && PROMETHEUS_ANNOTATIONS.iter().all(|key| pod.annotation(key).is_none())
+    {
+        plan.in_pod_refusals.push(AddedContainerRefusal::NoRoom);
     }
     // The edits of containers stand last.
     let at = plan.changes.partition_point(|c| c.edit.container().is_none());

@@ -1,11 +1,11 @@
 //! The containers as JSON.
 
 use super::monitor_flags::MonitorFlags;
-use super::monitor_resources::of_monitor;
-use super::preflight_resources::{of_install, of_preflight};
+use super::monitor_resources::resources_json_of_monitor;
+use super::preflight_resources::{resources_json_of_install, resources_json_of_preflight};
 use super::raw_pod_text::entries;
 use super::volume_mount_json::mount;
-use super::which_are_added::Place;
+use super::which_containers_are_added::ContainersToAdd;
 use crate::json::write::{array, object, string};
 use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::{NCCL_CONF_PATH, SHM_PATH};
@@ -29,36 +29,41 @@ const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 const NO_TOKEN: &str = "no-token";
 
 /// Writes the containers.
-pub(super) struct Writer<'w> {
+pub(super) struct AddedContainerWriter<'w> {
     pub(super) pod: &'w PodView<'w>,
     pub(super) plan: &'w Plan,
-    pub(super) place: &'w Place<'w>,
+    pub(super) place: &'w ContainersToAdd<'w>,
 }
 
-impl Writer<'_> {
+impl AddedContainerWriter<'_> {
     /// Copies the program.
-    pub(super) fn install(&self, image: &str) -> String {
+    pub(super) fn install_container_json(&self, image: &str) -> String {
         let first = self.plan.targets.first().and_then(|t| self.pod.containers().get(t.index));
         let mut members = vec![
             ("name", string(INSTALL)),
             ("image", string(image)),
             ("args", array(&["preflight", "--install", RUN_PATH].map(string))),
         ];
-        members.extend(first.and_then(of_install).map(|resources| ("resources", resources)));
+        members.extend(first.and_then(resources_json_of_install).map(|resources| ("resources", resources)));
         members.push(("volumeMounts", array(&[self.run(false), self.no_token()])));
         members.push(("securityContext", self.restricted()));
         object(&members)
     }
 
     /// Checks the fabric as the container at `target` will see it.
-    pub(super) fn preflight(&self, preflight: &Preflight, target: usize, expected: &Expectation) -> String {
+    pub(super) fn preflight_container_json(
+        &self,
+        preflight: &Preflight,
+        target: usize,
+        expected: &Expectation,
+    ) -> String {
         let Some(container) = self.pod.containers().get(target) else { return object(&[]) };
         let raw = self.place.raw.container(target);
         let program = match preflight.install {
             PreflightInstall::Copy => format!("{RUN_PATH}/{PROGRAM}"),
             PreflightInstall::ImageVolume => format!("{IMAGE_PATH}/{PROGRAM}"),
         };
-        let edits = || self.plan.of_container(target).iter().map(|c| &c.edit);
+        let edits = || self.plan.changes_of_container(target).iter().map(|c| &c.edit);
         let mut env: Vec<String> =
             entries(raw.and_then(|r| r.env.as_ref())).map(|(_, text)| text.to_owned()).collect();
         let variable = |name: &str, value: &str| object(&[("name", string(name)), ("value", string(value))]);
@@ -94,7 +99,7 @@ impl Writer<'_> {
         members.push(("args", array(&args.map(string))));
         members.push(("env", array(&env)));
         members.extend(raw.and_then(|r| r.env_from).map(|sources| ("envFrom", sources.get().to_owned())));
-        let resources = of_preflight(self.pod, self.plan, container);
+        let resources = resources_json_of_preflight(self.pod, self.plan, container);
         members.extend(resources.map(|resources| ("resources", resources)));
         members.push(("volumeMounts", array(&mounts)));
         members.extend(self.security_context(target));
@@ -102,7 +107,12 @@ impl Writer<'_> {
     }
 
     /// Exports the counters. The transport is a flag too, because facts may be missing or of another release.
-    pub(super) fn monitor(&self, monitor: &Monitor, transport: Transport, flags: MonitorFlags) -> String {
+    pub(super) fn monitor_container_json(
+        &self,
+        monitor: &Monitor,
+        transport: Transport,
+        flags: MonitorFlags,
+    ) -> String {
         let port = object(&[
             ("name", string("fabric-metrics")),
             ("containerPort", monitor.port.to_string()),
@@ -125,7 +135,8 @@ impl Writer<'_> {
             ("ports", array(&[port])),
         ];
         members.extend((!flags.env.is_empty()).then(|| ("env", array(&flags.env))));
-        members.extend(of_monitor(self.pod, monitor).map(|resources| ("resources", resources)));
+        members
+            .extend(resources_json_of_monitor(self.pod, monitor).map(|resources| ("resources", resources)));
         members.push(("volumeMounts", array(&mounts)));
         members.push(("securityContext", self.restricted()));
         members.push(("restartPolicy", string("Always")));
@@ -135,7 +146,7 @@ impl Writer<'_> {
     /// The volume at `/dev/shm` of the first target: without it a container measures the runtime's own.
     fn shm(&self) -> Option<&str> {
         let first = self.plan.targets.first()?.index;
-        let planned = self.plan.of_container(first).iter().find_map(|c| match &c.edit {
+        let planned = self.plan.changes_of_container(first).iter().find_map(|c| match &c.edit {
             Edit::ShmMount { volume, .. } => Some(volume.as_str()),
             _ => None,
         });
@@ -149,7 +160,8 @@ impl Writer<'_> {
     /// The security context of the target, with `IPC_LOCK` if it gets it.
     fn security_context(&self, target: usize) -> Option<(&'static str, String)> {
         let raw = self.place.raw.container(target).and_then(|r| r.security_context);
-        let adds = self.plan.of_container(target).iter().any(|c| matches!(c.edit, Edit::Capability { .. }));
+        let adds =
+            self.plan.changes_of_container(target).iter().any(|c| matches!(c.edit, Edit::Capability { .. }));
         let text = match raw {
             Some(raw) if adds => with_ipc_lock(raw.get())?,
             Some(raw) => raw.get().to_owned(),

@@ -10,7 +10,7 @@ mod preflight_expectation;
 mod preflight_resources;
 mod raw_pod_text;
 mod volume_mount_json;
-mod which_are_added;
+mod which_containers_are_added;
 
-pub(super) use add_containers::add;
-pub(super) use which_are_added::{Place, place};
+pub(super) use add_containers::add_containers_to_plan;
+pub(super) use which_containers_are_added::{ContainersToAdd, decide_containers_to_add};

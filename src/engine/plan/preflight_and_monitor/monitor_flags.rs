@@ -1,7 +1,7 @@
 //! Flags of the monitor, with the variables and mounts that they need.
 
 use super::volume_mount_json::mount;
-use super::which_are_added::Place;
+use super::which_containers_are_added::ContainersToAdd;
 use crate::json::write::{object, string};
 use crate::plan::{Edit, Plan};
 use crate::pod::PodView;
@@ -33,14 +33,19 @@ pub(super) struct MonitorFlags {
 }
 
 /// The flags for the pod that gets this plan.
-pub(super) fn of(pod: &PodView<'_>, plan: &Plan, place: &Place<'_>, monitor: &Monitor) -> MonitorFlags {
+pub(super) fn flags_env_and_mounts_of_monitor(
+    pod: &PodView<'_>,
+    plan: &Plan,
+    place: &ContainersToAdd<'_>,
+    monitor: &Monitor,
+) -> MonitorFlags {
     let mut flags = MonitorFlags::default();
     let first = plan.targets.first().map(|target| target.index);
     let container = first.and_then(|index| pod.containers().get(index));
     let Some((index, container)) = first.zip(container) else { return flags };
-    let variable = |name: &str| variable(container, plan, index, name);
+    let variable = |name: &str| planned_or_own_variable(container, plan, index, name);
     if let Some((volume, path, folder)) =
-        log_folder(pod, container, index, place, variable("NCCL_DEBUG_FILE"))
+        nccl_log_folder_on_empty_dir(pod, container, index, place, variable("NCCL_DEBUG_FILE"))
     {
         flags.args.extend(["--nccl-log".to_owned(), folder.to_owned()]);
         flags.mounts.push(mount(volume, path, None, true));
@@ -62,8 +67,13 @@ pub(super) fn of(pod: &PodView<'_>, plan: &Plan, place: &Place<'_>, monitor: &Mo
 }
 
 /// The value of a variable as it stands in the container or in the plan.
-fn variable<'v>(container: &'v Container<'_>, plan: &'v Plan, index: usize, name: &str) -> Option<&'v str> {
-    let planned = plan.of_container(index).iter().find_map(|change| match &change.edit {
+fn planned_or_own_variable<'v>(
+    container: &'v Container<'_>,
+    plan: &'v Plan,
+    index: usize,
+    name: &str,
+) -> Option<&'v str> {
+    let planned = plan.changes_of_container(index).iter().find_map(|change| match &change.edit {
         Edit::Env { name: own, value, .. } if **own == *name => Some(&**value),
         _ => None,
     });
@@ -72,11 +82,11 @@ fn variable<'v>(container: &'v Container<'_>, plan: &'v Plan, index: usize, name
 
 /// The volume, the mount path and the folder of NCCL's log, if the log is on an emptyDir: a volume of several pods has the
 /// logs of others too.
-fn log_folder<'v>(
+fn nccl_log_folder_on_empty_dir<'v>(
     pod: &'v PodView<'_>,
     container: &'v Container<'_>,
     index: usize,
-    place: &Place<'_>,
+    place: &ContainersToAdd<'_>,
     file: Option<&'v str>,
 ) -> Option<(&'v str, &'v str, &'v str)> {
     let (folder, _) = file?.rsplit_once('/')?;

@@ -11,7 +11,7 @@ use crate::profile::Monitor;
 const STORAGE: &str = "16Mi";
 
 /// `resources` of the monitor.
-pub(super) fn of_monitor(pod: &PodView<'_>, monitor: &Monitor) -> Option<String> {
+pub(super) fn resources_json_of_monitor(pod: &PodView<'_>, monitor: &Monitor) -> Option<String> {
     // The containers of such a pod together must stay within the pod's own resources (KEP-2837), and the pod's decide its
     // class.
     if pod.spec.as_ref().is_some_and(|s| s.resources.is_some()) {

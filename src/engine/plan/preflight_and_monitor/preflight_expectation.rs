@@ -1,18 +1,23 @@
 //! What the profile expects of the pod, for preflight.
 
-use super::preflight_resources::devices;
-use super::which_are_added::Place;
+use super::preflight_resources::extended_units_of_targets;
+use super::which_containers_are_added::ContainersToAdd;
 use crate::demands::Subject;
 use crate::multus;
 use crate::nccl::Transport;
 use crate::plan::annotation_names_and_paths::NCCL_CONF;
-use crate::plan::{Edit, Plan, nccl_conf_and_small_files, which_lines_nccl_conf_gets};
+use crate::plan::{Edit, Plan, nccl_conf_and_small_files, nccl_conf_format};
 use crate::pod::which_containers_webhook_added::RUN_PATH;
 use crate::preflight::expectation_document::{Expectation, Policy};
 use crate::profile::{CheckVerdict, PreflightVerdict, Profile, injected_mark_of};
 
 /// The expectation for a pod that gets this plan.
-pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &Place<'_>) -> Expectation {
+pub(super) fn expectation_of_preflight(
+    subject: &Subject<'_>,
+    profile: &Profile,
+    plan: &Plan,
+    place: &ContainersToAdd<'_>,
+) -> Expectation {
     let preflight = profile.preflight.as_ref();
     let checks = preflight.into_iter().flat_map(|p| &p.checks);
     let policy = |verdict: &CheckVerdict| match verdict {
@@ -20,13 +25,14 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
         CheckVerdict::Fail => Policy::Fail,
         CheckVerdict::Skip => Policy::Skip,
     };
-    let planned = plan.of_pod().iter().find_map(|c| match &c.edit {
+    let planned = plan.changes_of_pod_itself().iter().find_map(|c| match &c.edit {
         Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
         _ => None,
     });
-    let lines =
-        planned.or_else(|| nccl_conf_and_small_files::text(subject.pod, NCCL_CONF)).unwrap_or_default();
-    let shm = plan.of_pod().iter().find_map(|c| match &c.edit {
+    let lines = planned
+        .or_else(|| nccl_conf_and_small_files::file_annotation_of_pod(subject.pod, NCCL_CONF))
+        .unwrap_or_default();
+    let shm = plan.changes_of_pod_itself().iter().find_map(|c| match &c.edit {
         Edit::ShmVolume { size, .. } => u64::try_from(*size).ok(),
         _ => None,
     });
@@ -45,9 +51,9 @@ pub(super) fn of(subject: &Subject<'_>, profile: &Profile, plan: &Plan, place: &
             PreflightVerdict::Warn => Policy::Warn,
             PreflightVerdict::Fail => Policy::Fail,
         }),
-        write: place.conf().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
+        write: place.nccl_conf_of_preflight().map(|_| format!("{RUN_PATH}/{NCCL_CONF}")),
         facts: Some(format!("{RUN_PATH}/facts.json")),
-        conf: which_lines_nccl_conf_gets::variables(lines)
+        conf: nccl_conf_format::first_variables_of_conf(lines)
             .map(|(name, value)| format!("{name}={value}"))
             .collect(),
         peers: preflight.map(|p| p.peers.clone()).unwrap_or_default(),
@@ -61,7 +67,7 @@ fn expected_devices(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Op
     if !profile.transport.is_verbs() && profile.transport != Transport::Efa {
         return None;
     }
-    let held = devices(subject.pod, plan);
+    let held = extended_units_of_targets(subject.pod, plan);
     let of_rail = |name: &str| profile.rails.iter().any(|r| r.resource.as_deref() == Some(name));
     let efa = profile.transport == Transport::Efa;
     let counts = |name: &str| of_rail(name) || efa && profile.serves_resource(name);
@@ -71,7 +77,7 @@ fn expected_devices(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Op
 
 /// Interfaces of the profile's rails in the final annotation.
 fn interfaces(subject: &Subject<'_>, profile: &Profile, plan: &Plan) -> Vec<String> {
-    let planned = plan.of_pod().iter().find_map(|c| match &c.edit {
+    let planned = plan.changes_of_pod_itself().iter().find_map(|c| match &c.edit {
         Edit::Networks { value, .. } => multus::parse(value).ok(),
         _ => None,
     });

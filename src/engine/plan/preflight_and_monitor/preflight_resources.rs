@@ -6,7 +6,7 @@
 use crate::json::lists_too_long_to_decode::MAX_RESOURCES;
 use crate::json::null_as_absent::Quantities;
 use crate::json::write::{array, object, string};
-use crate::plan::overlay::Overlay;
+use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, Plan, Target};
 use crate::pod::PodView;
 use crate::pod::pod_fields::Container;
@@ -18,26 +18,30 @@ fn is_native(name: &str) -> bool {
 }
 
 /// Whether the resources of preflight can be read again.
-pub(super) fn fit(pod: &PodView<'_>, targets: &[Target]) -> bool {
+pub(super) fn can_preflight_resources_be_read(pod: &PodView<'_>, targets: &[Target]) -> bool {
     let containers = targets.iter().filter_map(|t| pod.containers().get(t.index));
     let names: BTreeSet<&str> = containers.flat_map(|c| c.resource_names()).collect();
     names.len() < MAX_RESOURCES / 2
 }
 
 /// `resources` of preflight.
-pub(super) fn of_preflight(pod: &PodView<'_>, plan: &Plan, first: &Container<'_>) -> Option<String> {
+pub(super) fn resources_json_of_preflight(
+    pod: &PodView<'_>,
+    plan: &Plan,
+    first: &Container<'_>,
+) -> Option<String> {
     let mut limits = native(first.limits(), |_| true);
-    let devices = devices(pod, plan);
+    let devices = extended_units_of_targets(pod, plan);
     let devices: Vec<(&str, String)> =
         devices.iter().map(|(name, units)| (*name, string(&units.to_string()))).collect();
     limits.extend(devices);
-    whole(limits, native(first.requests(), |_| true), &claims(pod, plan))
+    resources_as_json(limits, native(first.requests(), |_| true), &claims(pod, plan))
 }
 
 /// `resources` of install: no devices, which it would take from nobody, but need not wait for either.
-pub(super) fn of_install(first: &Container<'_>) -> Option<String> {
+pub(super) fn resources_json_of_install(first: &Container<'_>) -> Option<String> {
     let plain = |name: &str| matches!(name, "cpu" | "memory" | "ephemeral-storage");
-    whole(native(first.limits(), plain), native(first.requests(), plain), &[])
+    resources_as_json(native(first.limits(), plain), native(first.requests(), plain), &[])
 }
 
 fn native<'c>(list: Option<&'c Quantities<'_>>, wanted: impl Fn(&str) -> bool) -> Vec<(&'c str, String)> {
@@ -47,19 +51,19 @@ fn native<'c>(list: Option<&'c Quantities<'_>>, wanted: impl Fn(&str) -> bool) -
 }
 
 /// Units of each extended resource that the targets hold with the plan.
-pub(super) fn devices<'p>(pod: &'p PodView<'_>, plan: &'p Plan) -> BTreeMap<&'p str, i64> {
-    let overlay = Overlay::new(pod, plan);
+pub(super) fn extended_units_of_targets<'p>(pod: &'p PodView<'_>, plan: &'p Plan) -> BTreeMap<&'p str, i64> {
+    let overlay = PodWithPlan::new(pod, plan);
     let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
     for target in &plan.targets {
         let Some(container) = pod.containers().get(target.index) else { continue };
-        let planned = plan.of_container(target.index).iter().filter_map(|c| match &c.edit {
+        let planned = plan.changes_of_container(target.index).iter().filter_map(|c| match &c.edit {
             Edit::Quantity { name, .. } => Some(name.as_str()),
             _ => None,
         });
         let names: BTreeSet<&str> =
             container.resource_names().chain(planned).filter(|n| !is_native(n)).collect();
         for name in names {
-            let units = overlay.units(target.index, container, name);
+            let units = overlay.final_units_in_limits(target.index, container, name);
             if units > 0 {
                 let sum = sums.entry(name).or_default();
                 *sum = sum.saturating_add(units);
@@ -94,7 +98,11 @@ fn claims(pod: &PodView<'_>, plan: &Plan) -> Vec<String> {
     uses.into_iter().flat_map(claim).collect()
 }
 
-fn whole(limits: Vec<(&str, String)>, requests: Vec<(&str, String)>, claims: &[String]) -> Option<String> {
+fn resources_as_json(
+    limits: Vec<(&str, String)>,
+    requests: Vec<(&str, String)>,
+    claims: &[String],
+) -> Option<String> {
     let mut members = Vec::new();
     for (name, list) in [("limits", limits), ("requests", requests)] {
         if !list.is_empty() {

@@ -86,7 +86,11 @@ impl<'a> RawSpec<'a> {
     }
 
     /// JSON pointer of a container that declares a port. `is_ours`: whether an init container is ours.
-    pub(super) fn with_port(&self, port: u16, is_ours: impl Fn(usize) -> bool) -> Option<String> {
+    pub(super) fn pointer_of_container_with_port(
+        &self,
+        port: u16,
+        is_ours: impl Fn(usize) -> bool,
+    ) -> Option<String> {
         let has = |container: &Option<RawContainer<'a>>| {
             let ports = container.as_ref().and_then(|c| c.ports.as_deref()).unwrap_or_default();
             let number = |p: &Option<RawPort>| p.as_ref()?.container_port.as_ref()?.as_u64();

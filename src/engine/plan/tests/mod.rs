@@ -3,12 +3,12 @@
 mod add_rails_to_networks_annotation;
 mod ipc_lock;
 mod nccl_conf_and_small_files;
-mod overlay;
+mod pod_with_plan;
 mod rdma_resources_of_each_container;
 mod shm;
 mod why_pod_gets_nothing;
 
-use super::{Plan, plan};
+use super::{Plan, plan_profile_for_pod};
 use crate::deadline::Deadline;
 use crate::demands::Subject;
 use crate::profile::{FabricProfile, Profile};
@@ -72,7 +72,7 @@ impl Case {
         let (profile, snapshot, text) = (self.profile(), self.snapshot(), self.pod.to_string());
         let pod = serde_json::from_str(&text).unwrap();
         let subject = Subject::of(&pod, "default", &snapshot);
-        plan(&subject, &profile, &Evidence::Flag)
+        plan_profile_for_pod(&subject, &profile, &Evidence::Flag)
     }
 
     /// The planned edits, without the mark.
@@ -125,7 +125,7 @@ fn planning_asks_for_its_time_at_every_container() {
     let over = || asked.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2;
     let deadline = Deadline::ends_when(&over);
     let subject = Subject { deadline: &deadline, ..Subject::of(&pod, "default", &snapshot) };
-    assert_eq!(plan(&subject, &profile, &Evidence::Flag).withheld, None);
+    assert_eq!(plan_profile_for_pod(&subject, &profile, &Evidence::Flag).withheld, None);
     assert!(asked.load(Ordering::Relaxed) >= 100, "{asked:?}");
 }
 

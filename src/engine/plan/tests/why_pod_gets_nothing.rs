@@ -6,17 +6,18 @@ fn missing_objects_are_reported_when_there_is_no_room_to_inject() {
     let mut case = Case::new();
     case.listed = true;
     let missing = case.plan().missing;
-    assert_eq!(missing, [crate::resolve::Missing::Network("default/net".to_owned())]);
+    assert_eq!(missing, [crate::resolve::MissingNetworkOrResource::Network("default/net".to_owned())]);
     case.annotation("note", &"x".repeat((256 << 10) - 4));
     let plan = case.plan();
-    assert_eq!(plan.withheld, Some(crate::plan::Withheld::NoRoom));
+    assert_eq!(plan.withheld, Some(crate::plan::WhyNothingPlanned::NoRoom));
     assert_eq!(plan.missing, missing);
 }
 
 #[test]
 fn a_pod_of_more_containers_than_a_node_runs_gets_nothing() {
     let most = crate::plan::MAX_CONTAINERS;
-    for (count, withheld) in [(most, None), (most + 1, Some(crate::plan::Withheld::ManyContainers))] {
+    for (count, withheld) in [(most, None), (most + 1, Some(crate::plan::WhyNothingPlanned::ManyContainers))]
+    {
         let mut case = Case::new();
         let plain = |n: usize| json!({"name": format!("c{n}"), "image": "x"});
         case.pod["spec"]["containers"] =
@@ -41,8 +42,8 @@ fn a_profile_is_written_for_so_many_targets() {
         for (targets, fits) in [(most_targets, true), (most_targets + 1, false)] {
             case.pod["spec"]["containers"] = (0..targets).map(|n| gpu(&format!("c{n}"))).collect();
             let plan = case.plan();
-            let withheld =
-                (!fits).then_some(crate::plan::Withheld::ManyTargets { targets, most: most_targets });
+            let withheld = (!fits)
+                .then_some(crate::plan::WhyNothingPlanned::ManyTargets { targets, most: most_targets });
             assert_eq!((plan.withheld, plan.changes.is_empty()), (withheld, !fits), "{targets}");
         }
     }
@@ -51,7 +52,7 @@ fn a_profile_is_written_for_so_many_targets() {
 #[test]
 fn a_pod_over_a_limit_gets_nothing() {
     let most = crate::pod::list_length_limits::MAX_NODE_SELECTOR;
-    for (count, withheld) in [(most, None), (most + 1, Some(crate::plan::Withheld::OverLimit))] {
+    for (count, withheld) in [(most, None), (most + 1, Some(crate::plan::WhyNothingPlanned::OverLimit))] {
         let mut case = Case::new();
         let selector: serde_json::Map<_, _> = (0..count).map(|n| (format!("k{n}"), "v".into())).collect();
         case.pod["spec"]["nodeSelector"] = selector.into();

@@ -1,11 +1,11 @@
 //! Units of extended resources, except accelerators, that the containers of a pod hold, in one pass.
 
-use super::count_attachments::{Attachments, Kind};
+use super::count_attachments::{AttachmentKind, Attachments};
 use crate::demands::Subject;
 use crate::facts::DriverKind;
 use crate::facts::device_class::driver_of;
 use crate::multus::which_resource_network_needs::is_extended;
-use crate::plan::target_container::{self, Target};
+use crate::plan::target_container_type::{self, Target};
 use crate::plan::user_fabric_counts::CountedUnits;
 use crate::pod::nic_resource_names::names_rdma_device;
 use crate::pod::resource_units::{Holder, units};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const GKE_RESOURCES: &str = "networking.gke.io.networks/";
 
 /// Units by resource.
-pub(in crate::plan) struct Units<'a> {
+pub(in crate::plan) struct HeldUnits<'a> {
     held: BTreeMap<&'a str, Held>,
     rails: Vec<&'a str>,
     /// Whether any quantity is not a number, such as `$GPUS`.
@@ -41,8 +41,12 @@ impl Held {
     }
 }
 
-impl<'a> Units<'a> {
-    pub(super) fn of(subject: &'a Subject<'a>, profile: &'a Profile, targets: &[Target]) -> Self {
+impl<'a> HeldUnits<'a> {
+    pub(super) fn count_held_units(
+        subject: &'a Subject<'a>,
+        profile: &'a Profile,
+        targets: &[Target],
+    ) -> Self {
         let accelerators: &Accelerators = &subject.snapshot.settings().accelerators;
         let mut held: BTreeMap<&str, Held> = BTreeMap::new();
         let mut unread = false;
@@ -58,7 +62,9 @@ impl<'a> Units<'a> {
                 }
                 let entry = held.entry(name).or_default();
                 let sum = match holder {
-                    Holder::App(index) if target_container::at(targets, index).is_some() => {
+                    Holder::App(index)
+                        if target_container_type::target_at_container_index(targets, index).is_some() =>
+                    {
                         &mut entry.targets
                     }
                     Holder::App(_) | Holder::Sidecar(_) => &mut entry.others,
@@ -79,27 +85,35 @@ impl<'a> Units<'a> {
     }
 
     /// Units of resources that the profile does not have on running containers (count), and the first of them.
-    pub(super) fn not_of(&self, profile: &Profile) -> (i64, Option<&'a str>) {
+    pub(super) fn running_units_outside_profile(&self, profile: &Profile) -> (i64, Option<&'a str>) {
         let others = || self.held.iter().filter(|(name, _)| !profile.serves_resource(name));
         let sum = others().fold(0_i64, |sum, (_, held)| sum.saturating_add(held.running()));
         (sum, others().next().map(|(name, _)| *name))
     }
 
     /// Units of the rails' resources on running containers (count).
-    pub(super) fn of_rails(&self) -> i64 {
+    pub(super) fn running_units_of_rails(&self) -> i64 {
         let held = self.rails.iter().filter_map(|name| self.held.get(name));
         held.fold(0, |sum, held| sum.saturating_add(held.running()))
     }
 
     /// A resource with an RDMA device that the profile does not have.
-    pub(super) fn of_another_fabric(&self, subject: &Subject<'_>, profile: &Profile) -> Option<&'a str> {
+    pub(super) fn rdma_resource_outside_profile(
+        &self,
+        subject: &Subject<'_>,
+        profile: &Profile,
+    ) -> Option<&'a str> {
         let gke = |name: &str| profile.gke_networks.is_some() && name.starts_with(GKE_RESOURCES);
         self.names()
             .find(|name| !profile.serves_resource(name) && !gke(name) && is_rdma(name, subject.snapshot))
     }
 
     /// A resource with an RDMA device that a container of the profile holds.
-    pub(super) fn rdma_of_targets(&self, subject: &Subject<'_>, profile: &Profile) -> Option<&'a str> {
+    pub(super) fn rdma_resource_held_by_targets(
+        &self,
+        subject: &Subject<'_>,
+        profile: &Profile,
+    ) -> Option<&'a str> {
         let served = |name: &str| profile.transport.is_verbs() && profile.serves_resource(name);
         let mut held = self.held.iter().filter(|(_, held)| held.targets > 0).map(|(name, _)| *name);
         held.find(|name| served(name) || is_rdma(name, subject.snapshot))
@@ -118,9 +132,9 @@ impl<'a> Units<'a> {
         attachments: &Attachments<'_>,
         injected: bool,
     ) -> BTreeMap<String, i64> {
-        let taken = attachments.taken();
+        let taken = attachments.profile_units_taken();
         // A network that is not at hand may take a unit of any of them.
-        let unknown = i64::try_from(attachments.count(Kind::Unknown)).unwrap_or(i64::MAX);
+        let unknown = i64::try_from(attachments.count(AttachmentKind::Unknown)).unwrap_or(i64::MAX);
         let mut room = BTreeMap::new();
         for name in &self.rails {
             let Some(held) = self.held.get(name).filter(|held| held.targets > 0) else { continue };
@@ -150,7 +164,7 @@ fn is_rdma(name: &str, snapshot: &Snapshot) -> bool {
     if let Some(known) = snapshot.resource(name).and_then(|fact| fact.rdma) {
         return known;
     }
-    let driver = snapshot.facts().class_behind(name).map(|class| {
+    let driver = snapshot.cluster_facts_for_audience().class_behind(name).map(|class| {
         let driver = driver_of(class, snapshot.device_class(class));
         snapshot.settings().harmless_drivers.kind(driver)
     });
@@ -163,6 +177,6 @@ fn is_rdma(name: &str, snapshot: &Snapshot) -> bool {
 
 /// Whether a DeviceClass of accelerators provides a resource.
 fn backs_accelerator(name: &str, snapshot: &Snapshot) -> bool {
-    let class = snapshot.facts().class_behind(name);
+    let class = snapshot.cluster_facts_for_audience().class_behind(name);
     class.is_some_and(|class| crate::facts::device_class::is_accelerator(class, snapshot.device_class(class)))
 }

@@ -2,7 +2,7 @@
 
 use super::count_attachments::Attachments;
 use crate::demands::Subject;
-use crate::plan::Withheld;
+use crate::plan::WhyNothingPlanned;
 use crate::pod::Container;
 use crate::profile::Rail;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// whose number of units is not known, or is 0 while a device plugin restarts, count as having enough.
 ///
 /// # Errors
-/// [`Withheld::NodesTooSmall`] with the numbers.
+/// [`WhyNothingPlanned::NodesTooSmall`] with the numbers.
 pub(super) fn check_some_node_has_units(
     subject: &Subject<'_>,
     rails: &[Rail],
     attachments: &Attachments<'_>,
-) -> Result<(), Withheld> {
+) -> Result<(), WhyNothingPlanned> {
     let view = subject.snapshot.all_nodes();
     if view.is_empty() {
         return Ok(());
@@ -25,7 +25,7 @@ pub(super) fn check_some_node_has_units(
     for resource in rails.iter().filter_map(|rail| rail.resource.as_deref()) {
         *wanted.entry(resource).or_default() += 1;
     }
-    for resource in attachments.stand_ins() {
+    for resource in attachments.resources_of_stand_ins() {
         *wanted.entry(resource).or_default() += 1;
     }
     let mut landing = subject.landing().clone();
@@ -42,7 +42,7 @@ pub(super) fn check_some_node_has_units(
     for (resource, wanted) in wanted {
         let Some(most) = view.most_units(&landing, resource).filter(|most| *most > 0) else { continue };
         if i64::try_from(most).unwrap_or(i64::MAX) < wanted {
-            return Err(Withheld::NodesTooSmall { resource: resource.to_owned(), wanted });
+            return Err(WhyNothingPlanned::NodesTooSmall { resource: resource.to_owned(), wanted });
         }
     }
     Ok(())

@@ -2,21 +2,21 @@
 //! start without us still can after injection. Attachments satisfy attachments and units satisfy units, by what they
 //! provide and not by their names. The rules and their reasons are in docs/adr/0018-do-no-harm.md.
 
-mod conflict_under_full_injection;
+mod conflict_of_efa_and_verbs;
 mod count_attachments;
 mod count_units;
 mod do_nodes_have_units;
 mod which_fabric_pod_already_has;
 
-use conflict_under_full_injection::check_conflict_under_full_injection;
-use count_attachments::{Attachments, Kind as AttachmentKind};
-pub(super) use count_attachments::{of_rails, visible};
-use count_units::Units;
-use which_fabric_pod_already_has::completeness;
+use conflict_of_efa_and_verbs::check_conflict_of_efa_and_verbs;
+use count_attachments::{AttachmentKind, Attachments};
+pub(super) use count_attachments::{network_that_plan_may_read, rail_resource_that_network_takes};
+use count_units::HeldUnits;
+use which_fabric_pod_already_has::fabric_that_pod_already_has;
 
-use super::Withheld;
-use super::target_container::Target;
-use super::user_fabric_counts::{Completeness, UserFabric};
+use super::WhyNothingPlanned;
+use super::target_container_type::Target;
+use super::user_fabric_counts::{OwnFabricResult, UserFabric};
 use crate::demands::Subject;
 use crate::profile::{INJECTED_ANNOTATION, Profile, Rail};
 use std::collections::BTreeMap;
@@ -24,38 +24,39 @@ use std::collections::BTreeMap;
 /// Counts the pod's own networks and units.
 ///
 /// # Errors
-/// [`Withheld`] if the pod's own fields cannot be counted, or if no answer is safe.
-pub(super) fn assess(
+/// [`WhyNothingPlanned`] if the pod's own fields cannot be counted, or if no answer is safe.
+pub(super) fn count_user_fabric_or_withhold(
     subject: &Subject<'_>,
     profile: &Profile,
     rails: &[Rail],
     targets: &[Target],
-) -> Result<(UserFabric, BTreeMap<String, i64>), Withheld> {
-    let units = Units::of(subject, profile, targets);
+) -> Result<(UserFabric, BTreeMap<String, i64>), WhyNothingPlanned> {
+    let units = HeldUnits::count_held_units(subject, profile, targets);
     if units.unread {
-        return Err(Withheld::UnreadQuantity);
+        return Err(WhyNothingPlanned::UnreadQuantity);
     }
     let full = subject.pod.annotation(super::INJECT_ANNOTATION) == Some("full");
     let claims = subject.demands.fabric_claims();
     if let Some(claim) = claims.unread.as_ref().filter(|_| !full) {
-        return Err(Withheld::UnreadClaim(claim.clone()));
+        return Err(WhyNothingPlanned::UnreadClaim(claim.clone()));
     }
     if full {
-        check_conflict_under_full_injection(subject, profile, &units)?;
+        check_conflict_of_efa_and_verbs(subject, profile, &units)?;
     }
-    let attachments = Attachments::of(subject, profile);
+    let attachments = Attachments::classify_attachments(subject, profile);
     let mut user_fabric = UserFabric {
         rails: rails.len(),
         own: attachments.count(AttachmentKind::Rail),
         stand_ins: attachments.count(AttachmentKind::StandIn),
         networks: attachments.networks(),
         units: units.counted(),
-        completeness: Completeness::Incomplete,
+        completeness: OwnFabricResult::Incomplete,
     };
     if !full {
-        user_fabric.completeness = completeness(subject, profile, rails, targets, &attachments, &units)?;
+        user_fabric.completeness =
+            fabric_that_pod_already_has(subject, profile, rails, targets, &attachments, &units)?;
     }
-    if user_fabric.completeness == Completeness::Incomplete && user_fabric.stand_ins > 0 {
+    if user_fabric.completeness == OwnFabricResult::Incomplete && user_fabric.stand_ins > 0 {
         do_nodes_have_units::check_some_node_has_units(subject, rails, &attachments)?;
     }
     let injected = subject.pod.annotation(INJECTED_ANNOTATION).is_some();

@@ -1,12 +1,12 @@
 //! The counts, as `why` shows them.
 
-use super::{Completeness, CountedNetwork, OtherFabric, Over, UserFabric};
+use super::{CountedNetwork, DeviceOfAttachment, OtherFabric, OwnFabricResult, UserFabric};
 use crate::text::{count, printable};
 
 impl UserFabric {
     /// Attachments and rails in one line: `8 of 8 rails: team-rails (8 times, nvidia.com/sriov_resource)`.
     #[must_use]
-    pub fn attachments(&self) -> String {
+    pub fn attachments_in_words(&self) -> String {
         let have = self.own + self.stand_ins;
         let rails = format!("{have} of {}", count(self.rails, "rail"));
         match self.networks.is_empty() {
@@ -20,7 +20,7 @@ impl UserFabric {
 
     /// Units in one line: `nvidia.com/sriov_resource: 8`; those of other containers separately.
     #[must_use]
-    pub fn held(&self) -> String {
+    pub fn units_in_words(&self) -> String {
         let units = self.units.iter().map(|units| {
             let name = printable(&units.resource, 80);
             match units.others {
@@ -34,29 +34,29 @@ impl UserFabric {
 
     /// The conclusion, in one word for programs.
     #[must_use]
-    pub fn result(&self) -> &'static str {
+    pub fn result_word(&self) -> &'static str {
         match self.completeness {
-            Completeness::Incomplete => "incomplete",
-            Completeness::Complete => "complete",
-            Completeness::CompleteByUnits => "completeByUnits",
-            Completeness::OtherFabric(_) => "otherFabric",
+            OwnFabricResult::Incomplete => "incomplete",
+            OwnFabricResult::Complete => "complete",
+            OwnFabricResult::CompleteByUnits => "completeByUnits",
+            OwnFabricResult::OtherFabric(_) => "otherFabric",
         }
     }
 
     /// The conclusion, for people.
     #[must_use]
-    pub fn consequence(&self) -> String {
+    pub fn result_in_words(&self) -> String {
         match &self.completeness {
-            Completeness::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
-            Completeness::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
-            Completeness::Incomplete => "the profile adds the missing rails".to_owned(),
-            Completeness::Complete => {
+            OwnFabricResult::Incomplete if self.rails == 0 => "the profile has no rails to add".to_owned(),
+            OwnFabricResult::Incomplete if self.own >= self.rails => "every rail is attached".to_owned(),
+            OwnFabricResult::Incomplete => "the profile adds the missing rails".to_owned(),
+            OwnFabricResult::Complete => {
                 "these networks replace the rails, so the webhook adds no network".to_owned()
             }
-            Completeness::CompleteByUnits => {
+            OwnFabricResult::CompleteByUnits => {
                 "the pod requests a unit for each unknown network, so the webhook adds no network".to_owned()
             }
-            Completeness::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
+            OwnFabricResult::OtherFabric(other) => format!("{}: the pod has its own fabric", shown_by(other)),
         }
     }
 }
@@ -64,9 +64,9 @@ impl UserFabric {
 fn network(network: &CountedNetwork) -> String {
     let times = if network.times > 1 { format!("{} times, ", network.times) } else { String::new() };
     let device = match &network.over {
-        Over::Resource(resource) => printable(resource, 80),
-        Over::NoDevice => "no device".into(),
-        Over::Unknown => "not known".into(),
+        DeviceOfAttachment::Resource(resource) => printable(resource, 80),
+        DeviceOfAttachment::NoDevice => "no device".into(),
+        DeviceOfAttachment::Unknown => "not known".into(),
     };
     format!("{} ({times}{device})", network.name)
 }

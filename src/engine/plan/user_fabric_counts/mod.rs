@@ -19,7 +19,7 @@ pub struct UserFabric {
     /// Units of extended resources other than accelerators, by name.
     pub units: Vec<CountedUnits>,
     /// The conclusion.
-    pub completeness: Completeness,
+    pub completeness: OwnFabricResult,
 }
 
 /// A network that the pod names.
@@ -30,12 +30,12 @@ pub struct CountedNetwork {
     /// How often the pod names it.
     pub times: usize,
     /// The device that each attachment takes.
-    pub over: Over,
+    pub over: DeviceOfAttachment,
 }
 
 /// The device that an attachment takes, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Over {
+pub enum DeviceOfAttachment {
     /// A unit of a resource.
     Resource(String),
     /// No device: macvlan, ipvlan, IPoIB and the like.
@@ -57,7 +57,7 @@ pub struct CountedUnits {
 
 /// The conclusion for networks and units.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Completeness {
+pub enum OwnFabricResult {
     /// The rails that are missing are added.
     Incomplete,
     /// Attachments over the profile's resources stand in for its rails: no network is added.
@@ -88,7 +88,7 @@ impl UserFabric {
     #[must_use]
     pub fn other_fabric(&self) -> Option<&OtherFabric> {
         match &self.completeness {
-            Completeness::OtherFabric(other) => Some(other),
+            OwnFabricResult::OtherFabric(other) => Some(other),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use crate::plan::UserFabric;
 use crate::report::review_json::ResultEntry;
 use crate::report::{Reviewed, Skipped, Unread};
 use crate::resolve::Resolution;
-use crate::resolve::why_steps_and_candidates::{Listed, Why};
+use crate::resolve::explain_resolution::{ResolutionExplanation, ShownEntries};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -111,9 +111,9 @@ impl<'a> From<&'a UserFabric> for CountedEntry<'a> {
             own: user_fabric.own,
             stand_ins: user_fabric.stand_ins,
             units: units.collect(),
-            result: user_fabric.result(),
-            attachments: user_fabric.attachments(),
-            consequence: user_fabric.consequence(),
+            result: user_fabric.result_word(),
+            attachments: user_fabric.attachments_in_words(),
+            consequence: user_fabric.result_in_words(),
         }
     }
 }
@@ -194,7 +194,7 @@ struct ProfileEntry<'a> {
     needs: &'a [String],
 }
 
-fn dropped(dropped: &Listed<ExcludedBy>) -> Vec<DroppedEntry<'_>> {
+fn dropped(dropped: &ShownEntries<ExcludedBy>) -> Vec<DroppedEntry<'_>> {
     dropped.shown.iter().map(|d| DroppedEntry { by: &d.by, nodes: d.nodes }).collect()
 }
 
@@ -222,8 +222,8 @@ impl<'a> PodEntry<'a> {
     }
 }
 
-impl<'a> From<&'a Why> for Story<'a> {
-    fn from(why: &'a Why) -> Self {
+impl<'a> From<&'a ResolutionExplanation> for Story<'a> {
+    fn from(why: &'a ResolutionExplanation) -> Self {
         let (outcome, candidates): (_, Vec<&str>) = match &why.resolution {
             Resolution::Profile { .. } => ("profile", Vec::new()),
             Resolution::Ambiguous { candidates, .. } => {

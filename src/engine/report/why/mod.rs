@@ -3,7 +3,7 @@
 pub mod json;
 pub mod text;
 
-use crate::resolve::why_steps_and_candidates::MAX_LISTED;
+use crate::resolve::explain_resolution::MAX_LISTED;
 
 /// The entries of a list that are shown, and how many are not.
 fn beginning<T>(all: &[T]) -> (&[T], usize) {

@@ -3,7 +3,7 @@
 use super::beginning;
 use crate::report::Reviewed;
 use crate::report::review_text::{BOLD, DIM, GREEN, View, write_changes_and_findings, write_verdict_line};
-use crate::resolve::why_steps_and_candidates::Candidate;
+use crate::resolve::explain_resolution::ExplainedProfile;
 use crate::text::count;
 use std::io::{self, Write};
 
@@ -60,9 +60,9 @@ pub fn write_result(out: &mut dyn Write, reviewed: &Reviewed) -> io::Result<()> 
     }
     if let Some(user_fabric) = &reviewed.decision.plan.user_fabric {
         writeln!(out, "{BOLD}networks and units of the pod{BOLD:#}")?;
-        writeln!(out, "     networks    {}", user_fabric.attachments())?;
-        writeln!(out, "     units       {}", user_fabric.held())?;
-        writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.consequence())?;
+        writeln!(out, "     networks    {}", user_fabric.attachments_in_words())?;
+        writeln!(out, "     units       {}", user_fabric.units_in_words())?;
+        writeln!(out, "  {GREEN}->{GREEN:#} {}", user_fabric.result_in_words())?;
     }
     let plain = reviewed.decision.plan.changes.is_empty() && reviewed.findings.is_empty();
     if !plain {
@@ -84,7 +84,7 @@ fn more_reasons(out: &mut dyn Write, before: &str, nodes: usize, reasons: usize)
     )
 }
 
-fn write_candidate(out: &mut dyn Write, profile: &Candidate, width: usize) -> io::Result<()> {
+fn write_candidate(out: &mut dyn Write, profile: &ExplainedProfile, width: usize) -> io::Result<()> {
     let mark = if profile.chosen { "->" } else { "  " };
     let nodes = match profile.nodes {
         Some((all, fits)) => format!("the pod can run on {fits} of the profile's {}", count(all, "node")),

@@ -25,10 +25,10 @@ fn request(json: &str) -> WorkloadRequest<'_> {
     }
 }
 
-fn joined(kind: &str, runtime: &str, job: &Value) -> Option<Joined> {
+fn joined(kind: &str, runtime: &str, job: &Value) -> Option<JobSetOfTrainJob> {
     let mut builder = Builder::default();
     builder.add(Layer::Input, "trainer.kubeflow.org", kind, runtime, "team").unwrap();
-    join(request(&job.to_string()), &builder.build(), Resources::Merged)
+    build_job_set_of_train_job(request(&job.to_string()), &builder.build(), RuntimeResourceHandling::Merged)
 }
 
 fn job(spec: Value) -> Value {
@@ -72,7 +72,7 @@ fn the_trainer_is_laid_over_its_container() {
             because: None,
             other: None,
         };
-        let placed = joined.place(finding);
+        let placed = joined.finding_at_place_in_train_job(finding);
         (placed.path, placed.message)
     };
     for (rest, expected) in [
@@ -115,7 +115,7 @@ fn patches_reach_the_job_that_they_name() {
         assert_eq!(own["nodeSelector"]["pool"], "h200", "{from}");
         assert_eq!(own["containers"][1]["volumeMounts"][0]["name"], "shm", "{from}");
         let at = "/spec/replicatedJobs/1/template/spec/template/spec";
-        let find = |rest: &str| joined.places.find(&format!("{at}{rest}"));
+        let find = |rest: &str| joined.places.source_of(&format!("{at}{rest}"));
         assert_eq!(find("/nodeSelector/pool").unwrap(), format!("{from}/nodeSelector/pool"));
         assert_eq!(
             find("/containers/1/volumeMounts/0/name").unwrap(),

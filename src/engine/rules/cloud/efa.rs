@@ -1,6 +1,6 @@
 //! AWS EFA, whose NCCL plugin takes the place of NCCL's own transport.
 
-use crate::plan::overlay::Variable;
+use crate::plan::pod_with_plan::Variable;
 use crate::pod::pod_fields::Container;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -12,7 +12,7 @@ pub(super) const EFA: &str = "vpc.amazonaws.com/efa";
 pub(super) fn holders<'a>(context: &PodContext<'a>) -> impl Iterator<Item = (usize, &'a Container<'a>)> {
     let overlay = context.overlay;
     let containers = context.app_containers_in_time();
-    containers.filter(move |(index, container)| overlay.units(*index, container, EFA) > 0)
+    containers.filter(move |(index, container)| overlay.final_units_in_limits(*index, container, EFA) > 0)
 }
 
 /// The path of a variable: its entry in `env`, or the container if the plan or a file sets the variable.

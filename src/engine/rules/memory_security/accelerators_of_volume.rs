@@ -5,13 +5,13 @@ use crate::rules::pod_context::PodContext;
 /// Accelerators that an app container drives (count), its own or those it was named for; `None` where it is not known
 /// how many.
 pub(super) fn accelerators_of_container(context: &PodContext<'_>, index: usize) -> Option<u32> {
-    let demand = context.subject.demands.demand_of_app_container(index);
+    let demand = context.subject.demands.of_app_container(index);
     if demand.unknown {
         return None;
     }
     match context.plan.target(index) {
         // The claims of such a target are not at hand.
-        Some(_) if !demand.any && context.subject.demands.is_unread(index) => None,
+        Some(_) if !demand.any && context.subject.demands.has_unknown_claim(index) => None,
         Some(target) if !demand.any => Some(target.accelerators),
         _ => Some(demand.whole),
     }

@@ -10,7 +10,8 @@ use crate::rules::pod_context::PodContext;
 /// Whether the container's memlock limit is lifted another way: by its profile's runtime, or by the NRI plugin.
 pub(super) fn is_memlock_limit_lifted(context: &PodContext<'_>, index: usize) -> bool {
     let profile = context.resolution.profile().map(|(p, _)| p);
-    profile.is_some_and(|p| p.memlock == Some(Memlock::Runtime)) || context.overlay.sets_memlock(index)
+    profile.is_some_and(|p| p.memlock == Some(Memlock::Runtime))
+        || context.overlay.nri_plugin_sets_memlock(index)
 }
 
 /// Whether a container registers memory with a device, so that the memlock limit matters. The nodes for EFA lift it
@@ -26,7 +27,9 @@ pub(super) fn registers_memory(context: &PodContext<'_>, index: usize, container
     };
     let mut names = context.resource_names(index);
     context.has_rdma(index)
-        || names.any(|name| names_efa(name) && context.overlay.units(index, container, name) > 0) && limited()
+        || names
+            .any(|name| names_efa(name) && context.overlay.final_units_in_limits(index, container, name) > 0)
+            && limited()
 }
 
 /// Whether a container adds the capability for RDMA, and needs it.

@@ -45,7 +45,7 @@ fn gets_nothing(context: &PodContext<'_>, variables: &ContainerVariables<'_>) ->
         Resolution::Ambiguous { .. } | Resolution::Refused { .. } => false,
     };
     no_fabric
-        && context.subject.demands.demand_of_app_container(variables.index).nccl
+        && context.subject.demands.of_app_container(variables.index).nccl
         && context.resource_names(variables.index).all(is_no_nic)
         && !pod.host_network()
         && pod.spec.as_ref().is_some_and(|s| s.resource_claims.is_none())

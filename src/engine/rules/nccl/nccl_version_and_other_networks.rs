@@ -18,7 +18,7 @@ pub(super) fn other_networks(context: &PodContext<'_>) -> bool {
             && key != crate::multus::NETWORKS_ANNOTATION
             && !key.starts_with("fabric-admission.dev/")
     };
-    context.subject.demands.network_claim()
+    context.subject.demands.claims_network_devices()
         || context.pod().spec.as_ref().is_some_and(|s| s.resource_claims.is_some())
         || annotations.is_some_and(|a| a.iter().any(|(key, _)| foreign(key)))
 }

@@ -51,8 +51,9 @@ fn judged(
         });
     };
     let shown = printable(master, 40);
-    let facts = context.snapshot.facts();
-    let certain = if context.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
+    let facts = context.snapshot.cluster_facts_for_audience();
+    let certain =
+        if context.snapshot.node_states_cover_all_nodes() { Severity::Error } else { Severity::Warning };
     match (needs_ib, facts.interface(master)) {
         (false, Some(LinkLayer::InfiniBand)) => Some((
             certain,

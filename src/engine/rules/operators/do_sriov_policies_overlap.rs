@@ -41,7 +41,11 @@ pub(super) fn pf_selections_of_policy<'a>(
 ) -> Vec<PfSelection<'a>> {
     let read = |(index, entry): (usize, &'a String)| {
         let functions = Functions::parse(entry)?;
-        Some((index, snapshot.facts().interface_named(functions.interface), functions.range))
+        Some((
+            index,
+            snapshot.cluster_facts_for_audience().interface_named(functions.interface),
+            functions.range,
+        ))
     };
     policy.nics.interfaces.iter().enumerate().filter_map(read).collect()
 }

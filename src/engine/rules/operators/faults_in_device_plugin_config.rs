@@ -269,9 +269,15 @@ pub(super) fn sriov(config: &Map<String, Value>) -> Vec<ConfigFault> {
             };
             if filled(selector.get("vendors")) && !selector.iter().any(narrow) {
                 let message = format!(
-                    "resource {shown} selects only by vendor: the resource takes every NIC that has no VFs and no default route, also storage NICs"
+                    "resource {shown} selects only by vendor: the resource takes every NIC that has no VFs and no default route, including storage NICs"
                 );
-                fault(place, Severity::Info, Concern::Devices, message, "Add pfNames, linkTypes or drivers.");
+                fault(
+                    place,
+                    Severity::Info,
+                    Concern::Devices,
+                    message,
+                    "Add pfNames. linkTypes or drivers help only if they differ between storage NICs and fabric NICs.",
+                );
             }
         }
         let dropped = dropped(&at, &shown, &selectors);

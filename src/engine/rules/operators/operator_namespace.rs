@@ -8,6 +8,6 @@ pub(super) fn own_and_operator_namespace_if_differing<'c>(
     context: &'c ObjectContext<'_>,
 ) -> Option<(&'c str, &'c str)> {
     let own = context.text("/metadata/namespace")?;
-    let operator = context.snapshot.facts().sriov_namespace()?;
+    let operator = context.snapshot.cluster_facts_for_audience().sriov_namespace()?;
     (own != operator).then_some((own, operator))
 }

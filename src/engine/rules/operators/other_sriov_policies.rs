@@ -16,10 +16,12 @@ pub(super) fn others<'c, 'a>(
         let Some(own) = context.node_policy() else { return Vec::new() };
         let (deadline, name, namespace) =
             (context.deadline, context.text("/metadata/name"), context.text("/metadata/namespace"));
-        let nodes = OurNodes::new(&requirements(own), context.snapshot.nodes(), deadline);
-        let all = context.snapshot.facts().policies_that_may_meet(own).filter(|(other, own, _)| {
-            Some(*own) != name && *own != "default" && namespace.is_none_or(|n| n == *other)
-        });
+        let nodes = OurNodes::new(&requirements(own), context.snapshot.nodes_for_audience(), deadline);
+        let all = context.snapshot.cluster_facts_for_audience().policies_that_may_meet(own).filter(
+            |(other, own, _)| {
+                Some(*own) != name && *own != "default" && namespace.is_none_or(|n| n == *other)
+            },
+        );
         let compared = all.map(|(_, name, policy)| {
             let shared = nodes.common(&requirements(policy));
             Other { name, policy, shared }

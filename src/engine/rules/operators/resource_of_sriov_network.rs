@@ -6,5 +6,5 @@ use crate::rules::object_context::ObjectContext;
 /// Known facts about the resource of a network.
 pub(super) fn resource<'c>(context: &'c ObjectContext<'_>) -> Option<(&'c str, &'c ResourceFact)> {
     let name = context.text("/spec/resourceName")?;
-    Some((name, context.snapshot.facts().serves_suffix(name)?))
+    Some((name, context.snapshot.cluster_facts_for_audience().serves_suffix(name)?))
 }

@@ -24,7 +24,7 @@ pub(super) fn landing_classes_with_resources<'n>(
 }
 
 fn landed<'n>(context: &PodContext<'_>, resources: impl Iterator<Item = &'n str>) -> Option<ClassSet> {
-    let nodes = context.subject.snapshot.nodes();
+    let nodes = context.subject.snapshot.nodes_for_audience();
     let mut resources = resources.peekable();
     resources.peek()?;
     if nodes.is_empty() || context.subject.constraints.is_partial() {

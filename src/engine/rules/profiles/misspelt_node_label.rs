@@ -37,7 +37,7 @@ pub(super) fn find(
     constraints: &Constraints<'_>,
     profiles: &[Arc<Profile>],
 ) -> Option<Misspelt> {
-    let nodes = context.subject.snapshot.nodes();
+    let nodes = context.subject.snapshot.nodes_for_audience();
     let nobody = match context.subject.snapshot.is_for_anyone() {
         true => "no profile selects nodes with",
         false if nodes.is_empty() => return None,
@@ -54,7 +54,7 @@ pub(super) fn find(
     let published =
         |having: &[Arc<Profile>]| subject.deadline.any_fits_within_compare_budget(having, is_published);
     asked.iter().find_map(|r| {
-        let listed = catalog.listed(r.key);
+        let listed = catalog.values_listed_for_label(r.key);
         // Nodes with what a profile that the pod may have selects are possible.
         let selects = |value: &str| match listed.and_then(|l| l.values.get(value)) {
             Some(having) => subject.deadline.any_fits_within_compare_budget(having, admitted),
@@ -70,7 +70,7 @@ pub(super) fn find(
         let of_nodes = nodes
             .label_values(r.key)
             .take(MAX_VALUES_COMPARED)
-            .filter(|_| !context.subject.snapshot.is_for_tenant());
+            .filter(|_| !context.subject.snapshot.is_not_for_operator());
         let of_profiles = listed.into_iter().flat_map(|l| &l.values).take(MAX_PROFILE_VALUES_EXAMINED);
         let of_profiles = of_profiles.map_while(|(value, having)| Some((&**value, published(having)?)));
         let of_profiles = of_profiles.filter(|(_, is)| *is).map(|(value, _)| value).take(MAX_VALUES_COMPARED);
@@ -83,8 +83,9 @@ pub(super) fn find(
         if nodes.has_label(r.key) || listed.map_or(Some(false), |l| published(&l.profiles))? {
             return None;
         }
-        let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_for_tenant());
-        let of_profiles = catalog.labels().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
+        let keys = nodes.label_keys().filter(|_| !context.subject.snapshot.is_not_for_operator());
+        let of_profiles =
+            catalog.labels_with_listed_values().map_while(|(key, l)| Some((key, published(&l.profiles)?)));
         let keys = of_profiles.filter(|(_, is)| *is).map(|(key, _)| key).chain(keys);
         name_meant_by_misspelt(r.key, subject.deadline.names_within_compare_budget(r.key, keys))
             .map(|key| Misspelt { nobody, written, meant: format!("label {}", printable(key, 80)) })

@@ -1,7 +1,7 @@
 //! SR-IOV functions that a pod gets by claim (dra-driver-sriov).
 
-use crate::demands::claimed_devices::{classified_claims, look_up};
-use crate::demands::worked_out_once::PerFact;
+use crate::demands::answers_per_fact::PerFact;
+use crate::demands::claimed_devices::{claims_within_device_limit, find_known_claim_or_template};
 use crate::facts::DeviceClaim;
 use crate::rules::pod_context::PodContext;
 
@@ -27,7 +27,7 @@ pub(super) struct Says {
 /// Claims of a pod on VFs.
 pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
     let snapshot = context.subject.snapshot;
-    let claims = classified_claims(context.pod(), context.subject.namespace, snapshot);
+    let claims = claims_within_device_limit(context.pod(), context.subject.namespace, snapshot);
     let asks = |claim: &DeviceClaim| {
         let mut options = claim.requests.iter().flat_map(|r| &r.options);
         options.any(|ask| ask.is_function(snapshot.device_class(&ask.class)))
@@ -38,7 +38,7 @@ pub(super) fn functions<'a>(context: &PodContext<'a>) -> Vec<Functions<'a>> {
     };
     let mut known: PerFact<'_, _, Option<Says>> = PerFact::default();
     let claims = claims.iter().enumerate().filter_map(|(index, claim)| {
-        let claim = look_up(claim, context.subject.namespace, snapshot)?;
+        let claim = find_known_claim_or_template(claim, context.subject.namespace, snapshot)?;
         let says = (*known.get(claim, || asks(claim).then(|| says(claim))))?;
         Some(Functions { index, claim, says })
     });

@@ -16,10 +16,10 @@ const DRIVER_CONTAINER: &str = "nvidia.com/ofed-driver-upgrade-state";
 
 /// Whether every node with a resource is known to have MLNX_OFED or DOCA-OFED.
 pub(super) fn is_ofed(snapshot: &Snapshot, resource: &str) -> bool {
-    if snapshot.facts().ofed_everywhere() {
+    if snapshot.cluster_facts_for_audience().ofed_everywhere() {
         return true;
     }
-    let classes = snapshot.nodes().classes();
+    let classes = snapshot.nodes_for_audience().classes();
     let Some(offering) = classes.offering_of(resource) else { return false };
     let mut without = offering.clone();
     let values = Values::Strings(&[]);

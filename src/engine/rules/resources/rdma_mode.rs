@@ -22,7 +22,7 @@ pub(super) fn report_networks_of_pod_where(
     if context.pod().host_network() {
         return;
     }
-    let facts = context.subject.snapshot.facts();
+    let facts = context.subject.snapshot.cluster_facts_for_audience();
     for network in &context.devices().networks {
         if let Some(known) = network.known
             && nodes_serving_network(&known, facts).is_some_and(|site| holds(&known, site))
@@ -38,9 +38,10 @@ pub(super) fn does_hold_for_network_object(
     holds: fn(&KnownNetwork<'_>, &Site) -> bool,
 ) -> bool {
     let Some(network) = context.network_made_of_object() else { return false };
-    let class = context.snapshot.class_of(&network.fact);
+    let class = context.snapshot.network_class_by_all_facts(&network.fact);
     let known = KnownNetwork { fact: &network.fact, class };
-    nodes_serving_network(&known, context.snapshot.facts()).is_some_and(|site| holds(&known, site))
+    nodes_serving_network(&known, context.snapshot.cluster_facts_for_audience())
+        .is_some_and(|site| holds(&known, site))
 }
 
 /// Whether the nodes of a network object are in RDMA mode shared, where plugin rdma refuses to run.

@@ -268,7 +268,7 @@ fn last(world: &World, pod: &Value) -> Vec<&'static str> {
 }
 
 fn update_is_let_through() -> Outcome {
-    use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+    use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
     let before = shape("list");
     let world = world(&before);
     let mut pod = before;
@@ -284,7 +284,7 @@ fn update_is_let_through() -> Outcome {
         },
     });
     for entry in [WebhookEntry::Mutate, WebhookEntry::Validate, WebhookEntry::Audit] {
-        let decision = handle(body.to_string().as_bytes(), entry, &world.snapshot)?.decision;
+        let decision = decide_body_for_anyone(body.to_string().as_bytes(), entry, &world.snapshot)?.decision;
         assert!(!decision.in_scope && !decision.denied && decision.patch.is_empty(), "{entry:?}");
     }
     Ok(())

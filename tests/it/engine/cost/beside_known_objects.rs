@@ -7,7 +7,7 @@ use super::{
     many_templates, repeated_in_workloads, shared_lists_and_texts, verdict, workloads_and_updates,
 };
 use crate::support::suite::Outcome;
-use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry};
+use fabric_admission::review::decide_webhook_request::{SnapshotForAudience, WebhookEntry};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -5,7 +5,9 @@ use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response;
-use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
+use fabric_admission::review::decide_webhook_request::{
+    SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
+};
 use fabric_admission::snapshot::{Audience, Builder, Layer, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -210,7 +212,7 @@ pub(super) fn once(input: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Du
 
 pub(super) fn once_for(input: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> Duration {
     let started = now();
-    if let Ok(answer) = handle_within(input, entry, known, &Deadline::without_clock()) {
+    if let Ok(answer) = decide_body_within_deadline(input, entry, known, &Deadline::without_clock()) {
         drop(admission_response::render(&answer));
     }
     now() - started

@@ -4,7 +4,9 @@
 use super::{beside_known_objects, costly_products, given, now};
 use crate::support::suite::Outcome;
 use fabric_admission::deadline::Deadline;
-use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
+use fabric_admission::review::decide_webhook_request::{
+    SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
+};
 use fabric_admission::snapshot::Audience;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -66,7 +68,7 @@ fn longest(body: &[u8], entry: WebhookEntry, known: SnapshotForAudience<'_>) -> 
         *looked = (now, looked.1.max(now - looked.0));
         false
     };
-    drop(handle_within(body, entry, known, &Deadline::ends_when(&over)));
+    drop(decide_body_within_deadline(body, entry, known, &Deadline::ends_when(&over)));
     over();
     let longest = looked.lock().unwrap().1;
     (longest, now() - started)

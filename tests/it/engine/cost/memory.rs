@@ -8,7 +8,7 @@ use super::{
     grown, now, shared_lists_and_texts, trials, workloads_and_updates,
 };
 use crate::support::suite::{Outcome, Suite};
-use fabric_admission::review::webhook_body::SnapshotForAudience;
+use fabric_admission::review::decide_webhook_request::SnapshotForAudience;
 use fabric_admission::server::DecodedSize;
 use fabric_admission::snapshot::Audience;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use super::objects_to_grow::Sample;
 use crate::support::generated_world::bases;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response;
-use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use fabric_admission::rules::does_any_rule_check_kind;
 use fabric_admission::snapshot::{Builder, Layer, Snapshot};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ impl Way {
             drop(builder.build());
             return;
         }
-        if let Ok(answer) = handle(input, self.entry(), snapshot) {
+        if let Ok(answer) = decide_body_for_anyone(input, self.entry(), snapshot) {
             drop(admission_response::render(&answer));
         }
     }

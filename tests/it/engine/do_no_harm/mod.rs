@@ -121,7 +121,10 @@ fn gains_nothing(case: &Value) -> Result<(), String> {
             let Some(decision) = world.decide() else { return Ok(()) };
             let added = added(&decision.plan);
             if !added.is_empty() {
-                let counted = decision.plan.user_fabric.map(|b| (b.attachments(), b.held(), b.consequence()));
+                let counted = decision
+                    .plan
+                    .user_fabric
+                    .map(|b| (b.attachments_in_words(), b.units_in_words(), b.result_in_words()));
                 return Err(format!(
                     "{} facts, {}: {added:?}; counted {counted:?}",
                     facts.len(),

@@ -3,7 +3,7 @@
 use crate::support::generated_world::World;
 use fabric_admission::facts::Mode;
 use fabric_admission::review::admission_response;
-use fabric_admission::review::webhook_body::{WebhookEntry, handle};
+use fabric_admission::review::decide_webhook_request::{WebhookEntry, decide_body_for_anyone};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ pub(super) fn answered(body: &[u8]) -> Result<(), String> {
         WebhookEntry::Audit,
         WebhookEntry::Object(Mode::Enforce),
     ] {
-        match handle(body, entry, &world.snapshot) {
+        match decide_body_for_anyone(body, entry, &world.snapshot) {
             Ok(outcome) => drop(admission_response::render(&outcome)),
             Err(error) if error.to_string().is_empty() => return Err("an error without words".to_owned()),
             Err(_) => {}

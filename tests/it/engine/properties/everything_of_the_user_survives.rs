@@ -14,7 +14,7 @@ pub(super) fn survives(world: &World) -> Result<(), String> {
     for pointer in pointers(&world.pod) {
         let old = world.pod.pointer(&pointer).ok_or("no such node")?;
         let new = patched.pointer(&pointer).ok_or_else(|| format!("{pointer} is gone"))?;
-        let written = decision.patch.operations().iter().any(|o| *o.path == *pointer);
+        let written = decision.patch.read_operations().iter().any(|o| *o.path == *pointer);
         let kept = match (old, new) {
             // A null counts as absent; it gives way where something is set below it.
             (Value::Null, _) if written => true,

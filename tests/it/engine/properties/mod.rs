@@ -72,7 +72,7 @@ const PROPERTIES: &[(&str, Property)] = &[
         let Some(decision) = world.decide() else { return Ok(()) };
         decision
             .patch
-            .operations()
+            .read_operations()
             .iter()
             .try_for_each(|o| allowed(o, &world.pod).map_err(|e| format!("{o:?}: {e}")))
     }),

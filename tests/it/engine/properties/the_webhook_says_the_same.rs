@@ -5,7 +5,9 @@ use crate::support::generated_world::World;
 use fabric_admission::deadline::NEVER;
 use fabric_admission::facts::Mode;
 use fabric_admission::pod::prescan_for_fabric_signs::may_have_signs;
-use fabric_admission::review::webhook_body::{SnapshotForAudience, WebhookEntry, handle_within};
+use fabric_admission::review::decide_webhook_request::{
+    SnapshotForAudience, WebhookEntry, decide_body_within_deadline,
+};
 use fabric_admission::review::{Decision, Stage, admission_response, admission_review};
 use fabric_admission::snapshot::Audience;
 use serde_json::Value;
@@ -22,7 +24,7 @@ pub(super) fn webhook_agrees(world: &World) -> Result<(), String> {
         (WebhookEntry::Audit, Stage::Whole, Mode::Audit),
     ] {
         let known = SnapshotForAudience { snapshot: &world.snapshot, audience: Audience::Tenant };
-        let answered = handle_within(&body, entry, known, &NEVER);
+        let answered = decide_body_within_deadline(&body, entry, known, &NEVER);
         match (answered, world.decide_as(&world.pod, stage, mode)) {
             (Ok(outcome), Some(mut decision)) => {
                 let answer = admission_response::render(&outcome);
@@ -36,8 +38,8 @@ pub(super) fn webhook_agrees(world: &World) -> Result<(), String> {
                     return Err(format!("webhook {webhook}\ndirect {direct}"));
                 }
             }
-            (Err(admission_review::EnvelopeError::Object(_)), None) => {}
-            (Err(admission_review::EnvelopeError::NoObject), _) if world.pod.is_null() => {}
+            (Err(admission_review::RequestError::Object(_)), None) => {}
+            (Err(admission_review::RequestError::NoObject), _) if world.pod.is_null() => {}
             // A pod without any sign of a fabric is admitted undecoded.
             (Ok(outcome), None) if !may_have_signs(&world.pod.to_string()) => {
                 if outcome.decision.in_scope {

@@ -1,5 +1,5 @@
 //! PF002: the files that preflight writes. They are written after all other checks, so the result comes from
-//! [`Report::record_result_of_writing_files`](crate::preflight::preflight_report::Report::set_written).
+//! [`Report::record_result_of_writing_files`](crate::preflight::preflight_report::Report::record_result_of_writing_files).
 
 use crate::preflight::check_declaration::{Check, Context};
 use crate::preflight::check_outcome::Outcome;

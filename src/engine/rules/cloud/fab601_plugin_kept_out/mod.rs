@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.app_containers_in_time() {
         let set = |name| value(context, index, container, name);
-        let efa = context.overlay.units(index, container, EFA) > 0;
+        let efa = context.overlay.final_units_in_limits(index, container, EFA) > 0;
         let without = set("NCCL_NET_PLUGIN").is_some_and(|v| v.eq_ignore_ascii_case("none"));
         if !efa && !without {
             continue;
@@ -59,10 +59,11 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             let name = entry.name.as_deref().filter(|name| idle(name))?;
             Some((pointers_in_pod::in_container(index, format_args!("env/{at}")), name))
         });
-        let mut planned = context.plan.of_container(index).iter().filter_map(|change| match &change.edit {
-            edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), &**name)),
-            _ => None,
-        });
+        let mut planned =
+            context.plan.changes_of_container(index).iter().filter_map(|change| match &change.edit {
+                edit @ Edit::Env { name, .. } if idle(name) => Some((edit.path(), &**name)),
+                _ => None,
+            });
         if let Some((path, name)) = own.or_else(|| planned.next()) {
             findings.add_as(
                 Severity::Info,

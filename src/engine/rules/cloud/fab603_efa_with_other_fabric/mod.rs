@@ -22,7 +22,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             !names_efa(name) && known().unwrap_or_else(|| names_rdma_device(name))
         };
         let mut others = context.resource_names(index).filter(other);
-        if let Some(name) = others.find(|name| context.overlay.units(index, container, name) > 0) {
+        if let Some(name) =
+            others.find(|name| context.overlay.final_units_in_limits(index, container, name) > 0)
+        {
             findings.add(
                 pointers_in_pod::limit(index, name),
                 format!(

@@ -39,7 +39,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let apps = context.app_containers_in_time();
-    let own = apps.map(|(index, container)| context.overlay.units(index, container, RESOURCE));
+    let own =
+        apps.map(|(index, container)| context.overlay.final_units_in_limits(index, container, RESOURCE));
     let units = own.fold(0_i64, i64::saturating_add);
     // Other rules check networks of the profile.
     let profile = context.resolution.profile().map(|(p, _)| p);

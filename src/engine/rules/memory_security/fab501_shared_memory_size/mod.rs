@@ -44,7 +44,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for (index, container) in pod.containers().iter().enumerate() {
-        if context.overlay.planned_shm(index).is_some() || !needs_shm(context, index) {
+        if context.overlay.planned_shm_volume(index).is_some() || !needs_shm(context, index) {
             continue;
         }
         let limit = memory_limit(pod, std::iter::once(container));
@@ -83,7 +83,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether NCCL is likely to connect several accelerators of a container over shared memory. Neuron devices have
 /// collectives of their own.
 fn needs_shm(context: &PodContext<'_>, index: usize) -> bool {
-    let demand = context.subject.demands.demand_of_app_container(index);
+    let demand = context.subject.demands.of_app_container(index);
     accelerators_of_container(context, index).is_none_or(|n| n >= 2)
         && (demand.nccl || !demand.any)
         && context.pod().containers().get(index).is_some_and(|container| !runs_tool(container))

@@ -21,8 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.app_containers_in_time() {
         let Some((at, mount)) = container.mount_at(SHM_PATH) else { continue };
-        if !context.subject.demands.demand_of_app_container(index).any && context.plan.target(index).is_none()
-        {
+        if !context.subject.demands.of_app_container(index).any && context.plan.target(index).is_none() {
             continue;
         }
         let path = pointers_in_pod::in_container(index, format_args!("volumeMounts/{at}"));

@@ -65,5 +65,5 @@ fn may_pin_memory(context: &PodContext<'_>, index: usize, container: &Container<
     container.privileged()
         || container.adds_capability("IPC_LOCK")
         || context.overlay.adds_ipc_lock(index)
-        || context.overlay.sets_memlock(index)
+        || context.overlay.nri_plugin_sets_memlock(index)
 }

@@ -21,8 +21,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     for (index, container) in context.app_containers_in_time() {
-        let takes_all =
-            context.subject.demands.demand_of_app_container(index).any && !names_devices(context, index);
+        let takes_all = context.subject.demands.of_app_container(index).any && !names_devices(context, index);
         if takes_all && container.privileged() && context.has_rdma(index) {
             findings.add(
                 pointers_in_pod::in_container(index, "securityContext/privileged"),

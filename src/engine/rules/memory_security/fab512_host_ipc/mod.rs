@@ -17,7 +17,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         .containers()
         .iter()
         .enumerate()
-        .filter(|(index, _)| context.subject.demands.demand_of_app_container(*index).any);
+        .filter(|(index, _)| context.subject.demands.of_app_container(*index).any);
     let Some((_, first)) = asking.next() else { return };
     let own = first.mount_at(SHM_PATH).is_some() && asking.all(|(_, c)| c.mount_at(SHM_PATH).is_some());
     let message = match own {

@@ -5,7 +5,7 @@
 use super::own_values::{Own, own_variables};
 use super::places::Place;
 use crate::deadline::Deadline;
-use crate::plan::is_checked;
+use crate::plan::is_checked_by_nccl_version;
 use crate::pod::list_length_limits::ENTRIES_PER_VALUE;
 use crate::pod::pod_fields::Container;
 use crate::profile::schema::EnvPolicy;
@@ -77,7 +77,7 @@ impl<'a> Held<'a> {
                 let text = own.value.as_ref().map(|v| &*v.text);
                 let by_own =
                     text.is_some_and(|text| self.own.get(name).is_some_and(|all| all.contains(&text)));
-                let set_by = text.map_or(&[][..], |text| entries.setting(text));
+                let set_by = text.map_or(&[][..], |text| entries.numbers_of_profiles_that_set(text));
                 Variable { held: self, entries, container, deadline, own, by_own, set_by }
             },
         )
@@ -93,7 +93,7 @@ pub(super) fn does_set_variable_of_any_profile(context: &PodContext<'_>, place: 
 /// The variables that a container sets.
 fn names<'c>(context: &'c PodContext<'_>, place: &Place<'c>) -> impl Iterator<Item = &'c str> {
     let in_env = place.container.env().iter().filter_map(|e| e.name.as_deref());
-    in_env.chain(context.overlay.file_lines(place.app, place.container).map(|(name, _)| name))
+    in_env.chain(context.overlay.nccl_conf_lines(place.app, place.container).map(|(name, _)| name))
 }
 
 /// A variable of a container, as profiles see it.
@@ -153,7 +153,8 @@ impl<'a> Variable<'_, 'a, '_> {
 /// Whether an entry is compared in a container.
 fn applies(Compared { profile, entry, .. }: Compared<'_>, container: &Container<'_>) -> bool {
     // The pod does not have the interfaces of this profile's rails.
-    is_checked(entry, container, profile) && !profile.rails.iter().any(|r| *r.interface == *entry.value)
+    is_checked_by_nccl_version(entry, container, profile)
+        && !profile.rails.iter().any(|r| *r.interface == *entry.value)
 }
 
 /// The profiles that set every refused value of a pod. If the pod has no profile, it would be admitted with the name of

@@ -7,7 +7,7 @@ mod places;
 use self::held::{Compared, Held, Setters, Variable, does_set_variable_of_any_profile, in_order};
 use self::own_values::{Entry, Own, own_variables};
 use self::places::{Place, places};
-use crate::plan::{is_checked, unused_interface};
+use crate::plan::{is_checked_by_nccl_version, unused_interface_named_by_variable};
 use crate::profile::schema::EnvPolicy;
 use crate::profile::{EnvEntry, Profile};
 use crate::rules::finding::{Findings, Severity};
@@ -93,8 +93,8 @@ fn compare_with_own_profile(
     for entry in profile.env.iter().filter(|e| place.target || e.policy != EnvPolicy::Default) {
         // A value that this pod cannot use is not compared with the user's.
         let compared = || {
-            is_checked(entry, place.container, profile)
-                && unused_interface(entry, &context.plan.unused_interfaces).is_none()
+            is_checked_by_nccl_version(entry, place.container, profile)
+                && unused_interface_named_by_variable(entry, &context.plan.unused_interfaces).is_none()
         };
         for own in own_variables(context, place, &entry.name).filter(|_| compared()) {
             report_difference_from_profile(profile, entry, (own, &place.path()), findings);

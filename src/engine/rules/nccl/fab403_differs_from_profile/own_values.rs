@@ -92,7 +92,7 @@ fn in_env<'c>(context: &'c PodContext<'_>, place: &Place<'c>, name: &str) -> Opt
 /// go without a loss.
 fn in_file<'c>(context: &'c PodContext<'_>, place: &Place<'c>, name: &str) -> Option<Own<'c>> {
     let container = (place.app, place.container);
-    let text = context.overlay.file_value(container, name, context.subject.ranks_over_ssh)?;
+    let text = context.overlay.value_taken_from_nccl_conf(container, name, context.subject.ranks_over_ssh)?;
     let value = OwnValue { entry: Entry::File, text: Cow::Borrowed(text), earlier: false };
     Some(Own { last: Entry::File, value: Some(value) })
 }

@@ -31,25 +31,25 @@ impl Place<'_> {
 /// adds something, and a job can run in an init container or a native sidecar.
 pub(super) fn places<'a>(context: &'a PodContext<'_>) -> impl Iterator<Item = Place<'a>> {
     let (pod, demands) = (context.pod(), &context.subject.demands);
-    let nobody = !demands.any();
+    let nobody = !demands.requests_any_accelerator();
     let apps = pod.containers().iter().enumerate().filter_map(move |(index, container)| {
         // A claim that cannot be read may be for accelerators, whatever the container's name.
-        let unread = demands.is_unread(index);
+        let unread = demands.has_unknown_claim(index);
         let target = context.is_target(index);
-        let computes = target || demands.demand_of_app_container(index).any;
+        let computes = target || demands.of_app_container(index).any;
         let only_unread = !computes && !nobody;
         (computes || unread).then_some(Place { container, app: Some(index), index, target, only_unread })
     });
     let inits = pod.init_containers().iter().enumerate();
     let inits = inits.filter(move |(index, _)| {
-        demands.demand_of_init_container(*index).any || demands.is_init_unread(*index)
+        demands.of_init_container(*index).any || demands.init_has_unknown_claim(*index)
     });
     let inits = inits.map(move |(index, container)| Place {
         container,
         app: None,
         index,
         target: false,
-        only_unread: !demands.demand_of_init_container(index).any,
+        only_unread: !demands.of_init_container(index).any,
     });
     apps.chain(inits)
 }

@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         };
         let is = |name: &str, wanted: i64| own(name).filter(|g| number(g) == Some(wanted));
         if let Some(given) = is("NCCL_P2P_DISABLE", 1)
-            .filter(|_| context.subject.demands.demand_of_app_container(variables.index).whole > 1)
+            .filter(|_| context.subject.demands.of_app_container(variables.index).whole > 1)
         {
             findings.add(
                 variables.path(given),

@@ -41,7 +41,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             }
         }
         report_verbose_logging(variables, findings);
-        let several = context.subject.demands.demand_of_app_container(variables.index).whole > 1;
+        let several = context.subject.demands.of_app_container(variables.index).whole > 1;
         let one_file = |g: &&Given<'_>| {
             g.value.as_deref().is_some_and(|v| {
                 !v.is_empty() && !v.contains("%p") && !has_unknown_part(v) && !v.starts_with("/dev/")

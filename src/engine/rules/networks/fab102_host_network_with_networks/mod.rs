@@ -68,7 +68,7 @@ fn reserved<'a>(context: &PodContext<'a>) -> Option<&'a str> {
     let held = pod.containers().iter().enumerate().filter(|(_, container)| !container.privileged());
     let held = held.flat_map(|(index, container)| {
         let functions = container.resource_names().filter(|name| is_function(name));
-        functions.filter(move |name| context.overlay.units(index, container, name) > 0)
+        functions.filter(move |name| context.overlay.final_units_in_limits(index, container, name) > 0)
     });
     taken.map(|(_, name, _)| *name).next().or_else(|| held.into_iter().next())
 }

@@ -1,7 +1,7 @@
 //! FAB104: network whose resource or node selector the webhook cannot add to the pod.
 
 use crate::multus::{NODE_SELECTOR_ANNOTATION, NodeLabel, Selection};
-use crate::plan::{Edit, serves_namespace};
+use crate::plan::{Edit, is_own_or_default_namespace};
 use crate::profile::schema::Inject;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -58,7 +58,7 @@ fn check_item(
     findings: &mut Findings<'_>,
 ) -> bool {
     let network = || format!("{namespace}/{}", printable(&item.name, 100));
-    if !serves_namespace(context.subject.namespace, namespace) {
+    if !is_own_or_default_namespace(context.subject.namespace, namespace) {
         findings.add_as(
             Severity::Warning,
             annotation_path(),
@@ -68,14 +68,14 @@ fn check_item(
         return true;
     }
     let Some(fact) = context.subject.snapshot.network(namespace, &item.name) else {
-        if context.subject.snapshot.lists_networks_of(namespace) {
+        if context.subject.snapshot.knows_all_networks_of(namespace) {
             findings.add(
                 annotation_path(),
                 format!("network {} does not exist: the pod stays in ContainerCreating", network()),
                 "Create the NetworkAttachmentDefinition, or correct its name and namespace.",
             );
         }
-        return context.subject.snapshot.lists_networks_of(namespace);
+        return context.subject.snapshot.knows_all_networks_of(namespace);
     };
     let Some(text) = fact.node_selector.as_deref() else { return false };
     let Some(label) = NodeLabel::parse(text) else {

@@ -47,10 +47,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn report(context: &PodContext<'_>, item: &Selection<'_>, namespace: &str, findings: &mut Findings<'_>) {
-    let listed = context.subject.snapshot.lists_networks_of(namespace);
+    let listed = context.subject.snapshot.knows_all_networks_of(namespace);
     let (name, shown) = (&*item.name, printable(&item.name, 100));
     let network = format!("{}/{shown}", printable(namespace, 63));
-    if context.subject.snapshot.is_for_tenant() {
+    if context.subject.snapshot.is_not_for_operator() {
         // The pod's owner learns nothing about other namespaces, not even that a network is missing.
         if listed && namespace == context.subject.namespace {
             findings.add(

@@ -28,7 +28,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let namespace = context.text("/metadata/namespace").unwrap_or("default");
     let name = context.text("/metadata/name").unwrap_or_default();
-    if context.snapshot.may_be_claimed(namespace, name) {
+    if context.snapshot.may_dra_driver_attach_network(namespace, name) {
         return;
     }
     definition.report(

@@ -69,7 +69,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn mtu(context: &ObjectContext<'_>, plugin: &Plugin<'_>) -> Option<(String, &'static str)> {
     let wanted = plugin.object.get("mtu").and_then(Value::as_u64)?;
     let master = plugin.text("master")?;
-    let largest = context.snapshot.facts().largest_mtu(master)?;
+    let largest = context.snapshot.cluster_facts_for_audience().largest_mtu(master)?;
     (wanted > u64::from(largest)).then(|| {
         let message = format!(
             "mtu is {wanted}, but the MTU of {} is at most {largest} in the nodes' SriovNetworkNodeStates",

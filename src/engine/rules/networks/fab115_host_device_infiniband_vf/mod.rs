@@ -21,7 +21,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(fact) = fact(context).filter(|f| f.class.plugin.as_deref() == Some("host-device")) else {
         return;
     };
-    let class = context.snapshot.class_of(fact);
+    let class = context.snapshot.network_class_by_all_facts(fact);
     let Some(resource) = class.resource else { return };
     if resource.server == Server::SriovOperator && resource.link == Some(LinkLayer::InfiniBand) {
         let path = match context.kind {

@@ -22,7 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if !fact.addressing.known || fact.addressing.ipam.is_some() {
         return;
     }
-    let class = context.snapshot.class_of(fact);
+    let class = context.snapshot.network_class_by_all_facts(fact);
     let Some(resource) = class.resource.filter(|_| class.rdma == Some(true)) else { return };
     let dpdk = || resource.is_for_dpdk() || context.text("/metadata/name").is_some_and(names_dpdk);
     if class.link != Some(LinkLayer::Ethernet) || dpdk() {

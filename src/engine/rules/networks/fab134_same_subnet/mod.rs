@@ -25,8 +25,9 @@ const MAX_PAIRS: usize = 8192;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let snapshot = context.subject.snapshot;
-    let has_subnet =
-        |a: Attached<'_>| a.fact.is_some_and(|fact| !snapshot.subnets_of(a.namespace, fact).is_empty());
+    let has_subnet = |a: Attached<'_>| {
+        a.fact.is_some_and(|fact| !snapshot.subnets_that_must_not_overlap(a.namespace, fact).is_empty())
+    };
     // Networks of most pods have no subnet here: their addresses come from elsewhere.
     if !attached(context).any(has_subnet) {
         return;
@@ -41,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         (*times <= 2).then_some((index, attachment.namespace, fact))
     });
     let subnets = counted.flat_map(|(index, namespace, fact)| {
-        snapshot.subnets_of(namespace, fact).iter().map(move |s| (*s, index))
+        snapshot.subnets_that_must_not_overlap(namespace, fact).iter().map(move |s| (*s, index))
     });
     let Some((subnet, first, second)) = first_overlap(subnets.take(MAX_PAIRS).collect()) else { return };
     let (Some(first), Some(second)) = (all.get(first), all.get(second)) else { return };

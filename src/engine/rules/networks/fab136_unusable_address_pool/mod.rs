@@ -31,14 +31,14 @@ pub(super) static RULE: Rule = Rule {
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(fact) = fact(context) else { return };
     let Some(pool) = fact.addressing.ipam.as_ref().and_then(|i| i.pool.as_ref()) else { return };
-    let facts = context.snapshot.facts();
+    let facts = context.snapshot.cluster_facts_for_audience();
     let Some(ipam) = IpamText::read(context) else { return };
     let name = printable(&pool.name, 100);
     let (kind, other_kind) = if pool.cidr { ("CIDRPool", "IPPool") } else { ("IPPool", "CIDRPool") };
     let known = facts.address_pool_names(pool.cidr);
     let other = facts.address_pool_names(!pool.cidr);
     if let Some(found) = facts.address_pool(pool) {
-        let link = context.snapshot.class_of(fact).link;
+        let link = context.snapshot.network_class_by_all_facts(fact).link;
         if found.cidr && !found.routed && link == Some(LinkLayer::Ethernet) {
             ipam.report(
                 findings,
@@ -77,7 +77,9 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let pool = attachment.fact.and_then(|f| f.addressing.ipam.as_ref()?.pool.as_ref());
         // A network in the pod's own namespace is skipped: the pod's author may have named any pool of the cluster in
         // it.
-        if let Some(pool) = pool.filter(|p| !p.cidr && snapshot.is_from_others(attachment.namespace)) {
+        if let Some(pool) =
+            pool.filter(|p| !p.cidr && snapshot.author_cannot_have_written_networks_of(attachment.namespace))
+        {
             let network = (attachment.namespace, &*attachment.item.name);
             pools.entry(&pool.name).or_insert((pool, Vec::new())).1.push(network);
         }
@@ -86,7 +88,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let profile = context.profile_of(networks.iter().copied());
         // A tenant may learn only that the rails of the profile do not work together. If repeated attachments to one
         // rail counted, a tenant could find out perNodeBlockSize.
-        let for_tenant = snapshot.is_for_tenant();
+        let for_tenant = snapshot.is_not_for_operator();
         if for_tenant {
             if profile.is_none() {
                 continue;
@@ -95,7 +97,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             networks.dedup();
         }
         let count = u64::try_from(networks.len()).unwrap_or(u64::MAX);
-        let per_node = snapshot.facts().address_pool(pool).and_then(|p| p.per_node);
+        let per_node = snapshot.cluster_facts_for_audience().address_pool(pool).and_then(|p| p.per_node);
         let Some(per_node) = per_node.filter(|n| *n < count && *n > 0) else { continue };
         let message = match for_tenant {
             true => format!(

@@ -1,7 +1,7 @@
 //! FAB138: rails of a FabricProfile that do not work together.
 
 use crate::profile::Profile;
-use crate::resolve::profile_status::place;
+use crate::resolve::profile_status::pointer_of_missing_in_profile;
 use crate::resolve::rail_faults;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
@@ -23,6 +23,6 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Ok(profile) = context.profile() else { return };
     let Ok(resolved) = Profile::resolve(profile, context.snapshot.bases()) else { return };
     for fault in rail_faults(&resolved, context.snapshot) {
-        findings.add(place(profile, &fault.at), fault.message, fault.fix);
+        findings.add(pointer_of_missing_in_profile(profile, &fault.at), fault.message, fault.fix);
     }
 }

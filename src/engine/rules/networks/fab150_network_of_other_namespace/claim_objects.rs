@@ -36,7 +36,7 @@ pub(super) fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<
         }
         let Some(namespace) = text("/opaque/parameters/netAttachDefNamespace") else { continue };
         // A pod of the namespace may have any profile that admits this namespace.
-        if namespace == own || namespace == "default" || snapshot.opens(namespace, own) {
+        if namespace == own || namespace == "default" || snapshot.usable_profile_has_rail_in(namespace, own) {
             continue;
         }
         let what = network_in_words(namespace, text("/opaque/parameters/netAttachDefName"));

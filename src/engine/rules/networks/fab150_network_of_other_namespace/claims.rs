@@ -2,8 +2,8 @@
 //! in the namespace that the claim names, and calls the CNI plugin itself. Multus, which would refuse the network, is
 //! not called (k8snetworkplumbingwg/dra-driver-sriov pkg/devicestate/state.go, applyConfigOnDevice).
 
-use crate::demands::claimed_devices::look_up;
-use crate::demands::worked_out_once::PerFact;
+use crate::demands::answers_per_fact::PerFact;
+use crate::demands::claimed_devices::find_known_claim_or_template;
 use crate::rules::finding::Findings;
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -39,8 +39,8 @@ pub(super) fn check_pod(context: &PodContext<'_>, open: &dyn Fn(&str) -> bool, f
     // Several claims may name the same template.
     let mut seen = PerFact::default();
     for (index, claim) in claims.iter().enumerate() {
-        let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
-        let Some(known) = known.filter(|known| seen.is_first(*known)) else { continue };
+        let known = find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
+        let Some(known) = known.filter(|known| seen.record_if_first(*known)) else { continue };
         let name = printable(claim.name.as_deref().unwrap_or_default(), 63);
         if known.functions.iter().any(|function| function.unreadable) {
             let message = format!(

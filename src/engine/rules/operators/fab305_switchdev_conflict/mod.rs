@@ -25,7 +25,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
-    let config = context.snapshot.facts().operator_config(context.text("/metadata/namespace"));
+    let config =
+        context.snapshot.cluster_facts_for_audience().operator_config(context.text("/metadata/namespace"));
     let infiniband = policy.link == Some(LinkLayer::InfiniBand);
     if policy.switchdev && infiniband {
         let refused = match config.map(|config| config.webhook) {

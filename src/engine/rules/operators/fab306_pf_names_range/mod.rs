@@ -66,7 +66,9 @@ struct Sibling<'c> {
 /// The other policies. The operator's webhook refuses the range all the same (k8snetworkplumbingwg/sriov-network-operator
 /// pkg/webhook/validate.go): it must be known to be off.
 fn siblings<'c>(context: &ObjectContext<'c>, own: &NodePolicy) -> Vec<Sibling<'c>> {
-    if context.snapshot.facts().operator_webhook(context.text("/metadata/namespace")) != Some(false) {
+    if context.snapshot.cluster_facts_for_audience().operator_webhook(context.text("/metadata/namespace"))
+        != Some(false)
+    {
         return Vec::new();
     }
     let index = own.nics.index();
@@ -93,7 +95,7 @@ fn sibling<'c>(
 ) -> Option<(&'c str, u32)> {
     let Functions { interface, range } = Functions::parse(entry)?;
     let (_, last) = range.filter(|(first, last)| first <= last)?;
-    let interface = context.snapshot.facts().interface_named(interface);
+    let interface = context.snapshot.cluster_facts_for_audience().interface_named(interface);
     siblings.iter().find_map(|other| {
         let policy = other.policy;
         let most = policy.num_vfs.filter(|most| last < *most)?;

@@ -31,7 +31,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
     let Some(wanted) = policy.num_vfs else { return };
     let path = "/spec/numVfs";
-    let webhook = context.snapshot.facts().operator_webhook(context.text("/metadata/namespace"));
+    let webhook =
+        context.snapshot.cluster_facts_for_audience().operator_webhook(context.text("/metadata/namespace"));
     if wanted == 0 {
         let refused =
             if webhook == Some(false) { "" } else { ", and the operator's webhook refuses the policy" };

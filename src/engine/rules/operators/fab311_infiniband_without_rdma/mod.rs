@@ -23,7 +23,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if policy.link == Some(LinkLayer::InfiniBand) && !policy.vfio && !policy.is_rdma {
         findings.add(
             "/spec/isRdma",
-            "linkType is ib, but isRdma is not true: if the operator's webhook is off, pods get no RDMA device",
+            "linkType is ib, but isRdma is not true: unless the SR-IOV operator's webhook corrects this, pods get no RDMA device",
             "Set isRdma: true.",
         );
     }
@@ -32,6 +32,6 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 fn cel() -> Cel {
     node_policy_cel(vec![Check::warning(
         node_policy("variables.infiniband && !variables.vfio && !variables.isRdma"),
-        "linkType is ib, but isRdma is not true: if the operator's webhook is off, pods get no RDMA device; set isRdma: true",
+        "linkType is ib, but isRdma is not true: unless the SR-IOV operator's webhook corrects this, pods get no RDMA device; set isRdma: true",
     )])
 }

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(policy) = context.node_policy() else { return };
-    let nodes = context.snapshot.nodes();
+    let nodes = context.snapshot.nodes_for_audience();
     if nodes.is_empty() {
         return;
     }

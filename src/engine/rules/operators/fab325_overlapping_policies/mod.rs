@@ -141,7 +141,7 @@ fn taken_by_both<'a>(
     other: &NodePolicy,
     taken: &[(&'a NicSet, Vec<&'a Interface>)],
 ) -> Option<(&'a str, &'a Interface)> {
-    let (nodes, deadline) = (context.snapshot.nodes(), context.deadline);
+    let (nodes, deadline) = (context.snapshot.nodes_for_audience(), context.deadline);
     let (ours, theirs, index) = (requirements(own), requirements(other), other.nics.index());
     let on_both =
         |node: &str| nodes.selects(&ours, node) == Some(true) && nodes.selects(&theirs, node) == Some(true);

@@ -24,10 +24,10 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let counted = |pool: &PoolConfig| !pool.hardware_offload;
     let Some(nodes) = own.nodes.as_ref().filter(|_| counted(&own)) else { return };
     let nodes: Vec<_> = nodes.iter().map(|c| c.requirement()).collect();
-    let nodes = OurNodes::new(&nodes, context.snapshot.nodes(), context.deadline);
+    let nodes = OurNodes::new(&nodes, context.snapshot.nodes_for_audience(), context.deadline);
     let name = context.text("/metadata/name");
     let namespace = context.text("/metadata/namespace");
-    for (other_namespace, other, pool) in context.snapshot.facts().pool_configs() {
+    for (other_namespace, other, pool) in context.snapshot.cluster_facts_for_audience().pool_configs() {
         let findings = &mut findings.about_other_object(other);
         if context.deadline.is_over() {
             return;

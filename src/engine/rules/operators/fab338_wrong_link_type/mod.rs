@@ -49,7 +49,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
 
 /// The object that shows the link type of a resource.
 fn evidence(context: &ObjectContext<'_>, resource: &str, link: LinkLayer) -> String {
-    let facts = context.snapshot.facts();
+    let facts = context.snapshot.cluster_facts_for_audience();
     let policy = facts.node_policies().find(|(_, _, p)| p.resource == resource && p.link == Some(link));
     if let Some((_, name, _)) = policy {
         return format!("SriovNetworkNodePolicy {name:?} has linkType {}", word(link));

@@ -35,7 +35,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             && Some(origin.name.as_str()) == object.name()
             && (!kind.namespaced() || own.is_none_or(|n| n == origin.namespace))
     };
-    let origins = context.snapshot.facts().origins(&made.namespace, &made.name);
+    let origins = context.snapshot.cluster_facts_for_audience().origins(&made.namespace, &made.name);
     if let Some(other) = origins.iter().find(|o| !same(o)) {
         let place = match other.namespace.as_str() {
             "" => other.name.clone(),

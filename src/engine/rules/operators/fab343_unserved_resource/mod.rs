@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(name) = context.text("/spec/resourceName") else { return };
-    let facts = context.snapshot.facts();
+    let facts = context.snapshot.cluster_facts_for_audience();
     if facts.serves_suffix(name).is_some() || facts.names_suffix(name) {
         return;
     }

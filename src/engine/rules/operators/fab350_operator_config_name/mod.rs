@@ -29,7 +29,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
             "Set metadata.name: default.",
         );
     }
-    let operator = context.snapshot.facts().sriov_namespace();
+    let operator = context.snapshot.cluster_facts_for_audience().sriov_namespace();
     if let (Some(own), Some(operator)) = (context.text("/metadata/namespace"), operator)
         && own != operator
     {

@@ -30,7 +30,7 @@ struct Versioned {
 
 fn check_workload(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     // In a request the API server has the version.
-    if context.snapshot.is_for_tenant() {
+    if context.snapshot.is_not_for_operator() {
         return;
     }
     let maker = context.maker;

@@ -1,7 +1,7 @@
 //! FAB701: NCCL variable with different values on the ranks of one job.
 
 use super::replica_types::is_one_world;
-use crate::plan::overlay::Variable;
+use crate::plan::pod_with_plan::Variable;
 use crate::pod::list_length_limits::has_long_commands;
 use crate::pod::pod_fields::Container;
 use crate::pod::shell::{assigned, sources_file};
@@ -139,10 +139,10 @@ struct Ranks<'a> {
 
 impl<'a> Ranks<'a> {
     fn of(asked: Asked<'a>) -> Option<Self> {
-        let mut containers = asked.overlay.pod().containers().iter().enumerate();
+        let mut containers = asked.overlay.pod_before_plan().containers().iter().enumerate();
         let (index, container) =
-            containers.find(|(index, _)| asked.subject.demands.demand_of_app_container(*index).any)?;
-        let long = has_long_commands(asked.overlay.pod());
+            containers.find(|(index, _)| asked.subject.demands.of_app_container(*index).any)?;
+        let long = has_long_commands(asked.overlay.pod_before_plan());
         let texts = container.shell_text().filter(|_| !long);
         let set = texts.flat_map(assigned).filter(|name| is_shared(name)).collect();
         let opaque = long

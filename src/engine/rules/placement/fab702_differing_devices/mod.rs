@@ -20,8 +20,9 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
     }
     let counted = |(template, asked): (&'_ WorkloadTemplate<'_>, Asked<'_>)| {
         // Claims bring devices that are not counted here; on the node's network a pod has all of its NICs.
-        let elsewhere = asked.subject.demands.network_claim() || template.pod.host_network();
-        let accelerators = asked.subject.demands.whole().filter(|n| *n > 0 && !elsewhere)?;
+        let elsewhere = asked.subject.demands.claims_network_devices() || template.pod.host_network();
+        let accelerators =
+            asked.subject.demands.whole_accelerators_taken_from_node().filter(|n| *n > 0 && !elsewhere)?;
         Some((template.pointer.to_owned(), template.name().to_owned(), accelerators, asked.rdma_units()))
     };
     let mut roles = context.templates_in_scope().filter_map(counted);

@@ -23,7 +23,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
     let Some((mesh, path, fix)) = injected(pod, context) else { return };
     // Meshes do not inject into hostNetwork pods.
-    if pod.host_network() || !context.subject.demands.any() || takes_past(pod) {
+    if pod.host_network() || !context.subject.demands.requests_any_accelerator() || takes_past(pod) {
         return;
     }
     if context.gang().is_none_or(|gang| !gang.several) {

@@ -28,7 +28,11 @@ fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
         }
         let Some((profile, _)) = asked.resolution.profile() else { continue };
         let whole = profile.accelerators_per_node;
-        let Some(each) = asked.subject.demands.whole().filter(|n| *n > 0 && n.saturating_mul(2) <= whole)
+        let Some(each) = asked
+            .subject
+            .demands
+            .whole_accelerators_taken_from_node()
+            .filter(|n| *n > 0 && n.saturating_mul(2) <= whole)
         else {
             continue;
         };

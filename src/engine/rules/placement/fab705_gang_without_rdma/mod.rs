@@ -5,7 +5,7 @@ use crate::multus::NETWORKS_ANNOTATION;
 use crate::nodes::{ClassSet, NodeView};
 use crate::pod::PodView;
 use crate::pod::nic_resource_names::names_rdma_device;
-use crate::resolve::{Resolution, without_others};
+use crate::resolve::{Resolution, without_classes_lacking_accelerators};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::rule_declaration::{Rule, files};
 use crate::rules::workload_context::WorkloadContext;
@@ -23,23 +23,28 @@ pub(super) static RULE: Rule = Rule {
 const PROVIDERS: [&str; 2] = ["networking.gke.io/interfaces", "k8s.volcengine.com/pod-networks"];
 
 fn check(context: &WorkloadContext<'_>, findings: &mut Findings<'_>) {
-    if context.snapshot.nodes().is_empty() {
+    if context.snapshot.nodes_for_audience().is_empty() {
         return;
     }
-    let mut offers = Offers::of(context.snapshot.nodes());
+    let mut offers = Offers::of(context.snapshot.nodes_for_audience());
     for (template, asked) in context.templates_in_scope() {
         if findings.must_stop_reporting() {
             return;
         }
         let pod = template.pod;
-        let several = asked.subject.multi_node().or(context.gang).is_some_and(|gang| gang.several);
+        let several =
+            asked.subject.gang_of_pod_or_workload().or(context.gang).is_some_and(|gang| gang.several);
         let served = pod.host_network()
-            || asked.subject.demands.network_claim()
+            || asked.subject.demands.claims_network_devices()
             || pod.annotation(NETWORKS_ANNOTATION).is_some()
             || PROVIDERS.iter().any(|key| pod.annotation(key).is_some())
             || asks_for_devices(pod);
         let without = matches!(asked.resolution, Resolution::NotApplicable { .. });
-        if !several || served || !without || asked.subject.demands.whole().is_none_or(|n| n == 0) {
+        if !several
+            || served
+            || !without
+            || asked.subject.demands.whole_accelerators_taken_from_node().is_none_or(|n| n == 0)
+        {
             continue;
         }
         let offered = offers.resources_of_nodes_for(asked.subject);
@@ -94,7 +99,11 @@ impl<'s> Offers<'s> {
                 accelerated.union_with(offering);
             }
         }
-        accelerated.intersect_with(&without_others(subject.landing().clone(), constraints, snapshot));
+        accelerated.intersect_with(&without_classes_lacking_accelerators(
+            subject.landing().clone(),
+            constraints,
+            snapshot,
+        ));
         let last = self.last.take().filter(|(nodes, _)| *nodes == accelerated);
         let answer = last.map_or_else(|| self.on(&accelerated), |(_, names)| names);
         &self.last.insert((accelerated, answer)).1

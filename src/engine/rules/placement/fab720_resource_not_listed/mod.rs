@@ -17,12 +17,12 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB720", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if context.subject.snapshot.nodes().is_empty() {
+    if context.subject.snapshot.nodes_for_audience().is_empty() {
         return;
     }
     let accelerators = &context.subject.snapshot.settings().accelerators;
     let profile = context.resolution.profile().map(|(p, _)| p);
-    let facts = context.subject.snapshot.facts();
+    let facts = context.subject.snapshot.cluster_facts_for_audience();
     let judged = |name: &str| {
         let extended = name.split_once('/').is_some_and(|(domain, _)| !domain.ends_with("kubernetes.io"));
         extended
@@ -55,13 +55,13 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let Some(set) = landing_classes_with_accelerators(context) else { return };
-    let classes = context.subject.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes_for_audience().classes();
     for (name, path) in first {
         let listed = classes.offering_of(name);
         if listed.is_some_and(|listed| !listed.is_disjoint(&set)) {
             continue;
         }
-        let elsewhere = if listed.is_some() && !context.subject.snapshot.is_for_tenant() {
+        let elsewhere = if listed.is_some() && !context.subject.snapshot.is_not_for_operator() {
             " (other nodes offer it)"
         } else {
             ""

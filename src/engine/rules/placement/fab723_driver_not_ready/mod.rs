@@ -13,7 +13,7 @@ pub(super) static RULE: Rule =
 const DRIVER_WAIT: &str = "network.nvidia.com/operator.mofed.wait";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let classes = context.subject.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes_for_audience().classes();
     let mut waiting = classes.all().clone();
     classes.retain(&mut waiting, Requirement::equals(DRIVER_WAIT, "true"));
     if waiting.is_clear() {

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB724", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let facts = context.subject.snapshot.facts();
+    let facts = context.subject.snapshot.cluster_facts_for_audience();
     for held in &context.devices().held {
         if facts.site(held.fact).is_some_and(|site| !site.settled) {
             findings.add(

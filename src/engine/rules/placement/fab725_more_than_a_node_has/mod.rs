@@ -33,7 +33,7 @@ struct Taken {
 }
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let nodes = context.subject.snapshot.nodes();
+    let nodes = context.subject.snapshot.nodes_for_audience();
     let profile = context.resolution.profile().map(|(profile, _)| profile);
     // Under this kind of profile the plan adds node selectors of networks, and so narrows the nodes.
     if nodes.is_empty() || profile.is_some_and(|p| p.inject == Inject::Networks) {
@@ -42,7 +42,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(taken) = taken(context) else { return };
     let Some(mut set) = landing_classes_with_resources(context, taken.keys().copied()) else { return };
     // The plan may keep the pod to the nodes of its profile.
-    if let Some(own) = profile.and_then(|p| context.subject.snapshot.catalog().classes_of(&p.name)) {
+    if let Some(own) = profile.and_then(|p| context.subject.snapshot.catalog().node_classes_of(&p.name)) {
         set.intersect_with(own);
     }
     for (name, taken) in taken {
@@ -54,7 +54,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if wanted <= most {
             continue;
         }
-        let has = if context.subject.snapshot.is_for_tenant() {
+        let has = if context.subject.snapshot.is_not_for_operator() {
             "as many".to_owned()
         } else {
             format!("more than {most}")
@@ -74,7 +74,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// reports: the app containers and native
 /// sidecars together, or an init container with the sidecars before it, whichever is more (KEP-753).
 fn taken<'a>(context: &PodContext<'a>) -> Option<BTreeMap<&'a str, Taken>> {
-    let classes = context.subject.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes_for_audience().classes();
     let mut all: BTreeMap<&str, Taken> = BTreeMap::new();
     let mut unlisted = false;
     let mut take = |holder: Holder, name: &'a str, units: i64| {
@@ -101,7 +101,7 @@ fn taken<'a>(context: &PodContext<'a>) -> Option<BTreeMap<&'a str, Taken>> {
     };
     for (holder, container) in context.pod().holders() {
         let changes = match holder {
-            Holder::App(index) => context.plan.of_container(index),
+            Holder::App(index) => context.plan.changes_of_container(index),
             Holder::Sidecar(_) | Holder::Init(_) => &[],
         };
         let mut planned: BTreeMap<&str, i64> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! FAB801: networks or resources of the profile do not exist.
 
-use crate::resolve::{Evidence, Missing};
+use crate::resolve::{Evidence, MissingNetworkOrResource};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -28,10 +28,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         more => format!(" (and {more} more)"),
     };
     let (verb, fix) = match first {
-        Missing::Network(_) => {
+        MissingNetworkOrResource::Network(_) => {
             ("does not exist", "Create the NetworkAttachmentDefinition, or correct the rails")
         }
-        Missing::Resource(_) => {
+        MissingNetworkOrResource::Resource(_) => {
             ("is on none of the profile's nodes", "Create the device pool, or correct the resources")
         }
     };

@@ -22,7 +22,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let list = match known - candidates.len() {
         // A tenant does not learn whether other namespaces have profiles.
         _ if candidates.is_empty() => match context.subject.snapshot.profiles().next() {
-            None if !context.subject.snapshot.is_for_tenant() => "no FabricProfile is known".to_owned(),
+            None if !context.subject.snapshot.is_not_for_operator() => "no FabricProfile is known".to_owned(),
             _ => "no profile admits this namespace".to_owned(),
         },
         0 => format!("candidates: {}", candidates.join(", ")),
@@ -35,14 +35,15 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         Some(_) => {
             format!("Annotate the pod template with {PROFILE_ANNOTATION}: NAME, where NAME is one of the candidates.")
         }
-        None if context.subject.snapshot.is_for_tenant() => {
+        None if context.subject.snapshot.is_not_for_operator() => {
             "Ask the platform team for a FabricProfile that admits this namespace.".to_owned()
         }
         None => "Run review with --profiles PATH or --cluster PATH, or with a built-in base profile, such as --profile \
                  roce-sriov."
             .to_owned(),
     };
-    let severity = if context.subject.snapshot.is_for_tenant() { Severity::Warning } else { Severity::Info };
+    let severity =
+        if context.subject.snapshot.is_not_for_operator() { Severity::Warning } else { Severity::Info };
     findings.add_as(
         severity,
         "",

@@ -2,7 +2,7 @@
 
 use crate::facts::PROFILE_ANNOTATION;
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, UserFabric, Withheld};
+use crate::plan::{INJECT_ANNOTATION, MAX_CONTAINERS, OtherFabric, UserFabric, WhyNothingPlanned};
 use crate::resolve::{Evidence, Resolution};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -62,38 +62,38 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some(withheld) = &context.plan.withheld else { return };
     let annotation = |key: &str| pointers_in_pod::annotation(key);
     let (path, why, fix) = match withheld {
-        Withheld::HostNetwork => (
+        WhyNothingPlanned::HostNetwork => (
             "/spec/hostNetwork".to_owned(),
             "the pod uses hostNetwork, so no CNI plugin attaches networks".to_owned(),
             "Remove hostNetwork to get the profile's rails.".to_owned(),
         ),
-        Withheld::OwnNetwork => (
+        WhyNothingPlanned::OwnNetwork => (
             "/spec".to_owned(),
             "the profile uses the node's network namespace, but the pod does not".to_owned(),
             "Set hostNetwork: true and dnsPolicy: ClusterFirstWithHostNet, or use another profile."
                 .to_owned(),
         ),
-        Withheld::ProviderNetworks(key) => (
+        WhyNothingPlanned::ProviderNetworks(key) => (
             annotation(key),
             format!("annotation {key} requests networks of a cloud provider"),
             "Remove the annotation to get the profile's networks.".to_owned(),
         ),
-        Withheld::OptedOut => (
+        WhyNothingPlanned::OptedOut => (
             annotation(INJECT_ANNOTATION),
             "the pod opts out by annotation".to_owned(),
             format!("Remove annotation {INJECT_ANNOTATION}. If this is intended, ignore the finding."),
         ),
-        Withheld::ReviewOnly => (
+        WhyNothingPlanned::ReviewOnly => (
             String::new(),
             "the profile is only for review (inject: review)".to_owned(),
             "Ask the platform team to set inject: full in the profile.".to_owned(),
         ),
-        Withheld::Windows => (
+        WhyNothingPlanned::Windows => (
             "/spec/os".to_owned(),
             "the pod runs on Windows".to_owned(),
             "Ignore this finding: profiles apply only to Linux pods.".to_owned(),
         ),
-        Withheld::UnreadClaim(claim) => (
+        WhyNothingPlanned::UnreadClaim(claim) => (
             pointers_in_pod::claim(claim.index),
             format!(
                 "claim {:?} may be for NICs, but its ResourceClaim or ResourceClaimTemplate is not known",
@@ -101,7 +101,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             ),
             CREATE.to_owned(),
         ),
-        Withheld::UnknownNetworks(networks) => (
+        WhyNothingPlanned::UnknownNetworks(networks) => (
             annotation(NETWORKS_ANNOTATION),
             format!(
                 "the known objects do not show whether {} of the pod can serve as rails",
@@ -110,68 +110,68 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             "Create the networks first, or request one device for each network. In a review, add the networks' manifests."
                 .to_owned(),
         ),
-        Withheld::NodesTooSmall { resource, wanted } => (
+        WhyNothingPlanned::NodesTooSmall { resource, wanted } => (
             annotation(NETWORKS_ANNOTATION),
             format!("the pod's networks and the rails together need {wanted} units of {resource}, more than any node has"),
             "Remove the pod's own networks, or list one network for each rail.".to_owned(),
         ),
-        Withheld::Conflict(resource) => (
+        WhyNothingPlanned::Conflict(resource) => (
             annotation(INJECT_ANNOTATION),
             format!("NCCL cannot use {} and the profile's fabric in one pod", printable(resource, 80)),
             format!("Remove annotation {INJECT_ANNOTATION}: \"full\", or remove {}.", printable(resource, 80)),
         ),
-        Withheld::NotServed => (
+        WhyNothingPlanned::NotServed => (
             "/spec/containers".to_owned(),
             "AWS Neuron devices do not use NCCL".to_owned(),
             "Ignore this finding: the Neuron runtime has its own collectives.".to_owned(),
         ),
-        Withheld::NoTarget => (
+        WhyNothingPlanned::NoTarget => (
             "/spec/containers".to_owned(),
             "no app container requests accelerators".to_owned(),
             "Request accelerators in the container that trains. If this is intended, ignore the finding.".to_owned(),
         ),
-        Withheld::ManyContainers => (
+        WhyNothingPlanned::ManyContainers => (
             "/spec/containers".to_owned(),
             format!("the pod has more than {MAX_CONTAINERS} containers"),
             "Use several pods with fewer containers each.".to_owned(),
         ),
-        Withheld::ManyTargets { targets, most } => (
+        WhyNothingPlanned::ManyTargets { targets, most } => (
             "/spec/containers".to_owned(),
             format!("{targets} containers request accelerators, but this profile applies to at most {most}"),
             "Use several pods with fewer containers each.".to_owned(),
         ),
-        Withheld::ManyResources => (
+        WhyNothingPlanned::ManyResources => (
             "/spec/containers".to_owned(),
             "with the profile, a container would list more than 64 resources".to_owned(),
             "Name fewer networks, or use resources that several networks share.".to_owned(),
         ),
-        Withheld::NoRoom => (
+        WhyNothingPlanned::NoRoom => (
             "/metadata/annotations".to_owned(),
             "with the profile's networks, the pod's annotations would exceed 256 KiB, the API server's limit".to_owned(),
             "Shorten the pod's own annotations.".to_owned(),
         ),
         // FAB101, FAB201, FAB801, FAB810, FAB814 and FAB820 report these; a mirror pod belongs to the node, not the API server.
-        Withheld::Unreadable
-        | Withheld::OverLimit
-        | Withheld::UnreadQuantity
-        | Withheld::MissingNetworks
-        | Withheld::UnknownRails(_)
-        | Withheld::WrongContainers(_)
-        | Withheld::Mirror => {
+        WhyNothingPlanned::Unreadable
+        | WhyNothingPlanned::OverLimit
+        | WhyNothingPlanned::UnreadQuantity
+        | WhyNothingPlanned::MissingNetworks
+        | WhyNothingPlanned::UnknownRails(_)
+        | WhyNothingPlanned::WrongContainers(_)
+        | WhyNothingPlanned::Mirror => {
             return;
         }
     };
     let warned = matches!(
         withheld,
-        Withheld::NoRoom
-            | Withheld::ManyContainers
-            | Withheld::ManyTargets { .. }
-            | Withheld::ManyResources
-            | Withheld::OwnNetwork
-            | Withheld::UnreadClaim(_)
-            | Withheld::UnknownNetworks(_)
-            | Withheld::NodesTooSmall { .. }
-            | Withheld::Conflict(_)
+        WhyNothingPlanned::NoRoom
+            | WhyNothingPlanned::ManyContainers
+            | WhyNothingPlanned::ManyTargets { .. }
+            | WhyNothingPlanned::ManyResources
+            | WhyNothingPlanned::OwnNetwork
+            | WhyNothingPlanned::UnreadClaim(_)
+            | WhyNothingPlanned::UnknownNetworks(_)
+            | WhyNothingPlanned::NodesTooSmall { .. }
+            | WhyNothingPlanned::Conflict(_)
     );
     let severity = if warned { Severity::Warning } else { Severity::Info };
     findings.add_as(severity, path, format!("profile {name:?} is not applied: {why}"), fix);

@@ -2,9 +2,9 @@
 
 use super::misspelt_node_label;
 use crate::facts::PROFILE_ANNOTATION;
-use crate::plan::pod_level_refusal;
+use crate::plan::why_pod_itself_excludes_profile;
 use crate::profile::Profile;
-use crate::resolve::{Because, Conditions, Resolution, SHOWN, Strength};
+use crate::resolve::{AmbiguityCause, Conditions, MAX_CANDIDATES_SHOWN, Resolution, Strength};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -34,8 +34,9 @@ const UNCHANGED: &str = "no profile would change the pod";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Resolution::Ambiguous { candidates, because } = context.resolution else { return };
-    let mut names: Vec<&str> = candidates.iter().take(SHOWN).map(|p| p.name.as_str()).collect();
-    let rest = candidates.len().saturating_sub(SHOWN);
+    let mut names: Vec<&str> =
+        candidates.iter().take(MAX_CANDIDATES_SHOWN).map(|p| p.name.as_str()).collect();
+    let rest = candidates.len().saturating_sub(MAX_CANDIDATES_SHOWN);
     let more = format!("{rest} more");
     if rest > 0 {
         names.push(&more);
@@ -45,12 +46,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Anyone may know the selectors of the profiles, but not whether nodes for the pod exist.
     let for_anyone = context.subject.snapshot.is_for_anyone();
     let wrong = match because {
-        Because::Selectors => misspelt_node_label::find(context, constraints, candidates),
-        Because::Nodes if for_anyone => misspelt_node_label::find(context, constraints, candidates),
-        Because::Nodes | Because::Own => None,
+        AmbiguityCause::Selectors => misspelt_node_label::find(context, constraints, candidates),
+        AmbiguityCause::Nodes if for_anyone => misspelt_node_label::find(context, constraints, candidates),
+        AmbiguityCause::Nodes | AmbiguityCause::Own => None,
     };
     // Without nodes, a spelling mistake is a guess, and does not make the label one that no node can have.
-    let beside = if *because == Because::Selectors && (wrong.is_none() || for_anyone) {
+    let beside = if *because == AmbiguityCause::Selectors && (wrong.is_none() || for_anyone) {
         beside(
             context,
             &Conditions::of(constraints, context.subject.snapshot.catalog(), context.deadline),
@@ -59,26 +60,28 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     } else {
         None
     };
-    let none = match context.subject.snapshot.nodes().is_empty() {
+    let none = match context.subject.snapshot.nodes_for_audience().is_empty() {
         true => "no node is known",
         false => "no current node matches the pod",
     };
     let why = match (because, &wrong, &beside) {
-        (Because::Nodes | Because::Selectors, None, None) if for_anyone => {
+        (AmbiguityCause::Nodes | AmbiguityCause::Selectors, None, None) if for_anyone => {
             "the pod's selectors match nodes of several profiles".to_owned()
         }
-        (Because::Selectors, None, Some(label)) if for_anyone => {
+        (AmbiguityCause::Selectors, None, Some(label)) if for_anyone => {
             format!("no profile selects nodes with {label}, so several profiles are possible")
         }
-        (Because::Nodes, ..) if !for_anyone => "the pod can run on nodes of several profiles".to_owned(),
+        (AmbiguityCause::Nodes, ..) if !for_anyone => {
+            "the pod can run on nodes of several profiles".to_owned()
+        }
         (_, Some(wrong), _) => format!("{wrong} The pod's other selectors match several profiles"),
-        (Because::Selectors, _, Some(label)) => {
+        (AmbiguityCause::Selectors, _, Some(label)) => {
             format!("{none} and no profile selects nodes with {label}, so several profiles are possible")
         }
-        (Because::Selectors, None, None) => {
+        (AmbiguityCause::Selectors, None, None) => {
             format!("{none}, and the pod's selectors match several profiles")
         }
-        (Because::Own | Because::Nodes, None, _) => {
+        (AmbiguityCause::Own | AmbiguityCause::Nodes, None, _) => {
             "the pod's resources and networks belong to several profiles".to_owned()
         }
     };
@@ -87,7 +90,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let selector = label.map(|(k, v)| format!(", or add nodeSelector {k}: {v}")).unwrap_or_default();
     let name = first.map_or("NAME", |p| p.name.as_str());
     let fix = match because {
-        Because::Own => "Request the resources and networks of only one profile.".to_owned(),
+        AmbiguityCause::Own => "Request the resources and networks of only one profile.".to_owned(),
         _ if wrong.is_some() => {
             format!("Correct the label, or annotate the pod template with {PROFILE_ANNOTATION}: {name}.")
         }
@@ -99,10 +102,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let message = format!("{why} ({names}): the webhook injects nothing");
     let (severity, reason) = match (because, context.subject.snapshot.settings().ambiguity) {
         // A pod that would get nothing from any profile loses nothing.
-        _ if candidates.iter().all(|p| pod_level_refusal(context.pod(), p).is_some()) => {
+        _ if candidates.iter().all(|p| why_pod_itself_excludes_profile(context.pod(), p).is_some()) => {
             (Severity::Info, UNCHANGED)
         }
-        (Because::Own, _) => (Severity::Warning, OWN_DEVICES),
+        (AmbiguityCause::Own, _) => (Severity::Warning, OWN_DEVICES),
         (_, Ambiguity::Warn) => (Severity::Warning, BY_FLAG),
         // Its nodes may be of no profile, and then it works as it is: it did while they existed.
         _ if beside.is_some() => (Severity::Warning, OTHER_LABEL),
@@ -121,6 +124,7 @@ fn beside(
         return None;
     }
     let subject = &context.subject;
-    let (key, value) = conditions.beside(&|p| subject.snapshot.admits(p, subject.namespace))?;
+    let (key, value) =
+        conditions.required_label_no_profile_selects(&|p| subject.snapshot.admits(p, subject.namespace))?;
     Some(format!("{}={}", printable(key, 80), printable(value, 63)))
 }

@@ -2,7 +2,7 @@
 
 use super::how_pod_names_profile::{is_named, with_placement};
 use crate::profile::Profile;
-use crate::resolve::{Conditions, Evidence, awaits};
+use crate::resolve::{Conditions, Evidence, waits_for_nodes_of_profile};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -19,7 +19,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     if context.subject.snapshot.is_for_anyone() {
         return by_selectors(context, profile, findings);
     }
-    let Some(carrying) = context.subject.snapshot.catalog().classes_of(&profile.name) else { return };
+    let Some(carrying) = context.subject.snapshot.catalog().node_classes_of(&profile.name) else { return };
     if carrying.is_clear() {
         return;
     }
@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let landing = context.subject.snapshot.landing(constraints, context.deadline);
-    let waits = || awaits(profile, constraints, &landing, context.subject);
+    let waits = || waits_for_nodes_of_profile(profile, constraints, &landing, context.subject);
     if !landing.is_disjoint(carrying) || !is_named(evidence) && waits() {
         return;
     }
@@ -51,7 +51,7 @@ fn by_selectors(context: &PodContext<'_>, profile: &Profile, findings: &mut Find
     let placed = with_placement(context, profile);
     let constraints = placed.as_ref().unwrap_or(&context.subject.constraints);
     let catalog = context.subject.snapshot.catalog();
-    let may_meet = || Conditions::of(constraints, catalog, context.deadline).may_meet(profile);
+    let may_meet = || Conditions::of(constraints, catalog, context.deadline).may_fit_nodes_of(profile);
     if constraints.any_labels || !profile.has_nodes() || may_meet() {
         return;
     }

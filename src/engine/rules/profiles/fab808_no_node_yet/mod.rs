@@ -2,7 +2,7 @@
 
 use super::how_pod_names_profile::{is_named, with_placement};
 use super::misspelt_node_label;
-use crate::resolve::{Evidence, awaits, without_others};
+use crate::resolve::{Evidence, waits_for_nodes_of_profile, without_classes_lacking_accelerators};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::rule_declaration::{Rule, files};
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, evidence)) = context.resolution.profile() else { return };
-    let nodes = context.subject.snapshot.nodes();
+    let nodes = context.subject.snapshot.nodes_for_audience();
     // Most pods: they got their profile by nodes that exist.
     let by_nodes = matches!(evidence, Evidence::Nodes | Evidence::Asked | Evidence::Priority);
     if nodes.is_empty() || by_nodes || is_named(evidence) {
@@ -26,19 +26,20 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         if constraints.is_partial() {
             return;
         }
-        let landing = without_others(
+        let landing = without_classes_lacking_accelerators(
             context.subject.snapshot.landing(constraints, context.deadline),
             constraints,
             context.subject.snapshot,
         );
-        let carrying = context.subject.snapshot.catalog().classes_of(&profile.name);
+        let carrying = context.subject.snapshot.catalog().node_classes_of(&profile.name);
         if carrying.is_none_or(|carrying| !landing.is_disjoint(carrying))
-            || !awaits(profile, constraints, &landing, context.subject)
+            || !waits_for_nodes_of_profile(profile, constraints, &landing, context.subject)
         {
             return;
         }
     }
-    let carrying = context.subject.snapshot.catalog().classes_of(&profile.name).filter(|c| !c.is_clear());
+    let carrying =
+        context.subject.snapshot.catalog().node_classes_of(&profile.name).filter(|c| !c.is_clear());
     let by = carrying
         .map(|c| context.subject.snapshot.excluded_nodes_by_constraint(constraints, c, context.deadline));
     let by = by.iter().flatten().next();

@@ -1,6 +1,6 @@
 //! FAB810: unknown subset of a profile's rails, or a subset without the bootstrap interface.
 
-use crate::plan::{RAILS_ANNOTATION, Withheld};
+use crate::plan::{RAILS_ANNOTATION, WhyNothingPlanned};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 8;
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let Some((profile, _)) = context.resolution.profile() else { return };
-    if let Some(Withheld::UnknownRails(name)) = &context.plan.withheld {
+    if let Some(WhyNothingPlanned::UnknownRails(name)) = &context.plan.withheld {
         let known = || profile.subsets.iter().map(|s| s.name.as_str());
         let shown = printable(name, 63);
         let mut list: Vec<String> = known().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();

@@ -2,7 +2,7 @@
 
 use crate::json::decode_with_place::decode_object as decode;
 use crate::profile::{FabricProfile, Profile};
-use crate::resolve::{enforcing, users};
+use crate::resolve::{count_enforcing_namespaces, namespaces_that_use};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::{Event, ObjectContext};
 use crate::rules::object_kinds::FABRIC_PROFILE;
@@ -128,14 +128,14 @@ enum Users<'a> {
 impl<'a> Users<'a> {
     fn of(profile: &Profile, snapshot: &'a Snapshot) -> Self {
         if !snapshot.is_for_anyone() {
-            return Self::Named(users(profile, snapshot));
+            return Self::Named(namespaces_that_use(profile, snapshot));
         }
         let stored = snapshot.profile(&profile.name).is_some_and(|stored| **stored == *profile);
         match &profile.namespaces {
-            _ if stored => Self::Counted(users(profile, snapshot).len()),
+            _ if stored => Self::Counted(namespaces_that_use(profile, snapshot).len()),
             // Every namespace that enforces, whatever its labels are and whatever profile it names: the caller may have
             // invented the name.
-            None => Self::Counted(enforcing(profile, snapshot)),
+            None => Self::Counted(count_enforcing_namespaces(profile, snapshot)),
             Some(_) => Self::Unknown,
         }
     }

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let stale = context.subject.snapshot.stale();
+    let stale = context.subject.snapshot.stale_kinds();
     if !stale.is_empty() && context.resolution.profile().is_some() {
         let message = format!(
             "facts about the cluster's {} are old: the API server has sent no update for a while",

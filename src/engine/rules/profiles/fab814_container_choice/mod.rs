@@ -1,6 +1,6 @@
 //! FAB814: annotation fabric-admission.dev/containers names no container that the profile can be for.
 
-use crate::plan::{CONTAINERS_ANNOTATION, Withheld, WrongContainers};
+use crate::plan::{CONTAINERS_ANNOTATION, WhyNothingPlanned, WrongContainers};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let Some(Withheld::WrongContainers(wrong)) = &context.plan.withheld else { return };
+    let Some(WhyNothingPlanned::WrongContainers(wrong)) = &context.plan.withheld else { return };
     let shown = |name: &str| format!("\"{}\"", printable(name, 63));
     let drop =
         || format!("Name a container in spec.containers, or remove annotation {CONTAINERS_ANNOTATION}.");

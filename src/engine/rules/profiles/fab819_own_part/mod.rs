@@ -1,7 +1,7 @@
 //! FAB819: part of the profile in whose place the pod's own fields count.
 
 use crate::multus::NETWORKS_ANNOTATION;
-use crate::plan::{Completeness, Kept, OwnSetting, UserFabric};
+use crate::plan::{OwnFabricResult, OwnFieldKept, OwnSetting, UserFabric};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod;
@@ -47,12 +47,12 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn report_networks_in_place_of_rails(profile: &str, brought: &UserFabric, findings: &mut Findings<'_>) {
     let why = match brought.completeness {
         _ if brought.own >= brought.rails => return,
-        Completeness::Complete => "the pod's own networks replace the rails",
-        Completeness::CompleteByUnits => {
+        OwnFabricResult::Complete => "the pod's own networks replace the rails",
+        OwnFabricResult::CompleteByUnits => {
             "the pod requests a unit for each of its networks, so these networks replace the rails"
         }
         // FAB805 reports another fabric.
-        Completeness::Incomplete | Completeness::OtherFabric(_) => return,
+        OwnFabricResult::Incomplete | OwnFabricResult::OtherFabric(_) => return,
     };
     findings.add(
         pointers_in_pod::annotation(NETWORKS_ANNOTATION),
@@ -66,9 +66,9 @@ fn report_networks_in_place_of_rails(profile: &str, brought: &UserFabric, findin
 }
 
 /// The path, the message and the fix.
-fn part(profile: &str, kept: &Kept) -> (String, String, String) {
+fn part(profile: &str, kept: &OwnFieldKept) -> (String, String, String) {
     match kept {
-        Kept::Rails { left_out, rails } => (
+        OwnFieldKept::Rails { left_out, rails } => (
             "/spec/containers".to_owned(),
             format!(
                 "the webhook does not attach {left_out} of {} of profile {profile:?}: the pod requests no devices for these rails",
@@ -76,7 +76,7 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             ),
             "Remove the rails' resource from the pod's containers to get all rails".to_owned(),
         ),
-        Kept::Units { container, resource, own, wanted } => (
+        OwnFieldKept::Units { container, resource, own, wanted } => (
             pointers_in_pod::in_container(
                 *container,
                 format_args!("resources/limits/{}", json_pointer_token(resource)),
@@ -87,28 +87,28 @@ fn part(profile: &str, kept: &Kept) -> (String, String, String) {
             ),
             "Remove the quantity from the pod to get the profile's quantity".to_owned(),
         ),
-        Kept::GkeNetworks(key) => (
+        OwnFieldKept::GkeNetworks(key) => (
             pointers_in_pod::annotation(key),
             format!(
                 "the pod already sets annotation {key}: the webhook does not add the networks of profile {profile:?}"
             ),
             "Remove the annotation to get the profile's networks".to_owned(),
         ),
-        Kept::NodeName => (
+        OwnFieldKept::NodeName => (
             "/spec/nodeName".to_owned(),
             format!(
                 "the webhook does not add the node affinity of profile {profile:?}: the pod sets nodeName"
             ),
             "Remove nodeName to get a node of the profile".to_owned(),
         ),
-        Kept::NodeTerms(terms) => (
+        OwnFieldKept::NodeTerms(terms) => (
             "/spec/affinity/nodeAffinity".to_owned(),
             format!(
                 "the webhook does not add the node affinity of profile {profile:?}: the pod's own affinity has {terms} terms, more than 256"
             ),
             "Use fewer node affinity terms".to_owned(),
         ),
-        Kept::NodeLabel { key, wanted } => (
+        OwnFieldKept::NodeLabel { key, wanted } => (
             format!("/spec/nodeSelector/{}", json_pointer_token(key)),
             format!(
                 "the webhook does not change {} in nodeSelector, but the pod's network is on nodes with value {}",

@@ -1,6 +1,6 @@
 //! FAB821: preflight or monitor of the profile that the webhook does not add to a pod, or adds only in part.
 
-use crate::plan::{FileRefusal, InPodRefusal, NCCL_CONF_PATH};
+use crate::plan::{AddedContainerRefusal, FileRefusal, NCCL_CONF_PATH};
 use crate::pod::which_containers_webhook_added::{MONITOR, RUN_PATH};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -29,7 +29,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 fn words(
     context: &PodContext<'_>,
     profile: &str,
-    refusal: &InPodRefusal,
+    refusal: &AddedContainerRefusal,
 ) -> Option<(Severity, String, String, String)> {
     let name = |index: usize| {
         let container = context.pod().containers().get(index);
@@ -37,19 +37,19 @@ fn words(
     };
     let container = |index: usize, field: &str| format!("/spec/containers/{index}/{field}");
     Some(match refusal {
-        InPodRefusal::Name(taken) => (
+        AddedContainerRefusal::Name(taken) => (
             Severity::Warning,
             place(context, taken),
             format!("the webhook does not add container {taken:?} of profile {profile:?}: the pod already has a container of this name"),
             format!("Rename the pod's container {taken:?}."),
         ),
-        InPodRefusal::VolumeName => (
+        AddedContainerRefusal::VolumeName => (
             Severity::Warning,
             "/spec/volumes".to_owned(),
             format!("volumes of the pod have the names that preflight and the monitor of profile {profile:?} need"),
             "Rename the pod's volumes whose names begin with fabric-admission.".to_owned(),
         ),
-        InPodRefusal::Architecture(other) => (
+        AddedContainerRefusal::Architecture(other) => (
             Severity::Warning,
             "/spec/nodeSelector/kubernetes.io~1arch".to_owned(),
             format!(
@@ -58,7 +58,7 @@ fn words(
             ),
             "Use amd64 or arm64 nodes, or ignore this finding.".to_owned(),
         ),
-        InPodRefusal::Path(index, mounted) => (
+        AddedContainerRefusal::Path(index, mounted) => (
             Severity::Warning,
             container(*index, "volumeMounts"),
             format!(
@@ -68,13 +68,13 @@ fn words(
             ),
             format!("Mount the volume outside {RUN_PATH} and {RUN_PATH}-image."),
         ),
-        InPodRefusal::NoImage(index) => (
+        AddedContainerRefusal::NoImage(index) => (
             Severity::Warning,
             container(*index, "image"),
             format!("container {:?} sets no image, but preflight of profile {profile:?} runs in this container's image", name(*index)),
             "Set the image in the manifest.".to_owned(),
         ),
-        InPodRefusal::LongSettings(index) => (
+        AddedContainerRefusal::LongSettings(index) => (
             Severity::Warning,
             container(*index, "env"),
             format!(
@@ -83,19 +83,19 @@ fn words(
             ),
             "Move long values to a ConfigMap.".to_owned(),
         ),
-        InPodRefusal::Unreadable => (
+        AddedContainerRefusal::Unreadable => (
             Severity::Warning,
             "/spec".to_owned(),
             format!("preflight and monitor of profile {profile:?} are not added: the pod has a duplicate field"),
             "Remove the duplicate field.".to_owned(),
         ),
-        InPodRefusal::ManyResources => (
+        AddedContainerRefusal::ManyResources => (
             Severity::Warning,
             "/spec/containers".to_owned(),
             format!("preflight of profile {profile:?} is not added: the containers with accelerators request more than 31 resources"),
             "Request fewer resources.".to_owned(),
         ),
-        InPodRefusal::Images(first, other) => (
+        AddedContainerRefusal::Images(first, other) => (
             Severity::Info,
             container(*other, "image"),
             format!(
@@ -106,8 +106,8 @@ fn words(
             "Use one image for both containers, or ignore this finding.".to_owned(),
         ),
         // The profile says so.
-        InPodRefusal::Conf(_, FileRefusal::Image) => return None,
-        InPodRefusal::Conf(index, why) => (
+        AddedContainerRefusal::Conf(_, FileRefusal::Image) => return None,
+        AddedContainerRefusal::Conf(index, why) => (
             Severity::Info,
             container(*index, "volumeMounts"),
             format!(
@@ -117,25 +117,25 @@ fn words(
             ),
             format!("Remove the mount at {NCCL_CONF_PATH}. If this is intended, ignore the finding."),
         ),
-        InPodRefusal::HostNetwork => (
+        AddedContainerRefusal::HostNetwork => (
             Severity::Info,
             "/spec/hostNetwork".to_owned(),
             format!("the webhook does not add {MONITOR}: with hostNetwork, another pod of the node may use the monitor's port"),
             "Use the node's own exporter for this pod.".to_owned(),
         ),
-        InPodRefusal::Port(path) => (
+        AddedContainerRefusal::Port(path) => (
             Severity::Warning,
             format!("{path}/ports"),
             format!("the webhook does not add {MONITOR} of profile {profile:?}: another container of the pod uses the monitor's port"),
             "Change the port of the container, or ask the platform team to change monitor.port in the profile.".to_owned(),
         ),
-        InPodRefusal::NoRoom => (
+        AddedContainerRefusal::NoRoom => (
             Severity::Info,
             "/metadata/annotations".to_owned(),
             format!("the pod's annotations leave no room for the annotations by which Prometheus finds {MONITOR}"),
             "Shorten the pod's own annotations, or use a PodMonitor for port fabric-metrics.".to_owned(),
         ),
-        InPodRefusal::Scrape(key) => (
+        AddedContainerRefusal::Scrape(key) => (
             Severity::Info,
             pointers_in_pod::annotation(key),
             format!("annotation {key} of the pod names another port, so Prometheus does not scrape {MONITOR} by annotations"),

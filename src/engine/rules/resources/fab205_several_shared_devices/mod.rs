@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 format!(
                     "the container requests {units} units of {} ({}), but one unit already gives access to every device of the pool",
                     printable(held.name, 80),
-                    held.fact.describe(context.subject.snapshot.is_for_tenant())
+                    held.fact.describe(context.subject.snapshot.is_not_for_operator())
                 ),
                 "Request 1 unit.",
             );

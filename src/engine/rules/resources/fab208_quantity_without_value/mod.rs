@@ -41,6 +41,6 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 /// Whether the plan sets the quantity.
 fn is_planned(context: &PodContext<'_>, holder: Holder, resource: &str) -> bool {
     let Holder::App(index) = holder else { return false };
-    let changes = context.plan.of_container(index).iter();
+    let changes = context.plan.changes_of_container(index).iter();
     changes.into_iter().any(|c| matches!(&c.edit, Edit::Quantity { name, .. } if name == resource))
 }

@@ -1,7 +1,7 @@
 //! FAB220: RoCE device without a network over the same NIC.
 
 use super::rdma_driver::{UNKNOWN_DRIVER, is_ofed};
-use crate::demands::worked_out_once::PerFact;
+use crate::demands::answers_per_fact::PerFact;
 use crate::facts::network_of_one_object::Rendered;
 use crate::facts::{ResourceFact, Server};
 use crate::multus::{LinkLayer, ResourceName, Sharing};
@@ -121,9 +121,9 @@ impl<'a> Around<'a> {
         let (snapshot, namespace) = (context.subject.snapshot, context.subject.namespace);
         let mut found =
             Self { is_known: false, own: None, is_function: fact.server == Server::SriovOperator };
-        for network in snapshot.networks_over(fact) {
+        for network in snapshot.networks_attaching_resource(fact) {
             found.is_known = true;
-            if found.own.is_none() && (!snapshot.is_for_tenant() || network.namespace == namespace) {
+            if found.own.is_none() && (!snapshot.is_not_for_operator() || network.namespace == namespace) {
                 found.own = Some(network);
             }
             found.is_function |= network.fact.class.sharing == Some(Sharing::ExclusiveVf);
@@ -169,7 +169,7 @@ fn report(
         format!(
             "RoCE device {} ({}) has no GID{why}",
             printable(held.name, 63),
-            held.fact.describe(context.subject.snapshot.is_for_tenant())
+            held.fact.describe(context.subject.snapshot.is_not_for_operator())
         ),
         fix,
     );

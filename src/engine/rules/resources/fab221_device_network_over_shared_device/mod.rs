@@ -30,7 +30,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         let by = known
             .class
             .resource
-            .map(|r| r.describe(context.subject.snapshot.is_for_tenant()))
+            .map(|r| r.describe(context.subject.snapshot.is_not_for_operator()))
             .unwrap_or_default();
         findings.add(
             annotation_path(),
@@ -46,7 +46,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     let Some(network) = context.network_made_of_object() else { return };
-    let class = context.snapshot.class_of(&network.fact);
+    let class = context.snapshot.network_class_by_all_facts(&network.fact);
     let Some(resource) = wrong(&network.fact, class) else { return };
     let path = match context.kind {
         "NetworkAttachmentDefinition" => "/metadata/annotations/k8s.v1.cni.cncf.io~1resourceName",

@@ -27,8 +27,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     // Each node has its own mode: nodes that the operator does not manage may be in exclusive mode.
-    let severity =
-        if context.subject.snapshot.states_cover_nodes() { Severity::Error } else { Severity::Warning };
+    let severity = if context.subject.snapshot.node_states_cover_all_nodes() {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     report_networks_of_pod_where(context, isolates_in_shared, &mut |network, _| {
         findings.add_as(
             severity,

@@ -29,7 +29,7 @@ const NO_NEED: &str = "the pod may not need RDMA";
 const OTHER_NODES: &str = "nodes that the SR-IOV operator does not manage may be in shared RDMA mode";
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let covered = context.subject.snapshot.states_cover_nodes();
+    let covered = context.subject.snapshot.node_states_cover_all_nodes();
     // The result is the same for every network, and to find it the rule reads all variables. So compute it once.
     let wants_rdma = LazyCell::new(|| context.wants_rdma());
     report_networks_of_pod_where(context, stays_behind, &mut |network, known| {

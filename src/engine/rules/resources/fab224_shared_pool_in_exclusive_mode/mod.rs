@@ -20,11 +20,11 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let facts = context.subject.snapshot.facts();
+    let facts = context.subject.snapshot.cluster_facts_for_audience();
     if context.subject.snapshot.is_for_anyone() {
         return;
     }
-    let classes = context.subject.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes_for_audience().classes();
     let shared = context.devices().held.iter().filter(|held| held.fact.shared == Some(true));
     for held in shared.filter(|held| on_exclusive(&held.fact.interfaces, facts)) {
         // Nodes that the SR-IOV operator does not manage may have interfaces of the same names.
@@ -32,7 +32,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         // Only admins may know which interfaces a pool is over.
-        let over = match context.subject.snapshot.is_for_tenant() {
+        let over = match context.subject.snapshot.is_not_for_operator() {
             true => "its NICs".to_owned(),
             false => printable(&held.fact.interfaces.join(", "), 40),
         };
@@ -41,7 +41,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "no node offers {} ({}): nodes with {over} are in exclusive RDMA mode",
                 printable(held.name, 63),
-                held.fact.describe(context.subject.snapshot.is_for_tenant()),
+                held.fact.describe(context.subject.snapshot.is_not_for_operator()),
             ),
             "Request VFs, or ask for nodes in shared mode.",
         );
@@ -49,7 +49,7 @@ fn check_pod(context: &PodContext<'_>, findings: &mut Findings<'_>) {
 }
 
 fn check_object(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
-    let facts = context.snapshot.facts();
+    let facts = context.snapshot.cluster_facts_for_audience();
     for text in config_texts(context.json).unwrap_or_default() {
         let pools = text.pools.as_deref().unwrap_or_default();
         let shared = pools.iter().filter(|pool| pool.shared == Some(true));

@@ -41,7 +41,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
                 "network {} uses {} ({}) without isRdma: NCCL uses TCP",
                 network.describe(),
                 printable(&resource.name.to_string(), 63),
-                resource.describe(context.subject.snapshot.is_for_tenant())
+                resource.describe(context.subject.snapshot.is_not_for_operator())
             ),
             "Request a network whose resource has isRdma: true.",
         );

@@ -16,7 +16,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let shared = |sharing: Option<Sharing>| sharing == Some(Sharing::Shared);
     if devices.networks.is_empty()
         || context.pod().host_network()
-        || !context.subject.demands.any()
+        || !context.subject.demands.requests_any_accelerator()
         || devices.networks.iter().any(|n| n.known.is_none_or(|k| !shared(k.class.sharing)))
         || others_may_bring_rdma(context)
     {

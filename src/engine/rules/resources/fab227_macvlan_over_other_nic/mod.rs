@@ -53,10 +53,10 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             (Some(_), _) => {}
         }
     }
-    let facts: &Index = context.subject.snapshot.facts();
+    let facts: &Index = context.subject.snapshot.cluster_facts_for_audience();
     let is_nic = |name: &str| facts.port(name).is_some();
     // Only admins may know which interfaces a pool is over.
-    let on = match context.subject.snapshot.is_for_tenant() {
+    let on = match context.subject.snapshot.is_not_for_operator() {
         true => "other NICs".to_owned(),
         false => printable(&nics.join(", "), 40),
     };
@@ -64,8 +64,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let are_nics = names.iter().all(|nic| is_nic(nic));
     for (network, master) in masters {
         // The pod's author may have chosen the interface of a network in the pod's own namespace.
-        let proven = context.subject.snapshot.states_cover_nodes()
-            && context.subject.snapshot.is_from_others(network.namespace)
+        let proven = context.subject.snapshot.node_states_cover_all_nodes()
+            && context.subject.snapshot.author_cannot_have_written_networks_of(network.namespace)
             && is_nic(master)
             && are_nics;
         let (severity, because, why) = match (proven, ofed) {

@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    let facts = context.subject.snapshot.facts();
+    let facts = context.subject.snapshot.cluster_facts_for_audience();
     let profile = context.resolution.profile().map(|(p, _)| p);
     for held in context.devices().held.iter().filter(|held| held.fact.rdma == Some(true)) {
         let mtus = facts.site(held.fact).and_then(|site| site.mtu);

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule =
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     for (index, container) in context.app_containers_in_time() {
-        let demand = context.subject.demands.demand_of_app_container(index);
+        let demand = context.subject.demands.of_app_container(index);
         if demand.any && demand.whole == 0 && !demand.unknown && context.has_rdma(index) {
             findings.add(
                 pointers_in_pod::in_container(index, "resources"),

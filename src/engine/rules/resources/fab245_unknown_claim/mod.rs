@@ -1,7 +1,7 @@
 //! FAB245: claim that a container uses and the pod does not have.
 
-use crate::demands::claimed_devices::look_up;
-use crate::demands::worked_out_once::PerFact;
+use crate::demands::answers_per_fact::PerFact;
+use crate::demands::claimed_devices::find_known_claim_or_template;
 use crate::facts::{Ask, DeviceClaim, DriverKind};
 use crate::pod::list_length_limits::MAX_CLAIMS;
 use crate::rules::finding::{Findings, Severity};
@@ -64,7 +64,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         }
         let path = || pointers_in_pod::claim(index);
         if !used.contains(name) {
-            let known = look_up(claim, context.subject.namespace, context.subject.snapshot);
+            let known =
+                find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
             if known.is_some_and(|k| *reach.get(k, || reaches_every_container(k, context))) {
                 continue;
             }
@@ -79,7 +80,9 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             );
             continue;
         }
-        let Some(known) = look_up(claim, context.subject.namespace, context.subject.snapshot) else {
+        let Some(known) =
+            find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot)
+        else {
             continue;
         };
         let names: &HashSet<&str> =

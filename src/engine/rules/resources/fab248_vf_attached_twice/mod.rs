@@ -1,7 +1,7 @@
 //! FAB248: network attached by both dra-driver-sriov and Multus.
 
 use super::claimed_sriov_functions::functions;
-use crate::demands::worked_out_once::PerFact;
+use crate::demands::answers_per_fact::PerFact;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
 use crate::rules::pointers_in_pod::annotation_path;
@@ -25,7 +25,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let mut claims = functions(context);
     // Several claims on one template name the same networks.
     let mut seen = PerFact::default();
-    claims.retain(|c| c.says.network && seen.is_first(c.claim));
+    claims.retain(|c| c.says.network && seen.record_if_first(c.claim));
     if claims.is_empty() {
         return;
     }

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule =
     Rule { id: "FAB249", severity: Severity::Warning, files: files!(), pod: Some(check), ..Rule::DEFAULT };
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
-    if !context.subject.demands.any() {
+    if !context.subject.demands.requests_any_accelerator() {
         return;
     }
     for claim in functions(context) {

@@ -1,7 +1,7 @@
 //! FAB250: accelerators requested by resource and by claim in one container.
 
-use crate::demands::claimed_devices::{classified_claims, look_up};
-use crate::demands::worked_out_once::PerFact;
+use crate::demands::answers_per_fact::PerFact;
+use crate::demands::claimed_devices::{claims_within_device_limit, find_known_claim_or_template};
 use crate::facts::DeviceClaim;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::pod_context::PodContext;
@@ -17,7 +17,7 @@ const BOTH: [(&str, &str); 2] = [("nvidia.com/gpu", "nvidia"), ("amd.com/gpu", "
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    let claims = classified_claims(pod, context.subject.namespace, context.subject.snapshot);
+    let claims = claims_within_device_limit(pod, context.subject.namespace, context.subject.snapshot);
     if claims.is_empty() {
         return;
     }
@@ -27,7 +27,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         // If a DeviceClass serves the resource, the DRA driver itself allocates its devices.
-        if context.subject.snapshot.facts().class_behind(vendor_resource).is_some() {
+        if context.subject.snapshot.cluster_facts_for_audience().class_behind(vendor_resource).is_some() {
             continue;
         }
         let brings = |known: &DeviceClaim| {
@@ -38,7 +38,8 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
         };
         let mut known = PerFact::default();
         let bringing = claims.iter().filter(|claim| {
-            let fact = look_up(claim, context.subject.namespace, context.subject.snapshot);
+            let fact =
+                find_known_claim_or_template(claim, context.subject.namespace, context.subject.snapshot);
             fact.is_some_and(|fact| *known.get(fact, || brings(fact)))
         });
         let bringing: BTreeSet<&str> = bringing.filter_map(|c| c.name.as_deref()).collect();

@@ -1,7 +1,7 @@
 //! FAB251: gang on multi-node NVLink whose pods claim no IMEX channel of a ComputeDomain.
 
 use crate::nodes::{Relation, Requirement, Values};
-use crate::plan::overlay::Variable;
+use crate::plan::pod_with_plan::Variable;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::placement::node_classes_for_pod::landing_classes_with_accelerators;
 use crate::rules::pod_context::PodContext;
@@ -15,7 +15,7 @@ const CLIQUE: &str = "nvidia.com/gpu.clique";
 
 fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
     let pod = context.pod();
-    let classes = context.subject.snapshot.nodes().classes();
+    let classes = context.subject.snapshot.nodes_for_audience().classes();
     let claims = pod.spec.as_ref().and_then(|s| s.resource_claims.as_deref()).unwrap_or_default();
     if !classes.has_key(CLIQUE) || !claims.is_empty() {
         return;

@@ -24,7 +24,7 @@ fn check(context: &PodContext<'_>, findings: &mut Findings<'_>) {
             format!(
                 "with hostNetwork, the pod's device of {} is reserved but gets no IP address ({})",
                 printable(held.name, 63),
-                held.fact.describe(context.subject.snapshot.is_for_tenant())
+                held.fact.describe(context.subject.snapshot.is_not_for_operator())
             ),
             "Remove hostNetwork, or remove this resource.",
         );

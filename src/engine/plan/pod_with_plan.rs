@@ -1,6 +1,6 @@
 //! The final pod: the read model with a plan over it, without a second pod.
 
-use super::which_lines_nccl_conf_gets::{self, ConfFile};
+use super::nccl_conf_format::{self, ConfFile};
 use super::{
     Edit, NCCL_CONF, NCCL_CONF_PATH, Plan, ResourceList, memlock_annotation, nccl_conf_and_small_files,
 };
@@ -18,14 +18,14 @@ pub enum Variable<'a> {
 
 /// Reads the final state.
 #[derive(Debug, Clone, Copy)]
-pub struct Overlay<'a> {
+pub struct PodWithPlan<'a> {
     pod: &'a PodView<'a>,
     plan: &'a Plan,
     /// Names of the variables in all profiles; `None` if it is not asked for variables.
     of_profiles: Option<&'a ByVariable>,
 }
 
-impl<'a> Overlay<'a> {
+impl<'a> PodWithPlan<'a> {
     /// Lays a plan over a pod.
     #[must_use]
     pub fn new(pod: &'a PodView<'a>, plan: &'a Plan) -> Self {
@@ -40,17 +40,17 @@ impl<'a> Overlay<'a> {
 
     /// The unpatched pod.
     #[must_use]
-    pub fn pod(self) -> &'a PodView<'a> {
+    pub fn pod_before_plan(self) -> &'a PodView<'a> {
         self.pod
     }
 
     fn edits_of(self, container: usize) -> impl Iterator<Item = &'a Edit> {
-        self.plan.of_container(container).iter().map(|c| &c.edit)
+        self.plan.changes_of_container(container).iter().map(|c| &c.edit)
     }
 
     /// Units of a resource that an app container gets.
     #[must_use]
-    pub fn units(self, index: usize, container: &Container<'_>, resource: &str) -> i64 {
+    pub fn final_units_in_limits(self, index: usize, container: &Container<'_>, resource: &str) -> i64 {
         let planned = self.edits_of(index).find_map(|e| match e {
             Edit::Quantity { list: ResourceList::Limits, name, units, .. } if name == resource => {
                 Some(*units)
@@ -62,7 +62,7 @@ impl<'a> Overlay<'a> {
 
     /// Volume that the plan mounts at `/dev/shm` of an app container.
     #[must_use]
-    pub fn planned_shm(self, index: usize) -> Option<&'a str> {
+    pub fn planned_shm_volume(self, index: usize) -> Option<&'a str> {
         self.edits_of(index).find_map(|e| match e {
             Edit::ShmMount { volume, .. } => Some(volume.as_str()),
             _ => None,
@@ -77,15 +77,17 @@ impl<'a> Overlay<'a> {
 
     /// Whether the NRI plugin will set the memlock limit of an app container.
     #[must_use]
-    pub fn sets_memlock(self, index: usize) -> bool {
-        let find = || memlock_annotation::set(self.pod, self.plan.of_pod());
+    pub fn nri_plugin_sets_memlock(self, index: usize) -> bool {
+        let find = || {
+            memlock_annotation::containers_with_lifted_memlock(self.pod, self.plan.changes_of_pod_itself())
+        };
         self.plan.read_once.with_memlock.get_or_init(find).contains(&index)
     }
 
     /// Value of the networks annotation, if the plan changes it.
     #[must_use]
     pub fn planned_networks(self) -> Option<&'a str> {
-        self.plan.of_pod().iter().find_map(|c| match &c.edit {
+        self.plan.changes_of_pod_itself().iter().find_map(|c| match &c.edit {
             Edit::Networks { value, .. } => Some(value.as_str()),
             _ => None,
         })
@@ -94,7 +96,8 @@ impl<'a> Overlay<'a> {
     /// The text that the plan writes into an annotation.
     #[must_use]
     pub fn written_annotation(self, key: &str) -> Option<&'a str> {
-        let mut written = self.plan.of_pod().iter().filter_map(|c| c.edit.annotation());
+        let mut written =
+            self.plan.changes_of_pod_itself().iter().filter_map(|c| c.edit.annotation_that_it_sets());
         written.rfind(|(written, ..)| **written == *key).map(|(_, text, _)| text)
     }
 
@@ -118,7 +121,7 @@ impl<'a> Overlay<'a> {
 
     /// The variables of the `/etc/nccl.conf` of a container, in the order of its lines. `app`: its number, if it is an app
     /// container.
-    pub(crate) fn file_lines(
+    pub(crate) fn nccl_conf_lines(
         self,
         app: Option<usize>,
         container: &Container<'_>,
@@ -128,7 +131,7 @@ impl<'a> Overlay<'a> {
 
     /// The value that NCCL in a container takes for a variable from `/etc/nccl.conf`: a variable of its process takes
     /// precedence. `over_ssh`: sshd starts the ranks, so they do not have the container's variables.
-    pub(crate) fn file_value(
+    pub(crate) fn value_taken_from_nccl_conf(
         self,
         (app, container): (Option<usize>, &Container<'_>),
         name: &str,
@@ -138,19 +141,19 @@ impl<'a> Overlay<'a> {
         let in_env = || {
             container.env_var(name).is_some() || app.is_some_and(|index| self.edits_of(index).any(planned))
         };
-        if !which_lines_nccl_conf_gets::is_read(name) || !over_ssh && in_env() {
+        if !nccl_conf_format::is_read_after_nccl_conf(name) || !over_ssh && in_env() {
             return None;
         }
         self.conf(app, container)?.value(name)
     }
 
     /// Variables that are planned for an app container, in `env` or in `/etc/nccl.conf`.
-    pub(crate) fn planned_variables(
+    pub(crate) fn planned_env_and_all_conf_lines(
         self,
         index: usize,
         container: &Container<'_>,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.file_lines(Some(index), container).chain(self.edits_of(index).filter_map(|e| match e {
+        self.nccl_conf_lines(Some(index), container).chain(self.edits_of(index).filter_map(|e| match e {
             Edit::Env { name, value, .. } => Some((&**name, &**value)),
             _ => None,
         }))
@@ -160,18 +163,20 @@ impl<'a> Overlay<'a> {
     fn conf(self, app: Option<usize>, container: &Container<'_>) -> Option<&'a ConfFile> {
         let planned = |e: &Edit| matches!(e, Edit::FileMount { path, .. } if *path == NCCL_CONF_PATH);
         let will_have = app.is_some_and(|index| self.edits_of(index).any(planned));
-        if !will_have && !nccl_conf_and_small_files::has_conf(self.pod, container) {
+        if !will_have && !nccl_conf_and_small_files::mounts_our_nccl_conf(self.pod, container) {
             return None;
         }
         let text = || {
-            let planned = self.plan.of_pod().iter().find_map(|c| match &c.edit {
+            let planned = self.plan.changes_of_pod_itself().iter().find_map(|c| match &c.edit {
                 Edit::File { name, text, .. } if name == NCCL_CONF => Some(text.as_str()),
                 _ => None,
             });
-            planned.or_else(|| nccl_conf_and_small_files::text(self.pod, NCCL_CONF)).unwrap_or_default()
+            planned
+                .or_else(|| nccl_conf_and_small_files::file_annotation_of_pod(self.pod, NCCL_CONF))
+                .unwrap_or_default()
         };
         let none = ByVariable::new();
         let of_profiles = self.of_profiles.unwrap_or(&none);
-        Some(self.plan.read_once.conf.get_or_init(|| ConfFile::of(text(), of_profiles)))
+        Some(self.plan.read_once.conf.get_or_init(|| ConfFile::read_with_limit(text(), of_profiles)))
     }
 }

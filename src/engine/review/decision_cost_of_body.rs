@@ -1,7 +1,7 @@
 //! What a small body may cause to be decided: the stored objects that the decision reads as a whole, since a small TrainJob
 //! may name a runtime of a megabyte, and the number of pod templates. Whoever queues requests by their size asks first.
 
-use super::webhook_body::WebhookEntry;
+use super::decide_webhook_request::WebhookEntry;
 use super::{admission_review, findings_on_train_job_with_runtime};
 use crate::pod::workload_kinds::{self, Holds};
 use crate::snapshot::Snapshot;
@@ -9,7 +9,11 @@ use memchr::memmem;
 
 /// The JSON texts of the stored objects, one for each time that one is read.
 #[must_use]
-pub fn read_beside<'s>(body: &[u8], entry: WebhookEntry, snapshot: &'s Snapshot) -> Vec<&'s str> {
+pub fn stored_runtimes_of_train_job<'s>(
+    body: &[u8],
+    entry: WebhookEntry,
+    snapshot: &'s Snapshot,
+) -> Vec<&'s str> {
     let of_workloads = matches!(entry, WebhookEntry::Workload(_) | WebhookEntry::Audit);
     let text = std::str::from_utf8(body).unwrap_or_default();
     // Names of kinds need no escapes in JSON, but may have them.
@@ -24,14 +28,16 @@ pub fn read_beside<'s>(body: &[u8], entry: WebhookEntry, snapshot: &'s Snapshot)
     let namespace = request.namespace.as_deref().unwrap_or_default();
     let objects = [request.object, request.old_object].into_iter().flatten();
     objects
-        .filter_map(|job| findings_on_train_job_with_runtime::read_beside(job.get(), namespace, snapshot))
+        .filter_map(|job| {
+            findings_on_train_job_with_runtime::stored_runtime_of_train_job(job.get(), namespace, snapshot)
+        })
         .collect()
 }
 
 /// Most pod templates that a request can hold (count), its old object included. Each has `"containers"`, without escapes
 /// ([`crate::pod::templates_by_shape`]). A pod is one template.
 #[must_use]
-pub fn templates(body: &[u8], entry: WebhookEntry) -> usize {
+pub fn most_templates_in_body(body: &[u8], entry: WebhookEntry) -> usize {
     match entry {
         WebhookEntry::Workload(_) | WebhookEntry::Audit => memmem::find_iter(body, b"\"containers\"").count(),
         _ => 1,
@@ -47,9 +53,9 @@ mod tests {
     #[test]
     fn templates_are_counted_where_workloads_are_decided() {
         let body = br#"{"spec":[{"spec":{"containers":[]}},{"initContainers":[],"x":"\"containers\"","containers":1}]}"#;
-        assert_eq!(templates(body, WebhookEntry::Workload(Mode::Enforce)), 2);
-        assert_eq!(templates(body, WebhookEntry::Audit), 2);
-        assert_eq!(templates(body, WebhookEntry::Mutate), 1);
+        assert_eq!(most_templates_in_body(body, WebhookEntry::Workload(Mode::Enforce)), 2);
+        assert_eq!(most_templates_in_body(body, WebhookEntry::Audit), 2);
+        assert_eq!(most_templates_in_body(body, WebhookEntry::Mutate), 1);
     }
 
     #[test]
@@ -65,7 +71,7 @@ mod tests {
                 r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","namespace":"team",
                 "kind":{{"group":"trainer.kubeflow.org","version":"v1","kind":"{kind}"}},"operation":"CREATE","object":{job}{old}}}}}"#
             );
-            read_beside(body.as_bytes(), entry, &snapshot)
+            stored_runtimes_of_train_job(body.as_bytes(), entry, &snapshot)
         };
         let entry = WebhookEntry::Workload(Mode::Enforce);
         assert_eq!(of(entry, "TrainJob", "r", ""), [r#"{"a":1}"#]);

@@ -10,7 +10,7 @@ use crate::rules::{ObjectContext, check_object};
 
 /// Decides on an object that is not a pod.
 #[must_use]
-pub fn decide_object(context: &ObjectContext<'_>, mode: Mode) -> Decision {
+pub fn decide_object_that_makes_no_pods(context: &ObjectContext<'_>, mode: Mode) -> Decision {
     let mut findings = check_object(context);
     let limit = Limit { ignorable: context.snapshot.settings().ignorable, profile: None };
     let suppressed =

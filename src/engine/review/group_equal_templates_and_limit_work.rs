@@ -1,7 +1,7 @@
 //! The pod templates of a workload that are decided alike: most workloads have one template many times. Each is examined
 //! once, and its result holds for all of them.
 
-use super::decide_pod::Examined;
+use super::decide_pod::ExaminedPod;
 use super::template_progress::State;
 use super::{Decision, PodRequest};
 use crate::json::decode_with_place::DecodeError;
@@ -22,7 +22,7 @@ pub(super) struct Pods<'a> {
 
 impl<'a> Pods<'a> {
     /// Reads them, as long as there is time.
-    pub(super) fn read(templates: &[Template<'a>], in_time: impl Fn() -> bool) -> Self {
+    pub(super) fn read_each_text_once(templates: &[Template<'a>], in_time: impl Fn() -> bool) -> Self {
         if let [one] = templates {
             return match in_time() {
                 true => Self { read: vec![PodView::read(one.json)], numbers: vec![0] },
@@ -49,7 +49,7 @@ impl<'a> Pods<'a> {
 
 /// What a decision on a template depends on.
 #[derive(PartialEq, Eq, Hash)]
-struct Alike<'p> {
+struct TemplateGroupKey<'p> {
     text: usize,
     ranks_over_ssh: bool,
     gang: Option<&'p Gang>,
@@ -65,7 +65,7 @@ struct TemplateGroup<'p, T> {
 
 /// The groups of templates so far, by number.
 pub(super) struct TemplateGroups<'p, T, R> {
-    numbers: HashMap<Alike<'p>, usize>,
+    numbers: HashMap<TemplateGroupKey<'p>, usize>,
     groups: Vec<TemplateGroup<'p, T>>,
     /// Turns a decision into what is kept of it.
     result: R,
@@ -81,31 +81,31 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
     }
 
     /// Examines the pod of a template, unless one like it was examined before. The number of its group, and its state.
-    pub(super) fn examine_unless_equal_to_earlier(
+    pub(super) fn examine_and_limit_new_template(
         &mut self,
         (text, pod): (usize, &'p Result<PodView<'p>, DecodeError>),
         request: PodRequest<'p>,
         snapshot: &'p Snapshot,
     ) -> (usize, State<'p>) {
         let PodRequest { ranks_over_ssh, gang, siblings, dev_shm, .. } = request;
-        let alike = Alike { text, ranks_over_ssh, gang, siblings, dev_shm };
+        let alike = TemplateGroupKey { text, ranks_over_ssh, gang, siblings, dev_shm };
         let next = self.groups.len();
         let number = *self.numbers.entry(alike).or_insert(next);
         if number == next {
             let state = match pod {
                 Err(_) => State::Unseen,
                 Ok(_) if self.checked > MAX_CHECKED => State::Unchecked,
-                Ok(pod) => Examined::of(pod, request, snapshot)
+                Ok(pod) => ExaminedPod::resolve_and_plan_if_in_scope(pod, request, snapshot)
                     .map_or(State::Unseen, |examined| State::Examined(Rc::new(examined))),
             };
             if let State::Examined(examined) = &state {
-                self.checked = self.checked.saturating_add(examined.work());
+                self.checked = self.checked.saturating_add(examined.cost_in_planned_values());
             }
             self.groups.push(TemplateGroup { state, result: None });
         }
         let Some(group) = self.groups.get_mut(number) else { return (number, State::Unseen) };
         let State::Examined(examined) = &group.state else { return (number, group.state.clone()) };
-        let planned = examined.planned();
+        let planned = examined.count_planned_values();
         // The first is always compared.
         if self.compared == 0 || self.compared.saturating_add(planned) <= MAX_COMPARED {
             self.compared = self.compared.saturating_add(planned);
@@ -115,20 +115,23 @@ impl<'p, T: Clone, R: Fn(Decision) -> T> TemplateGroups<'p, T, R> {
         if Rc::strong_count(examined) == 1
             && let State::Examined(examined) = std::mem::replace(&mut group.state, State::Judged)
         {
-            group.result = Rc::into_inner(examined).map(|examined| (self.result)(examined.decide(request)));
+            group.result = Rc::into_inner(examined)
+                .map(|examined| (self.result)(examined.check_rules_and_decide(request)));
         }
         (number, State::Judged)
     }
 
     /// The result for a template, once no state is in use any more; `None` if it was not checked.
-    pub(super) fn result_for_template(&mut self, number: usize, request: PodRequest<'_>) -> Option<T> {
+    pub(super) fn decide_group_once(&mut self, number: usize, request: PodRequest<'_>) -> Option<T> {
         let group = self.groups.get_mut(number)?;
         if matches!(group.state, State::Unchecked) {
             return None;
         }
         if group.result.is_none() {
             let decision = match std::mem::replace(&mut group.state, State::Judged) {
-                State::Examined(examined) => Rc::into_inner(examined).map(|e| e.decide(request)),
+                State::Examined(examined) => {
+                    Rc::into_inner(examined).map(|e| e.check_rules_and_decide(request))
+                }
                 _ => None,
             };
             group.result = Some((self.result)(decision.unwrap_or_default()));

@@ -47,7 +47,7 @@ impl Answers {
         if !self.of_decisions {
             return once(&self.landings, self.question(asked), find);
         }
-        once_for_each(&self.landings, self.question(asked), deadline, find)
+        once_charging_each_decision(&self.landings, self.question(asked), deadline, find)
     }
 
     /// The constraints that exclude nodes, as far as another decision asked before. Within one, no reason is asked twice.
@@ -60,7 +60,7 @@ impl Answers {
         if !self.of_decisions {
             return find();
         }
-        once_for_each(&self.dropped, self.question(asked), deadline, find)
+        once_charging_each_decision(&self.dropped, self.question(asked), deadline, find)
     }
 
     fn question(&self, what: &impl Hash) -> Question {
@@ -70,16 +70,16 @@ impl Answers {
 
 /// The answers so far; `None` where a decision is about one pod, which asks only once or twice.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Landings(Option<Arc<Answers>>);
+pub(super) struct CacheOfNodeAnswers(Option<Arc<Answers>>);
 
-impl Landings {
+impl CacheOfNodeAnswers {
     /// For a decision on several pods.
-    pub(super) fn kept() -> Self {
+    pub(super) fn shared_within_decision() -> Self {
         Self(Some(Arc::default()))
     }
 
     /// For several decisions.
-    pub(super) fn kept_for_decisions() -> Self {
+    pub(super) fn shared_between_decisions() -> Self {
         Self(Some(Arc::new(Answers { of_decisions: true, ..Answers::default() })))
     }
 
@@ -89,13 +89,13 @@ impl Landings {
 }
 
 /// They follow from the facts.
-impl PartialEq for Landings {
+impl PartialEq for CacheOfNodeAnswers {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Landings {}
+impl Eq for CacheOfNodeAnswers {}
 
 fn get<T: Clone>(known: &AnswerCache<T>, question: Question) -> Option<(T, Looks)> {
     known.lock().unwrap_or_else(PoisonError::into_inner).get(&question).cloned()
@@ -119,7 +119,7 @@ fn once<T: Clone>(known: &AnswerCache<T>, question: Question, find: impl FnOnce(
 }
 
 /// The same for decisions of their own: each takes the looks of the answer, and finds its own if it has fewer.
-fn once_for_each<T: Clone>(
+fn once_charging_each_decision<T: Clone>(
     known: &AnswerCache<T>,
     question: Question,
     deadline: &Deadline<'_>,

@@ -1,16 +1,16 @@
 //! The plan of a pod: changes in order, and the reason for each part left out.
 
+use super::edit_type::Edit;
 use super::left_out_types::{
-    FileRefusal, InPodRefusal, IpcLockRefusal, Kept, VariableSetByPod, VariableWithoutInterface,
-    VariablesLeftOut,
+    AddedContainerRefusal, FileRefusal, IpcLockRefusal, OwnFieldKept, VariableSetByPod,
+    VariableWithoutInterface, VariablesLeftOut,
 };
+use super::nccl_conf_format::ConfFile;
 use super::reason_text::Reason;
-use super::target_container::{self, Target};
+use super::target_container_type::{self, Target};
 use super::user_fabric_counts::UserFabric;
-use super::value_and_path_of_change::Edit;
-use super::which_lines_nccl_conf_gets::ConfFile;
-use super::why_pod_gets_nothing::Withheld;
-use crate::resolve::Missing;
+use super::why_pod_gets_nothing::WhyNothingPlanned;
+use crate::resolve::MissingNetworkOrResource;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -26,9 +26,9 @@ pub struct Plan {
     /// Whole accelerators of the targets (count).
     pub accelerators: u32,
     /// Networks and resources of the profile that do not exist, if the pod would get them.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingNetworkOrResource>,
     /// Why the whole plan is empty although there is a profile.
-    pub withheld: Option<Withheld>,
+    pub withheld: Option<WhyNothingPlanned>,
     /// Why a container does not get `IPC_LOCK`.
     pub ipc_lock_refusals: Vec<(usize, IpcLockRefusal)>,
     /// Variables of the profile that no carrier brings to a container.
@@ -44,9 +44,9 @@ pub struct Plan {
     /// Variables that are not set because of the container's own settings.
     pub set_by_pod: Vec<VariableSetByPod>,
     /// Parts of the profile in whose place the pod's own fields count.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<OwnFieldKept>,
     /// Containers of our own that the pod does not get, or not wholly, and why.
-    pub in_pod_refusals: Vec<InPodRefusal>,
+    pub in_pod_refusals: Vec<AddedContainerRefusal>,
     /// The pod's own networks and units, and the conclusion; `None` if they were not counted.
     pub user_fabric: Option<UserFabric>,
     /// What follows from the pod with the plan.
@@ -75,7 +75,7 @@ impl Plan {
     /// The target at an index of `spec.containers`. Targets are in the order of the list.
     #[must_use]
     pub fn target(&self, index: usize) -> Option<Target> {
-        target_container::at(&self.targets, index)
+        target_container_type::target_at_container_index(&self.targets, index)
     }
 
     /// Why a container does not get `IPC_LOCK`; `None` if it does.
@@ -93,14 +93,14 @@ impl Plan {
     }
 
     /// The changes of the pod itself, which come first.
-    pub(crate) fn of_pod(&self) -> &[Change] {
+    pub(crate) fn changes_of_pod_itself(&self) -> &[Change] {
         let length = self.changes.partition_point(|c| c.edit.container().is_none());
         self.changes.get(..length).unwrap_or_default()
     }
 
     /// The changes of one container, which stand together.
     #[must_use]
-    pub fn of_container(&self, index: usize) -> &[Change] {
+    pub fn changes_of_container(&self, index: usize) -> &[Change] {
         let start = self.changes.partition_point(|c| c.edit.container() < Some(index));
         let rest = self.changes.get(start..).unwrap_or_default();
         let length = rest.partition_point(|c| c.edit.container() <= Some(index));

@@ -13,7 +13,7 @@ pub struct SnapshotForAudience<'a> {
 
 impl SnapshotForAudience<'_> {
     /// What may count for a pod or workload of a namespace.
-    pub(super) fn of(self, namespace: &str) -> Snapshot {
+    pub(super) fn seen_from_namespace(self, namespace: &str) -> Snapshot {
         self.snapshot.seen_from(namespace, self.audience)
     }
 }

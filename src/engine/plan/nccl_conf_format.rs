@@ -32,12 +32,12 @@ const MAX_VARIABLES: usize = 128;
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
 /// Whether a line of the file can set a variable in time for its reader.
-pub(super) fn carries(entry: &EnvEntry) -> bool {
-    is_read(&entry.name) && entry.name.len() <= MAX_PART && entry.value.len() <= MAX_PART
+pub(super) fn can_conf_line_carry(entry: &EnvEntry) -> bool {
+    is_read_after_nccl_conf(&entry.name) && entry.name.len() <= MAX_PART && entry.value.len() <= MAX_PART
 }
 
 /// Whether a variable is read after the file.
-pub(super) fn is_read(name: &str) -> bool {
+pub(super) fn is_read_after_nccl_conf(name: &str) -> bool {
     READERS.iter().any(|prefix| name.starts_with(prefix)) && !OTHERS.contains(&name)
 }
 
@@ -53,12 +53,13 @@ pub(super) struct ConfFile {
 impl ConfFile {
     /// Of a file with too many lines, the rest has only the variables of profiles, each once: hundreds of containers may
     /// have the file, but what a profile requires or forbids must be found wherever it stands.
-    pub(super) fn of(text: &str, of_profiles: &ByVariable) -> Self {
-        let every = variables(text).count();
+    pub(super) fn read_with_limit(text: &str, of_profiles: &ByVariable) -> Self {
+        let every = first_variables_of_conf(text).count();
         let mut beyond: HashSet<&str> = HashSet::new();
         let all = cut(text, MAX_ANNOTATIONS).split('\n').filter_map(|line| line.split_once('='));
         let kept = all.enumerate().filter(|(nth, (name, _))| {
-            *nth < every || is_read(name) && of_profiles.contains_key(*name) && beyond.insert(name)
+            *nth < every
+                || is_read_after_nccl_conf(name) && of_profiles.contains_key(*name) && beyond.insert(name)
         });
         let owned =
             |(_, (name, value)): (_, (&str, &str))| (name.to_owned(), cut(value, MAX_TEXT).to_owned());
@@ -88,12 +89,12 @@ impl ConfFile {
 }
 
 /// The first variables of a file, in the order of its lines.
-pub(super) fn variables(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn first_variables_of_conf(text: &str) -> impl Iterator<Item = (&str, &str)> {
     cut(text, MAX_TEXT).split('\n').filter_map(|line| line.split_once('=')).take(MAX_VARIABLES)
 }
 
 /// A file with lines added.
-pub(super) fn with_lines<'e>(text: &str, entries: impl Iterator<Item = &'e EnvEntry>) -> String {
+pub(super) fn conf_text_with_lines<'e>(text: &str, entries: impl Iterator<Item = &'e EnvEntry>) -> String {
     let mut out = text.to_owned();
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
@@ -119,12 +120,12 @@ mod tests {
     #[test]
     fn nccl_reads_the_lines_that_are_written() {
         let entries = [entry("NCCL_IB_HCA", "=mlx5_0,mlx5_1"), entry("NCCL_NET", "IB")];
-        let text = with_lines("# mine\nNCCL_DEBUG=INFO", entries.iter());
+        let text = conf_text_with_lines("# mine\nNCCL_DEBUG=INFO", entries.iter());
         assert_eq!(text, "# mine\nNCCL_DEBUG=INFO\nNCCL_IB_HCA==mlx5_0,mlx5_1\nNCCL_NET=IB\n");
-        let read: Vec<_> = variables(&text).collect();
+        let read: Vec<_> = first_variables_of_conf(&text).collect();
         assert_eq!(read, [("NCCL_DEBUG", "INFO"), ("NCCL_IB_HCA", "=mlx5_0,mlx5_1"), ("NCCL_NET", "IB")]);
-        assert_eq!(with_lines("", entries.iter().take(0)), "");
-        let conf = ConfFile::of("B=1\nC=2\n\nA=3\nB=4", &ByVariable::new());
+        assert_eq!(conf_text_with_lines("", entries.iter().take(0)), "");
+        let conf = ConfFile::read_with_limit("B=1\nC=2\n\nA=3\nB=4", &ByVariable::new());
         assert_eq!(
             ["A", "B", "C", "D"].map(|name| conf.value(name)),
             [Some("3"), Some("1"), Some("2"), None]
@@ -141,19 +142,19 @@ mod tests {
         let long = format!("#{}\n", "x".repeat(200_000));
         for (before, kept) in [(&short, 0), (&many, 128), (&long, 0)] {
             let rest = "NCCL_ALGO=Ring\nTORCH_X=1\nNCCL_IB_HCA=a\nNCCL_ALGO=Tree";
-            let conf = ConfFile::of(&format!("{before}{rest}"), &of_profiles);
+            let conf = ConfFile::read_with_limit(&format!("{before}{rest}"), &of_profiles);
             assert_eq!(conf.lines().count(), kept + 1);
             let read = ["NCCL_ALGO", "TORCH_X", "NCCL_IB_HCA"].map(|name| conf.value(name));
             assert_eq!(read, [Some("Ring"), None, None]);
         }
         let first = format!("NCCL_ALGO=Tree\n{many}NCCL_ALGO=Ring");
-        assert_eq!(ConfFile::of(&first, &of_profiles).value("NCCL_ALGO"), Some("Tree"));
+        assert_eq!(ConfFile::read_with_limit(&first, &of_profiles).value("NCCL_ALGO"), Some("Tree"));
     }
 
     #[test]
     fn the_file_carries_only_variables_that_are_read_after_it() {
         for name in ["NCCL_IB_HCA", "RCCL_MSCCL_ENABLE", "OFI_NCCL_PROTOCOL"] {
-            assert!(carries(&entry(name, "1")), "{name}");
+            assert!(can_conf_line_carry(&entry(name, "1")), "{name}");
         }
         for name in [
             "GLOO_SOCKET_IFNAME",
@@ -162,9 +163,9 @@ mod tests {
             "NCCL_BLOCKING_WAIT",
             "NCCL_CONF_FILE",
         ] {
-            assert!(!carries(&entry(name, "1")), "{name}");
+            assert!(!can_conf_line_carry(&entry(name, "1")), "{name}");
         }
-        assert!(carries(&entry("NCCL_IB_HCA", &"x".repeat(MAX_PART))));
-        assert!(!carries(&entry("NCCL_IB_HCA", &"x".repeat(MAX_PART + 1))));
+        assert!(can_conf_line_carry(&entry("NCCL_IB_HCA", &"x".repeat(MAX_PART))));
+        assert!(!can_conf_line_carry(&entry("NCCL_IB_HCA", &"x".repeat(MAX_PART + 1))));
     }
 }

@@ -13,13 +13,13 @@ pub struct Target {
 }
 
 /// The target at an index of `spec.containers`. Targets are in the order of the list.
-pub(super) fn at(targets: &[Target], index: usize) -> Option<Target> {
+pub(super) fn target_at_container_index(targets: &[Target], index: usize) -> Option<Target> {
     let at = targets.binary_search_by_key(&index, |t| t.index).ok()?;
     targets.get(at).copied()
 }
 
 /// Whole accelerators of all targets (count).
-pub(super) fn accelerators(targets: &[Target]) -> u32 {
+pub(super) fn sum_of_accelerators(targets: &[Target]) -> u32 {
     targets.iter().fold(0, |sum, t| sum.saturating_add(t.accelerators))
 }
 

@@ -1,6 +1,6 @@
 //! The final pod: the pod with a plan over it.
 
-use super::super::overlay::{Overlay, Variable};
+use super::super::pod_with_plan::{PodWithPlan, Variable};
 use super::super::{FILE_ANNOTATION, NCCL_CONF, Plan, file_field_path};
 use super::Case;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn lines_of_nccl_conf_count_where_it_is_mounted() {
     let plan = case.plan();
     let text = case.pod.to_string();
     let pod = serde_json::from_str(&text).unwrap();
-    let overlay = Overlay::new(&pod, &plan);
+    let overlay = PodWithPlan::new(&pod, &plan);
     let variable = |index: usize| overlay.variable(index, &pod.containers()[index], "NCCL_IB_HCA");
     assert_eq!(variable(0), Some(Variable::Value("mlx5")));
     assert_eq!(variable(1), Some(Variable::Value("mlx5")), "planned in env");
@@ -31,7 +31,7 @@ fn a_file_that_is_mounted_already_counts_without_a_plan() {
     let text = case.pod.to_string();
     let pod = serde_json::from_str(&text).unwrap();
     let plan = Plan::default();
-    let overlay = Overlay::new(&pod, &plan);
+    let overlay = PodWithPlan::new(&pod, &plan);
     let variable = |name: &str| overlay.variable(0, &pod.containers()[0], name);
     assert_eq!(variable("NCCL_NET"), Some(Variable::Value("IB")));
     assert_eq!(variable("NCCL_ALGO"), None);

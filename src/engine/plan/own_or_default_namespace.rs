@@ -4,6 +4,6 @@
 /// `default`, which Multus opens to all even with namespace isolation (multus-cni docs/configuration.md,
 /// namespaceIsolation).
 #[must_use]
-pub(crate) fn serves_namespace(pod_namespace: &str, namespace: &str) -> bool {
+pub(crate) fn is_own_or_default_namespace(pod_namespace: &str, namespace: &str) -> bool {
     namespace == pod_namespace || namespace == "default"
 }

@@ -1,7 +1,8 @@
 //! Edits by intent: which value of a pod is set, its path, and its description for a person.
 
 use super::{
-    FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, SHM_PATH, TERMS_PATH, networks_annotation_summary,
+    FILE_ANNOTATION, FILES_PATH, NCCL_CONF, NCCL_CONF_PATH, NODE_AFFINITY_TERMS_PATH, SHM_PATH,
+    networks_annotation_summary,
 };
 use crate::multus::NETWORKS_ANNOTATION;
 use crate::pod::which_containers_webhook_added::MONITOR;
@@ -200,7 +201,7 @@ impl Edit {
             }
             Self::NodeSelector { key, .. } => format!("/spec/nodeSelector/{}", json_pointer_token(key)),
             Self::NodeRequirement { term, index, .. } => {
-                format!("{TERMS_PATH}/{term}/matchExpressions/{index}")
+                format!("{NODE_AFFINITY_TERMS_PATH}/{term}/matchExpressions/{index}")
             }
             Self::Quantity { container, list, name, .. } => {
                 format!(
@@ -221,7 +222,7 @@ impl Edit {
 
     /// Key and whole value of the annotation that it sets, and whether the annotation exists already.
     #[must_use]
-    pub fn annotation(&self) -> Option<(Cow<'_, str>, &str, bool)> {
+    pub fn annotation_that_it_sets(&self) -> Option<(Cow<'_, str>, &str, bool)> {
         Some(match self {
             Self::Networks { value, present } => (NETWORKS_ANNOTATION.into(), value, *present),
             Self::Annotation { key, value, present } => ((&**key).into(), value, *present),
@@ -247,7 +248,10 @@ impl Edit {
     pub fn summary(&self) -> String {
         match self {
             Self::Networks { value, .. } => {
-                format!("networks annotation: {}", networks_annotation_summary::networks(value))
+                format!(
+                    "networks annotation: {}",
+                    networks_annotation_summary::summary_of_networks_annotation(value)
+                )
             }
             Self::ShmVolume { name, size, .. } => {
                 format!("volume {name}: emptyDir in memory, sizeLimit {}", crate::pod::Bytes(*size))

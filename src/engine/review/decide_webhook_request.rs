@@ -1,14 +1,15 @@
 //! A webhook body to a decision: what the paths do.
 
-use super::admission_review::{self, EnvelopeError, Request};
-use super::decide_pod::decide_view;
-pub use super::facts_for_request::SnapshotForAudience;
+use super::admission_review::{self, Request, RequestError};
+use super::decide_pod::decide_decoded_pod;
 pub use super::join_template_decisions::TemplateOutcome;
 use super::join_template_decisions::WholeWorkload;
 use super::names_in_metadata::{Named, ObjectMeta};
+pub use super::snapshot_for_audience::SnapshotForAudience;
 use super::{
     Decision, PodRequest, RequestNames, Stage, WorkloadRequest, cap_and_sort_findings_then_set_verdict,
-    change_of_pod_networks, decide_object, only_new_findings_deny_updates,
+    decide_object_that_makes_no_pods::decide_object_that_makes_no_pods, decide_update_of_pod_networks,
+    only_new_findings_deny_updates,
 };
 use crate::deadline::Deadline;
 use crate::facts::Mode;
@@ -59,9 +60,13 @@ pub struct Answer {
 /// Decides on the body of an AdmissionReview that anyone may have sent.
 ///
 /// # Errors
-/// [`EnvelopeError`] when the body is not a request that can be answered.
-pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<Answer, EnvelopeError> {
-    handle_within(
+/// [`RequestError`] when the body is not a request that can be answered.
+pub fn decide_body_for_anyone(
+    body: &[u8],
+    entry: WebhookEntry,
+    snapshot: &Snapshot,
+) -> Result<Answer, RequestError> {
+    decide_body_within_deadline(
         body,
         entry,
         SnapshotForAudience { snapshot, audience: Audience::Anyone },
@@ -72,28 +77,33 @@ pub fn handle(body: &[u8], entry: WebhookEntry, snapshot: &Snapshot) -> Result<A
 /// The same for an audience, under a time limit.
 ///
 /// # Errors
-/// [`EnvelopeError`], also when the time is over before the decision is complete.
-pub fn handle_within(
+/// [`RequestError`], also when the time is over before the decision is complete.
+pub fn decide_body_within_deadline(
     body: &[u8],
     entry: WebhookEntry,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Answer, EnvelopeError> {
-    let Found { uid, namespace, names, decision, templates } = match entry {
-        WebhookEntry::Mutate => pod_of_body(body, Stage::Mutate, known, deadline)?,
-        WebhookEntry::Validate => pod_of_body(body, Stage::Final, known, deadline)?,
-        WebhookEntry::Audit => audit(body, known, deadline)?,
-        WebhookEntry::Workload(mode) => of_request(body, |request| workload(request, mode, known, deadline))?,
-        WebhookEntry::Networks => of_request(body, |request| {
-            Ok((change_of_pod_networks::decide(request, known, deadline)?, Vec::new()))
-        })?,
-        WebhookEntry::Object(mode) => {
-            of_request(body, |request| Ok((object(request, mode, known, deadline)?, Vec::new())))?
+) -> Result<Answer, RequestError> {
+    let DecisionAndRequestNames { uid, namespace, names, decision, templates } = match entry {
+        WebhookEntry::Mutate => decide_pod_of_body(body, Stage::Mutate, known, deadline)?,
+        WebhookEntry::Validate => decide_pod_of_body(body, Stage::Final, known, deadline)?,
+        WebhookEntry::Audit => decide_audited_pod_or_workload(body, known, deadline)?,
+        WebhookEntry::Workload(mode) => {
+            parse_body_and_decide(body, |request| decide_change_of_workload(request, mode, known, deadline))?
         }
+        WebhookEntry::Networks => parse_body_and_decide(body, |request| {
+            Ok((
+                decide_update_of_pod_networks::decide_update_of_pod_networks(request, known, deadline)?,
+                Vec::new(),
+            ))
+        })?,
+        WebhookEntry::Object(mode) => parse_body_and_decide(body, |request| {
+            Ok((decide_change_of_object(request, mode, known, deadline)?, Vec::new()))
+        })?,
     };
     // A decision that was cut short is incomplete: a finding that refuses the object may be missing.
     if deadline.is_over() {
-        return Err(EnvelopeError::Late);
+        return Err(RequestError::Late);
     }
     let withheld = entry == WebhookEntry::Audit || known.snapshot.settings().withhold_changes;
     Ok(Answer { uid, entry, namespace, names, withheld, decision, templates })
@@ -102,8 +112,8 @@ pub fn handle_within(
 /// Answers a request that an entry has no part in because a setting switches it off: no object is looked at.
 ///
 /// # Errors
-/// [`EnvelopeError`] when the body is not a request that can be answered.
-pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeError> {
+/// [`RequestError`] when the body is not a request that can be answered.
+pub fn admit_without_decision(body: &[u8], entry: WebhookEntry) -> Result<Answer, RequestError> {
     let uid = admission_review::parse(body)?.uid.to_string();
     let decision = Decision::default();
     let (namespace, names, templates) = (String::new(), None, Vec::new());
@@ -114,7 +124,7 @@ pub fn acknowledge(body: &[u8], entry: WebhookEntry) -> Result<Answer, EnvelopeE
 type Decided = (Decision, Vec<TemplateOutcome>);
 
 /// A decision, and what the answer needs of the request.
-struct Found {
+struct DecisionAndRequestNames {
     uid: String,
     namespace: String,
     names: Option<RequestNames>,
@@ -122,7 +132,7 @@ struct Found {
     templates: Vec<TemplateOutcome>,
 }
 
-impl Found {
+impl DecisionAndRequestNames {
     fn new<O: Named>(request: &Request<'_, O>, (decision, templates): Decided) -> Self {
         // Requests out of scope are the most, and nothing counts them by namespace.
         let namespace = request.namespace.as_deref().filter(|_| decision.in_scope);
@@ -133,51 +143,53 @@ impl Found {
 }
 
 /// The decision on a request.
-fn of_request(
+fn parse_body_and_decide(
     body: &[u8],
-    decide: impl FnOnce(&Request<'_>) -> Result<Decided, EnvelopeError>,
-) -> Result<Found, EnvelopeError> {
+    decide: impl FnOnce(&Request<'_>) -> Result<Decided, RequestError>,
+) -> Result<DecisionAndRequestNames, RequestError> {
     let request = admission_review::parse(body)?;
     let decided = decide(&request)?;
-    Ok(Found::new(&request, decided))
+    Ok(DecisionAndRequestNames::new(&request, decided))
 }
 
 /// The same for a pod of an enforcing namespace, which is most often read in one pass with the request.
-fn pod_of_body(
+fn decide_pod_of_body(
     body: &[u8],
     stage: Stage,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Found, EnvelopeError> {
+) -> Result<DecisionAndRequestNames, RequestError> {
     let stage = (stage, Mode::Enforce);
     let text = admission_review::text(body)?;
     // A sign anywhere in the body may be one of the pod.
     let signs = may_have_signs(text);
-    if let Some(found) = signs.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
+    if let Some(found) =
+        signs.then(|| decide_pod_read_with_request(text, stage, known, deadline)).transpose()?.flatten()
+    {
         return Ok(found);
     }
-    of_request(body, |request| match signs {
-        true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
+    parse_body_and_decide(body, |request| match signs {
+        true => Ok((decide_undecoded_pod(request, stage, known, deadline)?, Vec::new())),
         false => created_pod(request).map(|_| Decided::default()),
     })
 }
 
 /// The decision on a pod that is read together with its request; `None` where that does not succeed, or where the object is
 /// not a pod.
-fn in_one_pass(
+fn decide_pod_read_with_request(
     text: &str,
     stage: (Stage, Mode),
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Option<Found>, EnvelopeError> {
+) -> Result<Option<DecisionAndRequestNames>, RequestError> {
     let request = admission_review::parse_with_pod(text).filter(is_for_pod);
     let Some(mut request) = request else { return Ok(None) };
     if let Some(pod) = &mut request.object {
         pod.source = Source::Review(text);
     }
     let created = created_pod(&request)?;
-    let decision = created.map(|pod| decide_created(pod, request.namespace(), stage, known, deadline));
-    Ok(Some(Found::new(&request, (decision.unwrap_or_default(), Vec::new()))))
+    let decision = created.map(|pod| decide_created_pod(pod, request.namespace(), stage, known, deadline));
+    Ok(Some(DecisionAndRequestNames::new(&request, (decision.unwrap_or_default(), Vec::new()))))
 }
 
 /// Whether a request is for a pod.
@@ -186,55 +198,57 @@ fn is_for_pod<O>(request: &Request<'_, O>) -> bool {
 }
 
 /// The same for a pod or a workload of an auditing namespace.
-fn audit(
+fn decide_audited_pod_or_workload(
     body: &[u8],
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Found, EnvelopeError> {
+) -> Result<DecisionAndRequestNames, RequestError> {
     let stage = (Stage::Whole, Mode::Audit);
     let text = admission_review::text(body)?;
     // The API server writes the kind so. What is read here as a pod and is none is read again.
     let pod = text.contains(r#""kind":"Pod""#) && may_have_signs(text);
-    if let Some(found) = pod.then(|| in_one_pass(text, stage, known, deadline)).transpose()?.flatten() {
+    if let Some(found) =
+        pod.then(|| decide_pod_read_with_request(text, stage, known, deadline)).transpose()?.flatten()
+    {
         return Ok(found);
     }
-    of_request(body, |request| match is_for_pod(request) {
-        true => Ok((raw_pod(request, stage, known, deadline)?, Vec::new())),
-        false => workload(request, Mode::Audit, known, deadline),
+    parse_body_and_decide(body, |request| match is_for_pod(request) {
+        true => Ok((decide_undecoded_pod(request, stage, known, deadline)?, Vec::new())),
+        false => decide_change_of_workload(request, Mode::Audit, known, deadline),
     })
 }
 
 /// A decision on a pod that is not decoded yet.
-fn raw_pod(
+fn decide_undecoded_pod(
     request: &Request<'_>,
     stage: (Stage, Mode),
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Decision, EnvelopeError> {
+) -> Result<Decision, RequestError> {
     let object = created_pod(request)?.filter(|object| may_have_signs(object.get()));
     let Some(object) = object else { return Ok(Decision::default()) };
-    let pod = PodView::read(object.get()).map_err(EnvelopeError::Object)?;
-    Ok(decide_created(&pod, request.namespace(), stage, known, deadline))
+    let pod = PodView::read(object.get()).map_err(RequestError::Object)?;
+    Ok(decide_created_pod(&pod, request.namespace(), stage, known, deadline))
 }
 
 /// The pod that a request creates; `None` where the request does something else.
-fn created_pod<'r, O>(request: &'r Request<'_, O>) -> Result<Option<&'r O>, EnvelopeError> {
+fn created_pod<'r, O>(request: &'r Request<'_, O>) -> Result<Option<&'r O>, RequestError> {
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     if !is_for_pod(request) || &*request.operation != "CREATE" || !whole {
         return Ok(None);
     }
-    request.object.as_ref().map(Some).ok_or(EnvelopeError::NoObject)
+    request.object.as_ref().map(Some).ok_or(RequestError::NoObject)
 }
 
 /// A decision on a pod that is to be created.
-fn decide_created(
+fn decide_created_pod(
     pod: &PodView<'_>,
     namespace: &str,
     (stage, mode): (Stage, Mode),
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
 ) -> Decision {
-    let snapshot = &known.of(namespace);
+    let snapshot = &known.seen_from_namespace(namespace);
     let withheld = snapshot.settings().withhold_changes;
     let stage = match stage {
         // The pod comes without its changes. What it would be with them is judged, so that it is refused only if it would
@@ -242,8 +256,8 @@ fn decide_created(
         Stage::Final if withheld => Stage::Whole,
         stage => stage,
     };
-    let request = PodRequest { stage, mode, deadline, ..PodRequest::new(namespace) };
-    let mut decision = decide_view(pod, request, snapshot);
+    let request = PodRequest { stage, mode, deadline, ..PodRequest::in_enforcing_namespace(namespace) };
+    let mut decision = decide_decoded_pod(pod, request, snapshot);
     if stage != Stage::Mutate || withheld {
         // A validating answer must not carry a patch (k8s.io/apiserver webhook/request/admissionreview.go).
         decision.patch.clear();
@@ -251,12 +265,12 @@ fn decide_created(
     decision
 }
 
-fn object(
+fn decide_change_of_object(
     request: &Request<'_>,
     mode: Mode,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Decision, EnvelopeError> {
+) -> Result<Decision, RequestError> {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     if !does_any_rule_check_kind(group, kind) || !whole {
@@ -271,22 +285,28 @@ fn object(
     };
     match (&*request.operation, request.old_object) {
         ("CREATE" | "UPDATE", _) => {}
-        ("DELETE", Some(old)) => return Ok(decide_object(&context(old.get(), Event::Deleted), mode)),
+        ("DELETE", Some(old)) => {
+            return Ok(decide_object_that_makes_no_pods(&context(old.get(), Event::Deleted), mode));
+        }
         _ => return Ok(Decision::default()),
     }
-    let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
+    let new = request.object.ok_or(RequestError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
-    if !only_new_findings_deny_updates::changes(new, old).map_err(EnvelopeError::Object)? {
+    if !only_new_findings_deny_updates::changes_more_than_metadata_and_status(new, old)
+        .map_err(RequestError::Object)?
+    {
         return Ok(Decision::default());
     }
-    let Some(old) = old else { return Ok(decide_object(&context(new, Event::Given), mode)) };
-    let mut decision = decide_object(&context(new, Event::Updated { old }), mode);
+    let Some(old) = old else {
+        return Ok(decide_object_that_makes_no_pods(&context(new, Event::Given), mode));
+    };
+    let mut decision = decide_object_that_makes_no_pods(&context(new, Event::Updated { old }), mode);
     let whole = [String::new()];
     let version = |json| only_new_findings_deny_updates::Version { json, parts: &whole };
     let below = |findings: Vec<Finding>| findings.into_iter().map(|f| (0, f)).collect::<Vec<_>>();
     let mut findings = below(std::mem::take(&mut decision.findings));
     let reported = below(check_object(&context(old, Event::Given)));
-    let known = only_new_findings_deny_updates::Before { reported, ..Default::default() };
+    let known = only_new_findings_deny_updates::FindingsBeforeUpdate { reported, ..Default::default() };
     only_new_findings_deny_updates::keep_new(&mut findings, &known, version(new), version(old));
     decision.findings = findings.into_iter().map(|(_, finding)| finding).collect();
     cap_and_sort_findings_then_set_verdict(&mut decision, Stage::Final, mode, true);
@@ -303,12 +323,12 @@ fn owned_by_reviewed(json: &str) -> bool {
     })
 }
 
-fn workload(
+fn decide_change_of_workload(
     request: &Request<'_>,
     mode: Mode,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Decided, EnvelopeError> {
+) -> Result<Decided, RequestError> {
     let nothing = Decided::default();
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     // An object without a namespace has not opted in.
@@ -318,26 +338,29 @@ fn workload(
     if !matches!(&*request.operation, "CREATE" | "UPDATE") {
         return Ok(nothing);
     }
-    let new = request.object.ok_or(EnvelopeError::NoObject)?.get();
+    let new = request.object.ok_or(RequestError::NoObject)?.get();
     let old = request.old_object.map(serde_json::value::RawValue::get);
     let reported_before = mode == Mode::Audit && owned_by_reviewed(new);
-    if reported_before || !only_new_findings_deny_updates::changes(new, old).map_err(EnvelopeError::Object)? {
+    if reported_before
+        || !only_new_findings_deny_updates::changes_more_than_metadata_and_status(new, old)
+            .map_err(RequestError::Object)?
+    {
         return Ok(nothing);
     }
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
-    let snapshot = &known.of(namespace);
+    let snapshot = &known.seen_from_namespace(namespace);
     let decide = |json, deadline| {
         let request =
             WorkloadRequest { group, kind, json, namespace, mode, opted_in: true, profile: None, deadline };
-        WholeWorkload::of(request, snapshot)
+        WholeWorkload::decide_all_templates(request, snapshot)
     };
     let mut whole = decide(new, deadline);
     if let Some(old) = old {
         // With looks of its own: an object that is not looked at in full counts as fitting every profile, and what is said
         // of the old object is not said of the new one.
         let deadline_of_old = deadline.for_another();
-        whole.keep_new(new, decide(old, &deadline_of_old), old);
+        whole.drop_findings_of_old_version(new, decide(old, &deadline_of_old), old);
         deadline.cut_short_if_over(&deadline_of_old);
     }
-    Ok(whole.judged(mode))
+    Ok(whole.join_findings_and_set_verdict(mode))
 }

@@ -19,7 +19,7 @@ impl<F, T> Default for PerFact<'_, F, T> {
 
 impl<'a, F> PerFact<'a, F, ()> {
     /// Whether a fact was not given before.
-    pub(crate) fn is_first(&mut self, fact: &'a F) -> bool {
+    pub(crate) fn record_if_first(&mut self, fact: &'a F) -> bool {
         self.answers.insert(std::ptr::from_ref(fact), ()).is_none()
     }
 }

@@ -13,7 +13,7 @@ impl Snapshot {
     /// Known facts about a network.
     #[must_use]
     pub fn network(&self, namespace: &str, name: &str) -> Option<&NetworkFact> {
-        self.of(namespace)?.network(namespace, name).map(|rendered| &rendered.fact)
+        self.facts_of_visible_namespace(namespace)?.network(namespace, name).map(|rendered| &rendered.fact)
     }
     /// Namespaces that have a network with this name, in order. For people, not for decisions on the fast path.
     #[must_use]
@@ -24,90 +24,108 @@ impl Snapshot {
         found
     }
     /// Networks that attach devices of a resource as an interface, by namespace and name.
-    pub fn networks_over<'a>(&'a self, fact: &'a ResourceFact) -> impl Iterator<Item = &'a Rendered> {
-        self.namespaced().networks_over(fact, self.seen())
+    pub fn networks_attaching_resource<'a>(
+        &'a self,
+        fact: &'a ResourceFact,
+    ) -> impl Iterator<Item = &'a Rendered> {
+        self.namespaced().networks_over(fact, self.visible_namespaces())
     }
     /// Whether dra-driver-sriov may attach a network, and give it its device.
     #[must_use]
-    pub fn may_be_claimed(&self, namespace: &str, network: &str) -> bool {
-        self.of(namespace).is_some_and(|facts| facts.may_be_claimed(namespace, network))
+    pub fn may_dra_driver_attach_network(&self, namespace: &str, network: &str) -> bool {
+        self.facts_of_visible_namespace(namespace)
+            .is_some_and(|facts| facts.may_be_claimed(namespace, network))
     }
     /// Variables and scripts of a ConfigMap.
     #[must_use]
-    pub fn texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
-        self.of(namespace)?.texts(namespace, name)
+    pub fn config_map_texts(&self, namespace: &str, name: &str) -> Option<&Texts> {
+        self.facts_of_visible_namespace(namespace)?.texts(namespace, name)
     }
     /// Whether any ConfigMap with variables is known in a namespace.
     #[must_use]
-    pub fn has_texts(&self, namespace: &str) -> bool {
-        self.of(namespace).is_some_and(|facts| facts.has_texts(namespace))
+    pub fn has_config_map_texts(&self, namespace: &str) -> bool {
+        self.facts_of_visible_namespace(namespace).is_some_and(|facts| facts.has_texts(namespace))
     }
     /// A TrainingRuntime of a namespace; without one, a ClusterTrainingRuntime.
     #[must_use]
     pub fn training_runtime(&self, namespace: Option<&str>, name: &str) -> Option<&TrainingRuntime> {
         let namespace = namespace.unwrap_or_default();
-        self.of(namespace)?.training_runtime(namespace, name)
+        self.facts_of_visible_namespace(namespace)?.training_runtime(namespace, name)
     }
     /// A network's class by all that is known: its configuration, its resource, the nodes' interfaces.
     #[must_use]
-    pub fn class_of<'a>(&'a self, network: &'a NetworkFact) -> NetworkClass<'a> {
-        self.facts().class_of_network(network, true, &mut std::iter::empty())
+    pub fn network_class_by_all_facts<'a>(&'a self, network: &'a NetworkFact) -> NetworkClass<'a> {
+        self.cluster_facts_for_audience().class_of_network(network, true, &mut std::iter::empty())
     }
     /// The class of a pod's network. A definition that the pod's author may have written gives no facts about the
     /// interface that it names: by a name of their choice, they could ask for the interfaces of nodes one by one. Only the
     /// shared pool over the interface remains (docs/adr/0021).
     #[must_use]
-    pub fn class_for_pod<'a>(
+    pub fn network_class_for_pod<'a>(
         &'a self,
         namespace: &str,
         network: &'a NetworkFact,
         asked: &mut dyn Iterator<Item = &str>,
     ) -> NetworkClass<'a> {
-        self.facts().class_of_network(network, self.is_from_others(namespace), asked)
+        self.cluster_facts_for_audience().class_of_network(
+            network,
+            self.author_cannot_have_written_networks_of(namespace),
+            asked,
+        )
     }
     /// Who serves an extended resource, and what its devices are.
     #[must_use]
     pub fn resource(&self, name: &str) -> Option<&ResourceFact> {
-        self.facts().resource(name)
+        self.cluster_facts_for_audience().resource(name)
     }
     /// A DeviceClass.
     #[must_use]
     pub fn device_class(&self, name: &str) -> Option<&DeviceClass> {
-        self.facts().device_class(name)
+        self.cluster_facts_for_audience().device_class(name)
     }
     /// A ResourceClaim.
     #[must_use]
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
-        self.of(namespace)?.claim(namespace, name)
+        self.facts_of_visible_namespace(namespace)?.claim(namespace, name)
     }
     /// A ResourceClaimTemplate.
     #[must_use]
     pub fn claim_template(&self, namespace: &str, name: &str) -> Option<&DeviceClaim> {
-        self.of(namespace)?.claim_template(namespace, name)
+        self.facts_of_visible_namespace(namespace)?.claim_template(namespace, name)
     }
 
     fn namespaced(&self) -> &Namespaced {
         &self.known.objects.facts.namespaced
     }
     /// The facts of a namespace, where they may count.
-    fn of(&self, namespace: &str) -> Option<&Namespaced> {
+    fn facts_of_visible_namespace(&self, namespace: &str) -> Option<&Namespaced> {
         self.sees(namespace).then(|| self.namespaced())
     }
 
     /// Subnets from which an attachment may get its address; none where it does not matter that two attachments share one:
     /// on InfiniBand addresses are looked up once, and RDMA goes by LID and GID. Only operators learn the subnets of pools.
     #[must_use]
-    pub fn subnets_of<'a>(&'a self, namespace: &str, network: &'a NetworkFact) -> &'a [Subnet] {
+    pub fn subnets_that_must_not_overlap<'a>(
+        &'a self,
+        namespace: &str,
+        network: &'a NetworkFact,
+    ) -> &'a [Subnet] {
         let Some(ipam) = network.addressing.ipam.as_deref().filter(|_| !network.addressing.keeps_apart)
         else {
             return &[];
         };
-        if self.class_for_pod(namespace, network, &mut std::iter::empty()).link != Some(LinkLayer::Ethernet) {
+        if self.network_class_for_pod(namespace, network, &mut std::iter::empty()).link
+            != Some(LinkLayer::Ethernet)
+        {
             return &[];
         }
         match &ipam.pool {
-            Some(_) if self.is_for_tenant() => &[],
-            Some(pool) => self.facts().address_pool(pool).map(|p| p.subnets.as_slice()).unwrap_or_default(),
+            Some(_) if self.is_not_for_operator() => &[],
+            Some(pool) => self
+                .cluster_facts_for_audience()
+                .address_pool(pool)
+                .map(|p| p.subnets.as_slice())
+                .unwrap_or_default(),
             None => &ipam.subnets,
         }
     }
@@ -115,7 +133,7 @@ impl Snapshot {
     /// Whether every node that is known has a SriovNetworkNodeState: what they say together holds of all nodes then,
     /// and not only of those that the SR-IOV operator looks after.
     #[must_use]
-    pub fn states_cover_nodes(&self) -> bool {
-        self.known.nodes.len() <= self.facts().node_states().len()
+    pub fn node_states_cover_all_nodes(&self) -> bool {
+        self.known.nodes.len() <= self.cluster_facts_for_audience().node_states().len()
     }
 }

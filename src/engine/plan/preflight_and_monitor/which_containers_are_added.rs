@@ -2,7 +2,7 @@
 
 use super::raw_pod_text::{RawContainer, RawSpec};
 use crate::demands::Subject;
-use crate::plan::InPodRefusal;
+use crate::plan::AddedContainerRefusal;
 use crate::plan::Target;
 use crate::plan::annotation_names_and_paths::NCCL_CONF_PATH;
 use crate::plan::nccl_conf_and_small_files::{self, PreflightConf};
@@ -13,23 +13,24 @@ use crate::profile::{Monitor, Preflight, PreflightInstall, Profile, Scrape};
 use std::collections::BTreeSet;
 
 /// Names for our volume, in order of preference.
-const VOLUME_NAMES: [&str; 2] = ["fabric-admission", "fabric-admission-run"];
+const ADDED_CONTAINER_VOLUME_NAMES: [&str; 2] = ["fabric-admission", "fabric-admission-run"];
 /// Names for the volume with the image of the program.
 const IMAGE_NAMES: [&str; 2] = ["fabric-admission-image", "fabric-admission-program"];
 
 /// Longest settings of a container that preflight copies (bytes). The patch has them once more, and a pod of that size
 /// is near the limit of etcd, 1.5 MiB.
-const MAX_COPIED: usize = 256 << 10;
+const MAX_COPIED_BYTES: usize = 256 << 10;
 
 /// Architectures of our images, as nodes name them (.github/workflows/release.yml).
 const ARCHITECTURES: [&str; 2] = ["amd64", "arm64"];
 
 /// Annotations by which Prometheus finds the port of a pod. A convention of scrape configurations, not of Kubernetes.
-pub(super) const SCRAPE: [&str; 3] = ["prometheus.io/scrape", "prometheus.io/port", "prometheus.io/path"];
+pub(super) const PROMETHEUS_ANNOTATIONS: [&str; 3] =
+    ["prometheus.io/scrape", "prometheus.io/port", "prometheus.io/path"];
 
 /// What a pod gets. Pieces that it has already are left out.
 #[derive(Default)]
-pub(in crate::plan) struct Place<'p> {
+pub(in crate::plan) struct ContainersToAdd<'p> {
     /// The volume of our containers.
     pub(super) volume: String,
     /// Whether the pod lacks the volume.
@@ -44,39 +45,39 @@ pub(in crate::plan) struct Place<'p> {
     pub(in crate::plan) readers: BTreeSet<usize>,
     /// The text of the pod.
     pub(super) raw: RawSpec<'p>,
-    pub(super) refusals: Vec<InPodRefusal>,
+    pub(super) refusals: Vec<AddedContainerRefusal>,
 }
 
-impl Place<'_> {
+impl ContainersToAdd<'_> {
     /// Whether the pod has, or gets, a preflight that writes the facts for the monitor.
     pub(super) fn writes_facts(&self, pod: &PodView<'_>) -> bool {
         self.preflight.is_some() || pod.added_container(PREFLIGHT).is_some()
     }
 
     /// The volume in which preflight writes `nccl.conf`, if any container reads it.
-    pub(in crate::plan) fn conf(&self) -> Option<PreflightConf<'_>> {
+    pub(in crate::plan) fn nccl_conf_of_preflight(&self) -> Option<PreflightConf<'_>> {
         (!self.readers.is_empty()).then_some(PreflightConf { volume: &self.volume, readers: &self.readers })
     }
 }
 
 /// Decides what a pod gets; `None` if the profile has no containers.
-pub(in crate::plan) fn place<'p>(
+pub(in crate::plan) fn decide_containers_to_add<'p>(
     subject: &'p Subject<'_>,
     profile: &'p Profile,
     targets: &[Target],
-) -> Option<Place<'p>> {
+) -> Option<ContainersToAdd<'p>> {
     if profile.preflight.is_none() && profile.monitor.is_none() {
         return None;
     }
     let pod = subject.pod;
-    let mut place = Place::default();
+    let mut place = ContainersToAdd::default();
     let Some(raw) = RawSpec::of(pod) else {
-        place.refusals.push(InPodRefusal::Unreadable);
+        place.refusals.push(AddedContainerRefusal::Unreadable);
         return Some(place);
     };
     place.raw = raw;
     if let Some(other) = other_architecture(pod) {
-        place.refusals.push(InPodRefusal::Architecture(other));
+        place.refusals.push(AddedContainerRefusal::Architecture(other));
         return Some(place);
     }
     let preflight = profile.preflight.as_ref().filter(|p| {
@@ -96,10 +97,10 @@ pub(in crate::plan) fn place<'p>(
     }
     let ours = [PREFLIGHT, MONITOR, INSTALL].into_iter().filter_map(|name| pod.added_container(name));
     let present = ours.filter_map(|c| c.mount_at(RUN_PATH)?.1.name.as_deref()).next();
-    match present.map(str::to_owned).or_else(|| free_name(pod, VOLUME_NAMES)) {
+    match present.map(str::to_owned).or_else(|| free_name(pod, ADDED_CONTAINER_VOLUME_NAMES)) {
         Some(name) => place.volume = name,
         None => {
-            place.refusals.push(InPodRefusal::VolumeName);
+            place.refusals.push(AddedContainerRefusal::VolumeName);
             return Some(place);
         }
     }
@@ -107,21 +108,21 @@ pub(in crate::plan) fn place<'p>(
     place.monitor = monitor.filter(|_| pod.added_container(MONITOR).is_none());
     if let Some(own) = monitor.filter(|m| m.scrape == Scrape::Annotations).and_then(|m| other_scrape(pod, m))
     {
-        place.refusals.push(InPodRefusal::Scrape(own));
+        place.refusals.push(AddedContainerRefusal::Scrape(own));
     }
     let Some(preflight) = preflight else { return Some(place) };
     let (first, others) = targets.split_first().map_or((None, targets), |(first, rest)| (Some(first), rest));
     let image = |index: usize| pod.containers().get(index).and_then(|c| c.image.as_deref());
     if let Some(first) = first {
         let differs = others.iter().find(|other| image(other.index) != image(first.index));
-        place.refusals.extend(differs.map(|other| InPodRefusal::Images(first.index, other.index)));
+        place.refusals.extend(differs.map(|other| AddedContainerRefusal::Images(first.index, other.index)));
         if pod.added_container(PREFLIGHT).is_none() {
             place.preflight = Some((preflight, first.index));
             if preflight.install == PreflightInstall::ImageVolume {
                 place.image_volume = free_name(pod, IMAGE_NAMES);
                 if place.image_volume.is_none() {
                     place.preflight = None;
-                    place.refusals.push(InPodRefusal::VolumeName);
+                    place.refusals.push(AddedContainerRefusal::VolumeName);
                     return Some(place);
                 }
             }
@@ -131,11 +132,13 @@ pub(in crate::plan) fn place<'p>(
         let Some(container) = pod.containers().get(target.index) else { continue };
         match nccl_conf_and_small_files::conf_refusal(pod, container, profile) {
             // A file of the same pod from before preflight stays.
-            None if !nccl_conf_and_small_files::has_conf(pod, container) || is_reader(pod, container) => {
+            None if !nccl_conf_and_small_files::mounts_our_nccl_conf(pod, container)
+                || is_reader(pod, container) =>
+            {
                 place.readers.insert(target.index);
             }
             None => {}
-            Some(refusal) => place.refusals.push(InPodRefusal::Conf(target.index, refusal)),
+            Some(refusal) => place.refusals.push(AddedContainerRefusal::Conf(target.index, refusal)),
         }
     }
     Some(place)
@@ -159,41 +162,41 @@ fn preflight_refusal(
     preflight: &Preflight,
     targets: &[Target],
     raw: &RawSpec<'_>,
-) -> Option<InPodRefusal> {
+) -> Option<AddedContainerRefusal> {
     let mut names = vec![PREFLIGHT];
     let copied = preflight.install == PreflightInstall::Copy;
     names.extend(copied.then_some(INSTALL));
     if let Some(name) = names.into_iter().find(|name| is_taken(pod, name)) {
-        return Some(InPodRefusal::Name(name));
+        return Some(AddedContainerRefusal::Name(name));
     }
     let first = targets.first()?.index;
     let container = pod.containers().get(first)?;
     if container.image.as_deref().is_none_or(|image| image.trim().is_empty()) {
-        return Some(InPodRefusal::NoImage(first));
+        return Some(AddedContainerRefusal::NoImage(first));
     }
-    if raw.container(first).map_or(0, RawContainer::copied_bytes) > MAX_COPIED {
-        return Some(InPodRefusal::LongSettings(first));
+    if raw.container(first).map_or(0, RawContainer::copied_bytes) > MAX_COPIED_BYTES {
+        return Some(AddedContainerRefusal::LongSettings(first));
     }
     let paths = [RUN_PATH, IMAGE_PATH];
     let paths = if copied { paths.get(..1) } else { paths.get(..) }.unwrap_or_default();
     let in_the_way =
         paths.iter().find_map(|path| nccl_conf_and_small_files::mount_in_the_way(container, path));
     if let Some(mounted) = in_the_way {
-        return Some(InPodRefusal::Path(first, mounted));
+        return Some(AddedContainerRefusal::Path(first, mounted));
     }
-    let fits = super::preflight_resources::fit(pod, targets);
-    (!fits).then_some(InPodRefusal::ManyResources)
+    let fits = super::preflight_resources::can_preflight_resources_be_read(pod, targets);
+    (!fits).then_some(AddedContainerRefusal::ManyResources)
 }
 
-fn monitor_refusal(pod: &PodView<'_>, monitor: &Monitor, raw: &RawSpec<'_>) -> Option<InPodRefusal> {
+fn monitor_refusal(pod: &PodView<'_>, monitor: &Monitor, raw: &RawSpec<'_>) -> Option<AddedContainerRefusal> {
     if is_taken(pod, MONITOR) {
-        return Some(InPodRefusal::Name(MONITOR));
+        return Some(AddedContainerRefusal::Name(MONITOR));
     }
     if pod.host_network() {
-        return Some(InPodRefusal::HostNetwork);
+        return Some(AddedContainerRefusal::HostNetwork);
     }
     let is_ours = |index: usize| pod.init_containers().get(index).is_some_and(|c| pod.is_added(index, c));
-    raw.with_port(monitor.port, is_ours).map(InPodRefusal::Port)
+    raw.pointer_of_container_with_port(monitor.port, is_ours).map(AddedContainerRefusal::Port)
 }
 
 /// Whether a container of the pod has a name and is not ours.
@@ -206,7 +209,7 @@ fn is_taken(pod: &PodView<'_>, name: &str) -> bool {
 fn other_scrape(pod: &PodView<'_>, monitor: &Monitor) -> Option<&'static str> {
     let port = monitor.port.to_string();
     let wanted = ["true", port.as_str(), "/metrics"];
-    let differs = SCRAPE
+    let differs = PROMETHEUS_ANNOTATIONS
         .into_iter()
         .zip(wanted)
         .find(|(key, wanted)| pod.annotation(key).is_some_and(|value| value != *wanted));

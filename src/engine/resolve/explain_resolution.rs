@@ -1,10 +1,11 @@
 //! The whole explanation of a resolution: each step with its inputs and result, where the pod can land, and what
-//! every profile would have needed. Slower than [`resolve`] and never on the request path.
+//! every profile would have needed. Slower than [`resolve_profile_of_pod`] and never on the request path.
 
-use super::profile_by_resources_and_networks::ByLabels;
+use super::profile_by_resources_and_networks::NodesThatLabelsFit;
 use super::{
-    Conditions, Evidence, Missing, Resolution, SinceInjection, Strength, missing, resolve, unmet,
-    without_others,
+    Conditions, Evidence, MissingNetworkOrResource, Resolution, SinceInjection, Strength,
+    missing_networks_and_resources, resolve_profile_of_pod, unmet_condition_of_when,
+    without_classes_lacking_accelerators,
 };
 use crate::deadline::NEVER;
 use crate::demands::Subject;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 /// A resolution and its explanation.
 #[derive(Debug)]
-pub struct Why {
+pub struct ResolutionExplanation {
     /// The result.
     pub resolution: Resolution,
     /// The profile that the pod was created with, if we changed it.
@@ -29,9 +30,9 @@ pub struct Why {
     /// Where the pod can land; `None` if no node is known.
     pub landing: Option<Landing>,
     /// The profiles: those that the pod gets or could get, and then those whose nodes it can run on, before all others.
-    pub profiles: Listed<Candidate>,
+    pub profiles: ShownEntries<ExplainedProfile>,
     /// Names of the profiles that every namespace can use.
-    pub open: Listed<String>,
+    pub open: ShownEntries<String>,
 }
 
 /// Most entries of a list. A cluster may have thousands of taints and profiles, and each pod would repeat them.
@@ -39,14 +40,14 @@ pub const MAX_LISTED: usize = 20;
 
 /// The beginning of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed<T> {
+pub struct ShownEntries<T> {
     /// Its first entries.
     pub shown: Vec<T>,
     /// Entries beyond these (count).
     pub more: usize,
 }
 
-impl<T> From<Vec<T>> for Listed<T> {
+impl<T> From<Vec<T>> for ShownEntries<T> {
     fn from(mut all: Vec<T>) -> Self {
         let more = all.len().saturating_sub(MAX_LISTED);
         all.truncate(MAX_LISTED);
@@ -73,14 +74,14 @@ pub struct Landing {
     /// Nodes that the pod can run on (count).
     pub fits: usize,
     /// Of those, the nodes of each set of profiles (count); the empty set is nodes without a profile.
-    pub fabrics: Listed<(Listed<String>, usize)>,
+    pub fabrics: ShownEntries<(ShownEntries<String>, usize)>,
     /// Why it cannot run on the others.
-    pub dropped: Listed<ExcludedBy>,
+    pub dropped: ShownEntries<ExcludedBy>,
 }
 
 /// A profile, as seen from the pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct ExplainedProfile {
     /// Name.
     pub name: String,
     /// Whether the pod gets it.
@@ -91,36 +92,36 @@ pub struct Candidate {
     /// node is known.
     pub nodes: Option<(usize, usize)>,
     /// Why the pod cannot run on its nodes.
-    pub dropped: Listed<ExcludedBy>,
+    pub dropped: ShownEntries<ExcludedBy>,
     /// What the pod or the cluster would need for it; empty if nothing is missing.
     pub needs: Vec<String>,
 }
 
 /// Resolves, and explains each step.
 #[must_use]
-pub fn why(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> Why {
+pub fn explain_resolution(subject: &Subject<'_>, flag: Option<&Arc<Profile>>) -> ResolutionExplanation {
     let snapshot = subject.snapshot;
-    let resolution = resolve(subject, flag);
+    let resolution = resolve_profile_of_pod(subject, flag);
     let constraints = Constraints::of(subject.pod);
     let view = snapshot.all_nodes();
     let fits = (!view.is_empty()).then(|| snapshot.landing(&constraints, subject.deadline));
-    Why {
+    ResolutionExplanation {
         then: subject.pod.annotation(INJECTED_ANNOTATION).map(|mark| SinceInjection::of(mark, &resolution)),
         steps: steps(subject, flag, &resolution, fits.as_ref(), &constraints),
-        landing: fits.as_ref().map(|fits| land(fits, &constraints, subject)),
-        profiles: candidates(subject, &resolution, fits.as_ref(), &constraints),
+        landing: fits.as_ref().map(|fits| explain_landing(fits, &constraints, subject)),
+        profiles: explain_nearest_profiles(subject, &resolution, fits.as_ref(), &constraints),
         open: open(snapshot),
         resolution,
     }
 }
 
 /// The profiles that say most about the pod, in the order of their names.
-fn candidates(
+fn explain_nearest_profiles(
     subject: &Subject<'_>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
     constraints: &Constraints<'_>,
-) -> Listed<Candidate> {
+) -> ShownEntries<ExplainedProfile> {
     let catalog = subject.snapshot.catalog();
     let chosen = resolution.profile().map(|(profile, _)| profile.name.as_str());
     let named: BTreeSet<&str> = match resolution {
@@ -131,35 +132,38 @@ fn candidates(
     let distance = |profile: &Profile| match &profile.name {
         name if chosen == Some(name) => 0,
         name if named.contains(name.as_str()) => 1,
-        name if catalog.classes_of(name).zip(fits).is_some_and(|(own, fits)| !own.is_disjoint(fits)) => 2,
+        name if catalog.node_classes_of(name).zip(fits).is_some_and(|(own, fits)| !own.is_disjoint(fits)) => {
+            2
+        }
         _ => 3,
     };
     let mut all: Vec<_> = subject.snapshot.profiles().enumerate().collect();
     all.sort_by_cached_key(|(_, profile)| distance(profile));
-    let Listed { mut shown, more } = Listed::from(all);
+    let ShownEntries { mut shown, more } = ShownEntries::from(all);
     shown.sort_by_key(|(place, _)| *place);
-    let explained =
-        shown.into_iter().map(|(_, profile)| candidate(profile, subject, resolution, fits, constraints));
-    Listed { shown: explained.collect(), more }
+    let explained = shown
+        .into_iter()
+        .map(|(_, profile)| explain_profile(profile, subject, resolution, fits, constraints));
+    ShownEntries { shown: explained.collect(), more }
 }
 
-fn open(snapshot: &Snapshot) -> Listed<String> {
+fn open(snapshot: &Snapshot) -> ShownEntries<String> {
     let mut names = snapshot.profiles().filter(|p| p.namespaces.is_none()).map(|p| &p.name);
-    let shown = names.by_ref().take(super::SHOWN).cloned().collect();
-    Listed { shown, more: names.count() }
+    let shown = names.by_ref().take(super::MAX_CANDIDATES_SHOWN).cloned().collect();
+    ShownEntries { shown, more: names.count() }
 }
 
 /// The step that gave a resolution.
 fn deciding(resolution: &Resolution) -> Option<&'static str> {
-    use super::Because;
+    use super::AmbiguityCause;
     let evidence = match resolution {
         Resolution::Profile { evidence, .. } | Resolution::Outside { evidence, .. } => evidence,
         Resolution::Refused { by, .. } => by,
         Resolution::Ambiguous { because, .. } => {
             return Some(match because {
-                Because::Nodes => "nodes",
-                Because::Selectors => "selectors",
-                Because::Own => "own",
+                AmbiguityCause::Nodes => "nodes",
+                AmbiguityCause::Selectors => "selectors",
+                AmbiguityCause::Own => "own",
             });
         }
         Resolution::NotApplicable { .. } => return None,
@@ -196,15 +200,15 @@ fn steps(
         }
     };
     // Of the nodes that the scheduler would allow, those that have the pod's accelerators.
-    let usable = fits.map(|fits| without_others(fits.clone(), constraints, snapshot));
+    let usable = fits.map(|fits| without_classes_lacking_accelerators(fits.clone(), constraints, snapshot));
     let all = [
         ("flag", format!("--profile: {}", quoted(flag.map(|p| p.name.as_str())))),
         (
             "annotation",
             format!("{PROFILE_ANNOTATION}: {}", quoted(subject.pod.annotation(PROFILE_ANNOTATION))),
         ),
-        ("own", own(subject)),
-        ("nodes", nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
+        ("own", words_of_own_resources_and_networks(subject)),
+        ("nodes", words_of_nodes(fits, usable.as_ref(), constraints.is_partial(), snapshot)),
         ("selectors", selectors(constraints, snapshot)),
         ("namespace", namespace),
         (
@@ -231,12 +235,12 @@ fn steps(
 }
 
 /// The resources and networks of the pod that profiles know.
-fn own(subject: &Subject<'_>) -> String {
+fn words_of_own_resources_and_networks(subject: &Subject<'_>) -> String {
     let catalog = subject.snapshot.catalog();
     let names = |profiles: &mut dyn Iterator<Item = &str>| {
         let mut names: Vec<&str> = profiles.collect();
-        let rest = names.len().saturating_sub(super::SHOWN);
-        names.truncate(super::SHOWN);
+        let rest = names.len().saturating_sub(super::MAX_CANDIDATES_SHOWN);
+        names.truncate(super::MAX_CANDIDATES_SHOWN);
         let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
         format!("{}{more}", names.join(", "))
     };
@@ -246,7 +250,7 @@ fn own(subject: &Subject<'_>) -> String {
             said.push(text);
         }
     };
-    let nodes = ByLabels::of(subject);
+    let nodes = NodesThatLabelsFit::of(subject);
     for container in subject.pod.containers() {
         for resource in container.resource_names().filter(|r| container.units(r).is_some_and(|u| u > 0)) {
             let serving = catalog.with_resource(resource);
@@ -281,12 +285,17 @@ fn own(subject: &Subject<'_>) -> String {
     }
 }
 
-fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snapshot: &Snapshot) -> String {
+fn words_of_nodes(
+    fits: Option<&ClassSet>,
+    usable: Option<&ClassSet>,
+    partial: bool,
+    snapshot: &Snapshot,
+) -> String {
     let (Some(fits), Some(usable)) = (fits, usable) else { return "no node is known".to_owned() };
     let view = snapshot.all_nodes();
     let all = view.count(view.classes().all());
     let mut said = format!("the pod can run on {} of {}", view.count(fits), count(all, "node"));
-    let Listed { shown, more } = fabrics(fits, snapshot);
+    let ShownEntries { shown, more } = fabrics(fits, snapshot);
     let mut fabrics: Vec<String> = shown
         .into_iter()
         .map(|(names, nodes)| match names.shown.as_slice() {
@@ -312,7 +321,7 @@ fn nodes(fits: Option<&ClassSet>, usable: Option<&ClassSet>, partial: bool, snap
 }
 
 /// Nodes of a set by the profiles they carry.
-fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Listed<(Listed<String>, usize)> {
+fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> ShownEntries<(ShownEntries<String>, usize)> {
     let mut found: BTreeMap<usize, usize> = BTreeMap::new();
     for (number, _, nodes) in snapshot.all_nodes().members(set) {
         *found.entry(snapshot.catalog().profile_set_of_class(number)).or_default() += nodes;
@@ -323,12 +332,12 @@ fn fabrics(set: &ClassSet, snapshot: &Snapshot) -> Listed<(Listed<String>, usize
     found.sort_by(|(a, _), (b, _)| {
         profiles(*a).is_empty().cmp(&profiles(*b).is_empty()).then_with(|| names(*a).cmp(names(*b)))
     });
-    let Listed { shown, more } = Listed::from(found);
+    let ShownEntries { shown, more } = ShownEntries::from(found);
     let named = shown.into_iter().map(|(fabric, nodes)| {
         let shown: Vec<String> = names(fabric).take(MAX_LISTED).map(str::to_owned).collect();
-        (Listed { more: profiles(fabric).len() - shown.len(), shown }, nodes)
+        (ShownEntries { more: profiles(fabric).len() - shown.len(), shown }, nodes)
     });
-    Listed { shown: named.collect(), more }
+    ShownEntries { shown: named.collect(), more }
 }
 
 /// The profiles whose nodes the pod's selectors ask for, and those that they leave open.
@@ -336,14 +345,14 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     let conditions = Conditions::of(constraints, snapshot.catalog(), &NEVER);
     let fitting: Vec<_> = snapshot
         .profiles()
-        .filter(|p| conditions.may_meet(p))
+        .filter(|p| conditions.may_fit_nodes_of(p))
         .map(|p| (conditions.strength(p), p.name.as_str()))
         .collect();
     let names = |of: Strength| {
         let names: Vec<&str> = fitting.iter().filter(|(s, _)| *s == of).map(|(_, name)| *name).collect();
-        let rest = names.len().saturating_sub(super::SHOWN);
+        let rest = names.len().saturating_sub(super::MAX_CANDIDATES_SHOWN);
         let more = if rest > 0 { format!(", {rest} more") } else { String::new() };
-        let shown = names.iter().take(super::SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let shown = names.iter().take(super::MAX_CANDIDATES_SHOWN).copied().collect::<Vec<_>>().join(", ");
         (!names.is_empty()).then(|| format!("{shown}{more}"))
     };
     let said = [
@@ -362,7 +371,7 @@ fn selectors(constraints: &Constraints<'_>, snapshot: &Snapshot) -> String {
     }
 }
 
-fn land(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -> Landing {
+fn explain_landing(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -> Landing {
     let snapshot = subject.snapshot;
     let view = snapshot.all_nodes();
     let all = view.classes().all();
@@ -374,17 +383,17 @@ fn land(fits: &ClassSet, constraints: &Constraints<'_>, subject: &Subject<'_>) -
     }
 }
 
-fn candidate(
+fn explain_profile(
     profile: &Profile,
     subject: &Subject<'_>,
     resolution: &Resolution,
     fits: Option<&ClassSet>,
     constraints: &Constraints<'_>,
-) -> Candidate {
+) -> ExplainedProfile {
     let snapshot = subject.snapshot;
     let view = snapshot.all_nodes();
     let chosen = resolution.profile().is_some_and(|(p, _)| p.name == profile.name);
-    let carrying = snapshot.catalog().classes_of(&profile.name).filter(|_| fits.is_some());
+    let carrying = snapshot.catalog().node_classes_of(&profile.name).filter(|_| fits.is_some());
     let nodes = carrying.zip(fits).map(|(carrying, fits)| {
         let mut both = carrying.clone();
         both.intersect_with(fits);
@@ -402,13 +411,15 @@ fn candidate(
             profile.namespaces.iter().flat_map(LabelSelector::conditions).map(|r| r.to_string()).collect();
         needs.push(format!("a namespace with {}", selector.join(", ")));
     }
-    if let Some(reason) = unmet(profile, subject) {
+    if let Some(reason) = unmet_condition_of_when(profile, subject) {
         needs.push(format!("a different pod: {reason}"));
     }
-    for missing in missing(profile, subject.namespace, snapshot) {
+    for missing in missing_networks_and_resources(profile, subject.namespace, snapshot) {
         needs.push(match missing {
-            Missing::Network(name) => format!("network {name}, which does not exist"),
-            Missing::Resource(name) => format!("resource {name}, which none of the profile's nodes has"),
+            MissingNetworkOrResource::Network(name) => format!("network {name}, which does not exist"),
+            MissingNetworkOrResource::Resource(name) => {
+                format!("resource {name}, which none of the profile's nodes has")
+            }
         });
     }
     match nodes {
@@ -439,7 +450,7 @@ fn candidate(
             _ => format!("annotation {PROFILE_ANNOTATION}: {}", profile.name),
         });
     }
-    Candidate {
+    ExplainedProfile {
         name: profile.name.clone(),
         chosen,
         open: profile.namespaces.is_none(),

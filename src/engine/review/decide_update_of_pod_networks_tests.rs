@@ -1,6 +1,6 @@
 //! Which changes of a stored pod's networks are refused.
 
-use super::webhook_body::{Answer, WebhookEntry, handle};
+use super::decide_webhook_request::{Answer, WebhookEntry, decide_body_for_anyone};
 use crate::snapshot::{Builder, Settings, Snapshot};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn answer(old: &[(&str, &str)], new: &[(&str, &str)], isolation: bool) -> Answer
         "uid": "u", "namespace": "team", "kind": {"group": "", "version": "v1", "kind": "Pod"},
         "operation": "UPDATE", "object": pod(new), "oldObject": pod(old),
     }});
-    handle(body.to_string().as_bytes(), WebhookEntry::Networks, &snapshot(isolation)).unwrap()
+    decide_body_for_anyone(body.to_string().as_bytes(), WebhookEntry::Networks, &snapshot(isolation)).unwrap()
 }
 
 #[test]
@@ -76,5 +76,5 @@ fn without_isolation_nothing_is_refused() {
 fn an_object_that_cannot_be_read_is_no_denial() {
     let body = r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","namespace":"team",
         "kind":{"group":"","version":"v1","kind":"Pod"},"operation":"UPDATE","object":{"metadata":1},"oldObject":{}}}"#;
-    assert!(handle(body.as_bytes(), WebhookEntry::Networks, &snapshot(true)).is_err());
+    assert!(decide_body_for_anyone(body.as_bytes(), WebhookEntry::Networks, &snapshot(true)).is_err());
 }

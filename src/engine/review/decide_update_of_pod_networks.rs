@@ -1,9 +1,9 @@
 //! A change of the networks annotations of a stored pod. Multus reads them whenever it makes a sandbox: after scheduling
 //! gates, a missing ConfigMap or a restart of the node, however long after the pod was created.
 
-use super::admission_review::{EnvelopeError, Request};
-use super::decide_pod::decide_view;
-use super::facts_for_request::SnapshotForAudience;
+use super::admission_review::{Request, RequestError};
+use super::decide_pod::decide_decoded_pod;
+use super::snapshot_for_audience::SnapshotForAudience;
 use super::{Decision, PodRequest, Stage};
 use crate::deadline::Deadline;
 use crate::json::decode_with_place;
@@ -11,11 +11,11 @@ use crate::multus::{DEFAULT_NETWORK_ANNOTATION, NETWORKS_ANNOTATION};
 use crate::pod::PodView;
 
 /// Decides on an update of a pod: only networks that namespace isolation newly forbids deny.
-pub(super) fn decide(
+pub(super) fn decide_update_of_pod_networks(
     request: &Request<'_>,
     known: SnapshotForAudience<'_>,
     deadline: &Deadline<'_>,
-) -> Result<Decision, EnvelopeError> {
+) -> Result<Decision, RequestError> {
     let kind = (&*request.kind.group, &*request.kind.kind);
     let whole = request.sub_resource.as_deref().unwrap_or_default().is_empty();
     let isolates = known.snapshot.settings().namespace_isolation;
@@ -23,16 +23,17 @@ pub(super) fn decide(
     let (Some(new), Some(old)) = (request.object.filter(|_| judged), request.old_object) else {
         return Ok(Decision::default());
     };
-    let stored: PodView<'_> = decode_with_place::decode_object(old.get()).map_err(EnvelopeError::Object)?;
-    let changed: PodView<'_> = decode_with_place::decode_object(new.get()).map_err(EnvelopeError::Object)?;
+    let stored: PodView<'_> = decode_with_place::decode_object(old.get()).map_err(RequestError::Object)?;
+    let changed: PodView<'_> = decode_with_place::decode_object(new.get()).map_err(RequestError::Object)?;
     let same = |key: &str| stored.annotation(key) == changed.annotation(key);
     if same(NETWORKS_ANNOTATION) && same(DEFAULT_NETWORK_ANNOTATION) {
         return Ok(Decision::default());
     }
     let namespace = request.namespace();
     let before = Some(&stored);
-    let pod = PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::new(namespace) };
-    let mut decision = decide_view(&changed, pod, &known.of(namespace));
+    let pod =
+        PodRequest { stage: Stage::Final, before, deadline, ..PodRequest::in_enforcing_namespace(namespace) };
+    let mut decision = decide_decoded_pod(&changed, pod, &known.seen_from_namespace(namespace));
     decision.patch.clear();
     Ok(decision)
 }
