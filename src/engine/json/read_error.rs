@@ -1,6 +1,6 @@
 //! Why a text cannot be read, and where.
 
-use crate::text::json_pointer_token;
+use crate::text::{cut, json_pointer_token};
 use serde::de::{Error, Expected, IgnoredAny, Unexpected};
 use std::fmt;
 
@@ -106,20 +106,74 @@ impl fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
+/// What a message quotes of a text (bytes). A message quotes with escapes, which takes long for a text of megabytes, and
+/// several rules may read the same value.
+const MAX_QUOTED: usize = 100;
+/// Longest message (bytes).
+const MAX_MESSAGE: usize = 1 << 10;
+
+/// The start of a text that was found in place of another type.
+struct Quoted<'a>(Unexpected<'a>, String);
+
+impl<'a> Quoted<'a> {
+    fn of(found: Unexpected<'a>) -> Self {
+        let start = match found {
+            Unexpected::Str(text) if text.len() > MAX_QUOTED => format!("{}…", cut(text, MAX_QUOTED)),
+            _ => String::new(),
+        };
+        Self(found, start)
+    }
+
+    fn shown(&self) -> Unexpected<'_> {
+        if self.1.is_empty() { self.0 } else { Unexpected::Str(&self.1) }
+    }
+}
+
+/// The start of a message.
+#[derive(Default)]
+struct Start(String);
+
+impl fmt::Write for Start {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let part = cut(text, MAX_MESSAGE.saturating_sub(self.0.len()));
+        self.0.push_str(part);
+        if part.len() == text.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
 /// The messages of serde_json, which names null and numbers as JSON does.
 impl Error for Wrong {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::value(message.to_string())
+        use fmt::Write as _;
+        let mut start = Start::default();
+        // It ends early where the message is too long.
+        let _ = write!(start, "{message}");
+        Self::value(start.0)
     }
 
     #[cold]
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::part(&serde_json::Error::invalid_type(found, expected))
+        Self::part(&serde_json::Error::invalid_type(Quoted::of(found).shown(), expected))
     }
 
     #[cold]
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::part(&serde_json::Error::invalid_value(found, expected))
+        Self::part(&serde_json::Error::invalid_value(Quoted::of(found).shown(), expected))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_about_long_texts_are_short() {
+        let text = "\u{200b}".repeat(1 << 20);
+        let wrong = Wrong::invalid_type(Unexpected::Str(&text), &"a boolean");
+        let message = wrong.message("");
+        assert!(message.len() < 2 * MAX_MESSAGE && message.ends_with("expected a boolean"), "{message}");
+        assert!(Wrong::custom(&text).message("").len() <= MAX_MESSAGE);
+        assert_eq!(Wrong::custom("é").message(""), "é");
     }
 }

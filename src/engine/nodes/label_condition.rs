@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 /// The conditions on one label.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition<T: Ord> {
     /// The values that remain, where some are listed.
     pub allowed: Option<BTreeSet<T>>,

@@ -35,18 +35,50 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
         Self { view, single: retain_classes_and_return_rest(view, &mut classes, requirements), classes }
     }
 
-    /// The first node by name that satisfies other requirements too.
+    /// The first of some nodes that satisfies every requirement. Only the requirements on labels that are not part of the
+    /// classes are compared node by node.
     #[must_use]
-    pub fn first_with(&self, other: &[Requirement<'_>], deadline: &Deadline<'_>) -> InCommon<'v> {
-        let mut classes = self.classes.clone();
-        let theirs = retain_classes_and_return_rest(self.view, &mut classes, other);
-        if classes.is_clear() {
+    pub fn first_of(&self, nodes: impl Iterator<Item = &'v str>, deadline: &Deadline<'_>) -> InCommon<'v> {
+        if self.classes.is_clear() {
             return InCommon::None;
         }
-        let single: Vec<&Requirement<'_>> = self.single.iter().chain(&theirs).collect();
-        let first = match single.is_empty() {
-            true => self.view.first_of(&classes),
-            false => match self.first_single(&classes, &single, deadline) {
+        for name in nodes {
+            if !deadline.take_looks(self.single.len().max(1)) {
+                return InCommon::Unknown;
+            }
+            if self.view.nodes.get(name).is_some_and(|entry| self.fits(name, entry)) {
+                return InCommon::Node(name);
+            }
+        }
+        InCommon::None
+    }
+
+    fn fits(&self, name: &str, entry: &NodeEntry) -> bool {
+        self.classes.contains(entry.class())
+            && self.single.iter().all(|r| r.holds(entry.label_outside_class(name, r.key)))
+    }
+
+    /// The nodes that satisfy other requirements too.
+    #[must_use]
+    pub fn with<'o>(&self, other: &[Requirement<'o>]) -> NodeSelection<'v, 'o>
+    where
+        'r: 'o,
+    {
+        let mut classes = self.classes.clone();
+        let theirs = retain_classes_and_return_rest(self.view, &mut classes, other);
+        let single = self.single.iter().copied().chain(theirs).collect();
+        NodeSelection { view: self.view, classes, single }
+    }
+
+    /// The first node by name.
+    #[must_use]
+    pub fn first(&self, deadline: &Deadline<'_>) -> InCommon<'v> {
+        if self.classes.is_clear() {
+            return InCommon::None;
+        }
+        let first = match self.single.is_empty() {
+            true => self.view.first_of(&self.classes),
+            false => match self.first_single(deadline) {
                 Some(first) => first,
                 None => return InCommon::Unknown,
             },
@@ -54,26 +86,16 @@ impl<'v, 'r> NodeSelection<'v, 'r> {
         first.map_or(InCommon::None, InCommon::Node)
     }
 
-    /// The first node of some classes that satisfies requirements on its own labels; `None` where it takes more looks than
-    /// are left.
-    fn first_single(
-        &self,
-        classes: &ClassSet,
-        single: &[&Requirement<'_>],
-        deadline: &Deadline<'_>,
-    ) -> Option<Option<&'v str>> {
+    /// The first node by name where requirements are on its own labels; `None` where it takes more looks than are left.
+    fn first_single(&self, deadline: &Deadline<'_>) -> Option<Option<&'v str>> {
         let view = self.view;
-        let fits = |name: &str, entry: &NodeEntry| {
-            classes.contains(entry.class())
-                && single.iter().all(|r| r.holds(entry.label_outside_class(name, r.key)))
-        };
         // The requirement whose values the fewest nodes have.
-        let listing = single.iter().filter(|r| r.relation == Relation::In);
+        let listing = self.single.iter().filter(|r| r.relation == Relation::In);
         let behind =
             listing.map(|r| r.values.iter().map(|value| view.behind(r.key, value)).collect::<Vec<_>>());
         let count = |behind: &[Behind<'_>]| behind.iter().map(Behind::len).sum::<usize>();
-        let looks = |nodes: usize| deadline.take_looks(nodes.saturating_mul(single.len()));
-        let first = |(name, entry): (&'v str, &'v NodeEntry)| fits(name, entry).then_some(name);
+        let looks = |nodes: usize| deadline.take_looks(nodes.saturating_mul(self.single.len()));
+        let first = |(name, entry): (&'v str, &'v NodeEntry)| self.fits(name, entry).then_some(name);
         match behind.min_by_key(|listed| count(listed)) {
             Some(listed) => looks(count(&listed)).then(|| {
                 let names = listed.iter().flat_map(Behind::names);

@@ -1,7 +1,6 @@
 //! The immutable view of all nodes for one decision.
 
 use super::HOSTNAME_LABEL;
-use super::label_requirement::Requirement;
 use super::node_classes::{Class, ClassSet, Classes};
 use super::resource_amounts::{Amounts, ListNumber};
 use super::sharded_map::Shards;
@@ -97,13 +96,6 @@ impl NodeView {
         self.nodes.get(node).map(|entry| entry.class())
     }
 
-    /// Whether a node satisfies every requirement; `None` where the node is not known.
-    #[must_use]
-    pub fn selects(&self, requirements: &[Requirement<'_>], node: &str) -> Option<bool> {
-        let entry = self.nodes.get(node)?;
-        Some(self.holds(requirements, node, entry))
-    }
-
     /// The first node by name of a set of classes. All nodes are visited once for a view, not at each question.
     pub(super) fn first_of(&self, set: &ClassSet) -> Option<&str> {
         let firsts = self.firsts.get_or_init(|| {
@@ -116,13 +108,6 @@ impl NodeView {
             firsts
         });
         firsts.iter().find(|(_, class)| set.contains(*class)).map(|(name, _)| &**name)
-    }
-
-    /// Whether any node satisfies every requirement, without regard to taints, as operators select nodes. It stops at the
-    /// first one.
-    #[must_use]
-    pub fn selects_any(&self, requirements: &[Requirement<'_>]) -> bool {
-        self.all_selected(requirements).next().is_some()
     }
 
     /// Whether any node has a label.
@@ -145,25 +130,6 @@ impl NodeView {
     /// Values of a label that several nodes may share.
     pub fn label_values(&self, key: &str) -> impl Iterator<Item = &str> {
         self.classes.values(key)
-    }
-
-    fn all_selected<'s, 'q>(&'s self, requirements: &'q [Requirement<'q>]) -> impl Iterator<Item = &'s str> {
-        let mut set = self.classes.all().clone();
-        for requirement in requirements.iter().filter(|r| !self.own_keys.contains_key(r.key)) {
-            self.classes.retain(&mut set, *requirement);
-        }
-        let none = set.is_clear();
-        let in_set = self.nodes.iter().filter(move |(_, entry)| set.contains(entry.class()));
-        let held = in_set.filter(move |(name, entry)| self.holds(requirements, name, entry));
-        held.map(|(name, _)| name).take(if none { 0 } else { usize::MAX })
-    }
-
-    fn holds(&self, requirements: &[Requirement<'_>], name: &str, entry: &NodeEntry) -> bool {
-        let class = self.classes.get(entry.class());
-        requirements.iter().all(|r| {
-            let value = entry.label_outside_class(name, r.key).or_else(|| class.and_then(|c| c.label(r.key)));
-            r.holds(value)
-        })
     }
 
     /// The classes of a set, with their number of nodes.

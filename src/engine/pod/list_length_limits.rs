@@ -33,6 +33,9 @@ pub const COST_OF_RESOURCE_NAME: usize = 8;
 pub const COST_OF_RESOURCE: usize = 2;
 /// The same for a claim.
 pub const COST_OF_CLAIM: usize = 32;
+/// The same for each profile that is compared with what the pod asks of its nodes, each time that the profiles of a pod are
+/// looked for.
+pub const COST_OF_PROFILE: usize = 4;
 /// Entries of profiles that are compared with a variable of a pod in the time that one such value takes.
 pub const ENTRIES_PER_VALUE: usize = 8;
 

@@ -17,7 +17,7 @@ const MAX_LOOKUPS: usize = 1 << 14;
 
 type ByLabel<'a> = BTreeMap<&'a str, Condition<&'a str>>;
 
-/// A pod's conditions, label by label.
+/// A pod's conditions on the labels that profiles ask for, label by label.
 #[derive(Debug)]
 pub(crate) struct Conditions<'a> {
     /// Of its node selector.
@@ -38,6 +38,7 @@ impl<'a> Conditions<'a> {
             shared.entry(requirement.key).or_default().add(*requirement);
         }
         let Some(terms) = &constraints.terms else {
+            shared.retain(|key, _| catalog.asks_for_label(key));
             return Self { shared, terms: vec![ByLabel::new()], more: false, catalog };
         };
         let open = terms.iter().filter(|t| !t.void);
@@ -51,8 +52,12 @@ impl<'a> Conditions<'a> {
         });
         // A term that contradicts itself or the node selector adds no node.
         let nothing = Condition::<&str>::default();
-        let terms: Vec<ByLabel<'_>> =
+        let mut terms: Vec<ByLabel<'_>> =
             conditions.filter(|term| term.values().all(|own| own.possible(&nothing))).collect();
+        // What is left is compared with each profile.
+        terms.iter_mut().for_each(|term| term.retain(|key, _| catalog.asks_for_label(key)));
+        terms.dedup();
+        shared.retain(|key, _| catalog.asks_for_label(key));
         let labels = terms.iter().flatten();
         let lookups: usize =
             labels.map(|(key, condition)| catalog.max_lookups_of_label_values(key, condition.named())).sum();

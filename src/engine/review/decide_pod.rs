@@ -11,8 +11,8 @@ use crate::plan::pod_with_plan::PodWithPlan;
 use crate::plan::{Edit, GKE_DOMAIN, Plan, plan_profile_for_pod};
 use crate::pod::PodView;
 use crate::pod::list_length_limits::{
-    COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME, ENTRIES_PER_VALUE,
-    compared_claims,
+    COST_OF_CLAIM, COST_OF_CONTAINER, COST_OF_PROFILE, COST_OF_RESOURCE, COST_OF_RESOURCE_NAME,
+    ENTRIES_PER_VALUE, compared_claims,
 };
 use crate::profile::{Ignorable, Profile};
 use crate::resolve::explain_resolution::{ResolutionExplanation, explain_resolution};
@@ -94,6 +94,13 @@ pub(super) struct ExaminedPod<'p> {
     not_injected: bool,
 }
 
+/// What it takes to look for the profiles of a pod, as a number of planned values. They are looked for once more as if the
+/// pod's unknown claims were for accelerators.
+fn cost_of_profiles(subject: &Subject<'_>, snapshot: &Snapshot) -> usize {
+    let times = 1 + usize::from(subject.demands.any_unknown_claim());
+    snapshot.catalog().iter().count().saturating_mul(times * COST_OF_PROFILE)
+}
+
 impl<'p> ExaminedPod<'p> {
     /// Looks at a pod; `None` where nothing about it matters, or where the decision is cut short.
     pub(super) fn resolve_and_plan_if_in_scope(
@@ -109,6 +116,11 @@ impl<'p> ExaminedPod<'p> {
             return None;
         }
         let (mut subject, scope) = subject_and_scope_if_looked_at(pod, request, snapshot)?;
+        if scope == Scope::Injection
+            && !request.deadline.take_values_or_cut_short(cost_of_profiles(&subject, snapshot))
+        {
+            return None;
+        }
         let resolution = match scope {
             Scope::Injection => resolve_profile_of_pod(&subject, request.profile),
             Scope::Rules => Resolution::NotApplicable { candidates: Vec::new(), known: 0 },
@@ -172,7 +184,9 @@ impl<'p> ExaminedPod<'p> {
         let variables: usize = containers().map(|c| c.env().len()).sum();
         let profiles = self.also_held.len() + self.if_accelerated.holding.len();
         let compared = variables.saturating_mul(profiles) / ENTRIES_PER_VALUE;
-        let parts = [containers().count() * COST_OF_CONTAINER, resources, claims, variables, compared];
+        let profiles = cost_of_profiles(&self.subject, self.subject.snapshot);
+        let containers = containers().count() * COST_OF_CONTAINER;
+        let parts = [containers, resources, claims, variables, compared, profiles];
         parts.into_iter().fold(self.count_planned_values(), usize::saturating_add)
     }
 

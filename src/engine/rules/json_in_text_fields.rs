@@ -250,7 +250,7 @@ mod tests {
             (fault.spot.line, fault.spot.column, fault.what)
         };
         for (text, line, column, what) in [
-            ("[{\"type\": \"rdma\"}]", 1, 1, "remove the brackets"),
+            ("[{\"type\": \"rdma\"}]", 1, 1, "the operator adds the brackets"),
             ("{\"type\": \"rdma\"},", 1, 17, "a comma after the last object"),
             ("{\"type\": \"a\"}\n{\"type\": \"b\"}", 2, 1, "a comma is missing before"),
             ("{\"type\": \"a\"}, {\"type\": \"b\",}", 1, 28, "a comma before the closing"),

@@ -10,7 +10,7 @@ use crate::facts::sriov_node_state::Interface;
 use crate::facts::{Kind, NicSet, NodePolicy};
 use crate::json::as_go_reads::CNI;
 use crate::json::decode_with_place::{DecodeError, decode_object as decode};
-use crate::nodes::Requirement;
+use crate::nodes::{InCommon, NodeSelection, Requirement};
 use crate::profile::FabricProfile;
 use crate::snapshot::Snapshot;
 use crate::text::tree;
@@ -52,6 +52,7 @@ struct Views<'a> {
     ipam: OnceCell<Embedded<Map<String, Value>>>,
     meta_plugins: OnceCell<Embedded<Vec<EmbeddedObject>>>,
     configurations: OnceCell<Vec<Configuration>>,
+    selected_node: OnceCell<InCommon<'a>>,
     nics: OnceCell<Vec<(&'a str, &'a NicSet)>>,
     taken: OnceCell<Vec<(&'a str, &'a Interface)>>,
     others: OnceCell<Vec<Other<'a>>>,
@@ -149,15 +150,25 @@ impl<'a> ObjectContext<'a> {
         self.views.definition.get_or_init(|| Definition::read(self.value()?)).as_ref()
     }
 
-    /// NICs of the nodes that the policy selects, each set of them with the first such node. Rules ask for it several
-    /// times, and there may be 130,000 nodes.
+    /// The nodes that the policy selects.
+    pub(super) fn selected_nodes(&self) -> Option<NodeSelection<'a, '_>> {
+        let wanted: Vec<Requirement<'_>> =
+            self.node_policy()?.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
+        Some(NodeSelection::new(self.snapshot.nodes_for_audience(), &wanted))
+    }
+
+    /// The first node that the policy selects.
+    pub(super) fn first_selected_node(&self) -> InCommon<'a> {
+        let read = || self.selected_nodes().map_or(InCommon::None, |nodes| nodes.first(self.deadline));
+        *self.views.selected_node.get_or_init(read)
+    }
+
+    /// NICs of the nodes that the policy selects, each set of them with the first such node; none where the decision may not
+    /// look at so many nodes. Rules ask for it several times, and there may be 130,000 nodes.
     pub(super) fn selected_nics(&self) -> &[(&'a str, &'a NicSet)] {
         let read = || {
-            let Some(policy) = self.node_policy() else { return Vec::new() };
-            let wanted: Vec<Requirement<'_>> =
-                policy.nodes.iter().map(|(key, value)| Requirement::equals(key, value)).collect();
-            let nodes = self.snapshot.nodes_for_audience();
-            if !nodes.selects_any(&wanted) {
+            let Some(selection) = self.selected_nodes() else { return Vec::new() };
+            if !matches!(self.first_selected_node(), InCommon::Node(_)) {
                 return Vec::new();
             }
             // Sets of NICs are up to as many as nodes.
@@ -166,9 +177,15 @@ impl<'a> ObjectContext<'a> {
             if !self.deadline.take_values_or_cut_short(nics / NICS_PER_BUDGET_VALUE) {
                 return Vec::new();
             }
-            let first = |set: &'a NicSet| set.nodes().find(|node| nodes.selects(&wanted, node) == Some(true));
-            let in_time = sets.iter().take_while(|_| !self.deadline.is_over());
-            in_time.filter_map(|set| Some((first(set)?, set))).collect()
+            let mut selected = Vec::new();
+            for set in sets.iter().take_while(|_| !self.deadline.is_over()) {
+                match selection.first_of(set.nodes(), self.deadline) {
+                    InCommon::Node(node) => selected.push((node, set)),
+                    InCommon::None => {}
+                    InCommon::Unknown => return Vec::new(),
+                }
+            }
+            selected
         };
         self.views.nics.get_or_init(read)
     }

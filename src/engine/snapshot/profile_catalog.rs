@@ -189,6 +189,12 @@ impl Catalog {
         self.selections.get(profile)
     }
 
+    /// Whether a profile asks for a label of nodes. All others tell profiles apart by nothing.
+    #[must_use]
+    pub(crate) fn asks_for_label(&self, key: &str) -> bool {
+        self.asked.contains_key(key) || self.listed.contains_key(key)
+    }
+
     /// How many times a value of a label is looked up if this many are compared with those of all profiles, at most.
     #[must_use]
     pub(crate) fn max_lookups_of_label_values(&self, key: &str, values: usize) -> usize {

@@ -56,7 +56,7 @@ impl<'v, 'r> OurNodes<'v, 'r> {
         if !self.known {
             return Common::Possible;
         }
-        match self.selection.first_with(theirs, self.deadline) {
+        match self.selection.with(theirs).first(self.deadline) {
             InCommon::None => Common::None,
             InCommon::Node(node) => Common::Node(node),
             InCommon::Unknown => Common::Possible,

@@ -1,6 +1,7 @@
 //! FAB315: SriovNetworkNodePolicy that matches no known node or NIC.
 
-use super::sriov_policy_nodes::{nics, requirements};
+use super::sriov_policy_nodes::nics;
+use crate::nodes::InCommon;
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
@@ -21,8 +22,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     if nodes.is_empty() {
         return;
     }
-    let wanted = requirements(policy);
-    if !nodes.selects_any(&wanted) {
+    if context.first_selected_node() == InCommon::None {
         findings.add(
             "/spec/nodeSelector",
             format!(

@@ -6,6 +6,7 @@ use super::sriov_policy_nodes::requirements;
 use crate::facts::sriov_node_policy::{NicIndex, NicSelector};
 use crate::facts::sriov_node_state::Interface;
 use crate::facts::{NicSet, NodePolicy};
+use crate::nodes::{InCommon, NodeSelection};
 use crate::rules::finding::{Findings, Severity};
 use crate::rules::object_context::ObjectContext;
 use crate::rules::object_kinds::NODE_POLICY;
@@ -33,6 +34,7 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
     }
     let nics = OurNics::new(own, context.snapshot);
     let taken = LazyCell::new(|| taken(context, nics.index()));
+    let our_nodes = LazyCell::new(|| context.selected_nodes());
     for other in others(context) {
         let findings = &mut findings.about_other_object(other.name);
         let policy = other.policy;
@@ -72,7 +74,8 @@ fn check(context: &ObjectContext<'_>, findings: &mut Findings<'_>) {
                 if !findings.has_room_for(severity) || !by_other_fields(&nics, policy) {
                     continue;
                 }
-                let Some((node, nic)) = taken_by_both(context, own, policy, &taken) else { continue };
+                let Some(ours) = our_nodes.as_ref() else { return };
+                let Some((node, nic)) = taken_by_both(context, ours, policy, &taken) else { continue };
                 findings.add_as(
                     severity,
                     "/spec/nicSelector",
@@ -136,15 +139,14 @@ fn taken<'a>(context: &ObjectContext<'a>, index: &NicIndex<'_>) -> Vec<(&'a NicS
 /// The first NIC that both take, on a node that is known. Of many NICs only as many are compared as the decision may look
 /// at.
 fn taken_by_both<'a>(
-    context: &ObjectContext<'_>,
-    own: &NodePolicy,
+    context: &ObjectContext<'a>,
+    ours: &NodeSelection<'a, '_>,
     other: &NodePolicy,
     taken: &[(&'a NicSet, Vec<&'a Interface>)],
 ) -> Option<(&'a str, &'a Interface)> {
-    let (nodes, deadline) = (context.snapshot.nodes_for_audience(), context.deadline);
-    let (ours, theirs, index) = (requirements(own), requirements(other), other.nics.index());
-    let on_both =
-        |node: &str| nodes.selects(&ours, node) == Some(true) && nodes.selects(&theirs, node) == Some(true);
+    let deadline = context.deadline;
+    let both = ours.with(&requirements(other));
+    let index = other.nics.index();
     for (set, nics) in taken {
         let mut found = None;
         for nic in nics {
@@ -157,13 +159,10 @@ fn taken_by_both<'a>(
             }
         }
         let Some(nic) = found else { continue };
-        for node in set.nodes() {
-            if !deadline.take_looks(1) {
-                return None;
-            }
-            if on_both(node) {
-                return Some((node, nic));
-            }
+        match both.first_of(set.nodes(), deadline) {
+            InCommon::Node(node) => return Some((node, nic)),
+            InCommon::None => {}
+            InCommon::Unknown => return None,
         }
     }
     None
